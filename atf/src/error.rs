@@ -131,6 +131,17 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     Ok(())
 }
 
+/// Fails if `size` bytes, plus a reserve for everything else, cannot be allocated now. A traced
+/// process may be able to continue without memory, but a failed allocation would abort it.
+pub(crate) fn check_memory(size: usize) -> Result<()> {
+    const REST: usize = 4 << 20;
+    let mut probe = Vec::<u8>::new();
+    let found = probe.try_reserve_exact(size.saturating_add(REST));
+    // Without this, the compiler may assume that an unused allocation succeeds.
+    std::hint::black_box(&mut probe);
+    found.map_err(|_| Error::out_of_memory())
+}
+
 impl From<OutOfRange> for Error {
     #[cold]
     fn from(OutOfRange { field, found, max }: OutOfRange) -> Self {

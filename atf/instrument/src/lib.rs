@@ -16,6 +16,7 @@
 //! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on, with a flight recorder before a crash, and at the end of the thread and the program |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
 //! | the main thread calls `pthread_exit` | the process ends within 50 ms of its last thread, with the destructors recorded on a thread of this library |
+//! | memory runs out | the program goes on; threads that do not get the memory they need are not recorded, and their events are counted as lost |
 //! | a signal, `_exit` or `exec` ends it | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records its own session, next to its parent's |
@@ -57,6 +58,7 @@ pub mod hook;
 mod last_thread;
 mod lifecycle;
 mod marks;
+mod memory;
 mod modules;
 mod process;
 mod record;

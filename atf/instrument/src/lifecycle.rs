@@ -16,6 +16,7 @@ use atf::write::{SessionWriter, session_name};
 use crate::aside;
 use crate::guest::{complain, uncancelled, without_signals};
 use crate::last_thread;
+use crate::memory;
 use crate::process::{self, IS_OFF, PROCESS, Process, current};
 use crate::settings::{Place, Settings};
 use crate::storage::GuestDisk;
@@ -111,6 +112,7 @@ fn create(settings: &Settings) -> atf::Result<SessionWriter> {
 /// parent's recording, not even to drop it.
 pub(crate) extern "C" fn forked() {
     process::abandon();
+    memory::forked();
     last_thread::forked();
     thread::DATA.set(ptr::null());
     release();

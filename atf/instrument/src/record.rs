@@ -16,12 +16,13 @@ use crate::crash::HandlerStack;
 use crate::guest::keep_errno;
 use crate::lifecycle;
 use crate::marks::Marks;
+use crate::memory;
 use crate::modules::Range;
 use crate::process::{self, Process};
 use crate::thread;
 
-/// The maximum number of tracked frames. Functions left by `longjmp` stay on the stack until a
-/// caller returns.
+/// The maximum number of tracked frames; fewer if there is no memory. Functions left by `longjmp`
+/// stay on the stack until a caller returns.
 const MOST_FRAMES: usize = 1 << 20;
 
 /// The number of rounds of destructors by which to defer a thread's end, so that the destructors of
@@ -126,6 +127,11 @@ fn first_event<'a>() -> Option<&'a Thread> {
     // Functions called here may be instrumented.
     thread::stop();
     let process = lifecycle::get()?;
+    if memory::is_short() {
+        thread::DATA.set(thread::OVER);
+        process.losses.lose_event(process.now_ns());
+        return None;
+    }
     let thread = Box::into_raw(Box::new(Thread {
         process,
         is_busy: Cell::new(false),
@@ -227,12 +233,24 @@ impl State {
 
     /// Returns the depth of a call.
     fn enter(&mut self, function: usize) -> u32 {
-        if self.frames.len() < MOST_FRAMES {
+        if self.has_room() {
             self.frames.push(function);
         } else {
             self.excess = self.excess.saturating_add(1);
         }
         self.depth()
+    }
+
+    /// Returns whether there is room for another frame.
+    #[inline]
+    fn has_room(&mut self) -> bool {
+        let is_free = self.frames.len() < self.frames.capacity();
+        self.excess == 0 && (is_free || self.grow())
+    }
+
+    #[cold]
+    fn grow(&mut self) -> bool {
+        self.frames.len() < MOST_FRAMES && !memory::is_short() && self.frames.try_reserve(1).is_ok()
     }
 
     /// Returns the depth of the returning call. The calls inside it were left by `longjmp`.

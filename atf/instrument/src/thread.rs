@@ -6,14 +6,15 @@ use std::ptr;
 
 thread_local! {
     /// The data of [`record`](crate::record): null before the first event, [`OFF`] while nothing is
-    /// recorded, [`OVER`] once the thread has ended.
+    /// recorded, [`OVER`] once its events are lost.
     pub(crate) static DATA: Cell<*const c_void> = const { Cell::new(ptr::null()) };
 }
 
 /// The thread belongs to this library, or runs library code that may call instrumented functions.
 pub(crate) const OFF: *const c_void = ptr::without_provenance(1);
 
-/// The thread has ended, but the program's last destructors may still call instrumented functions.
+/// The thread's events are lost: it has ended, but the program's last destructors may still call
+/// instrumented functions, or there was no memory for its data.
 pub(crate) const OVER: *const c_void = ptr::without_provenance(2);
 
 /// Stops recording the calling thread.

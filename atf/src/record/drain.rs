@@ -11,7 +11,7 @@ use super::window::{Verdict, Windows};
 use super::{Capacity, Lanes, MISSED, NO_DETAIL, Slot, ring_size};
 #[cfg(doc)]
 use crate::error::ErrorKind;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_memory};
 use crate::manifest::Loss;
 use crate::write::{Detail, ThreadWriter};
 
@@ -323,8 +323,12 @@ impl Drain {
     }
 }
 
-/// Moves the contents of a lane without a producer into a new lane of exactly their size.
+/// Moves the contents of a lane without a producer into a new lane of exactly their size, unless
+/// there is no memory for it.
 fn compact<T: Copy>(lane: &mut Consumer<T>) {
+    if check_memory(lane.slots().saturating_mul(size_of::<T>())).is_err() {
+        return;
+    }
     let (mut producer, consumer) = RingBuffer::new(lane.slots());
     if let Ok(chunk) = lane.read_chunk(lane.slots()) {
         let (first, second) = chunk.as_slices();

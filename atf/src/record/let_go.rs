@@ -47,16 +47,36 @@ impl LetGo {
         let one = Loss::new(1, timestamp_ns, timestamp_ns);
         match self.runs.back_mut() {
             Some(last) if last.count < self.each => *last = last.plus(one),
-            _ => self.runs.push_back(one),
+            _ => self.add_run(one),
         }
         if self.runs.len() > self.limit {
-            let mut runs = std::mem::take(&mut self.runs).into_iter();
-            while let Some(first) = runs.next() {
-                let pair = [Some(first), runs.next()].into_iter().flatten();
-                self.runs.extend(pair.reduce(Loss::plus));
-            }
-            self.each = self.each.saturating_mul(2);
+            self.join_pairs();
         }
+    }
+
+    fn add_run(&mut self, run: Loss) {
+        if self.runs.try_reserve(1).is_err() {
+            self.join_pairs();
+        }
+        if self.runs.len() < self.runs.capacity() {
+            self.runs.push_back(run);
+        } else {
+            self.older = self.older.into_iter().chain([run]).reduce(Loss::plus);
+        }
+    }
+
+    /// Halves the number of runs. Allocates no memory, because there may be none.
+    fn join_pairs(&mut self) {
+        let count = self.runs.len().div_ceil(2);
+        for place in 0..count {
+            let first = place.saturating_mul(2);
+            let pair = self.runs.range(first..).take(2).copied();
+            if let (Some(joined), Some(run)) = (pair.reduce(Loss::plus), self.runs.get_mut(place)) {
+                *run = joined;
+            }
+        }
+        self.runs.truncate(count);
+        self.each = self.each.saturating_mul(2);
     }
 
     /// Frees unused memory, because no more times will be added.

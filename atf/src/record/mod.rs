@@ -75,7 +75,7 @@ use std::sync::Arc;
 
 use rtrb::RingBuffer;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, check_memory};
 use crate::setters::setters;
 use crate::wire::DetailEventType;
 use crate::write::Event;
@@ -212,17 +212,6 @@ fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()
     }
     let [found, min, max] = [found, min, max].map(|number| number as u64);
     Err(Error::new(ErrorKind::OutOfRange { found, min, max }).with_field(field))
-}
-
-/// Fails if `size` bytes, plus a reserve for everything else, cannot be allocated now. Without this
-/// check, creating a ring could abort the traced process.
-fn check_memory(size: usize) -> Result<()> {
-    const REST: usize = 4 << 20;
-    let mut probe = Vec::<u8>::new();
-    let found = probe.try_reserve_exact(size.saturating_add(REST));
-    // Without this, the compiler may assume that an unused allocation succeeds.
-    std::hint::black_box(&mut probe);
-    found.map_err(|_| Error::out_of_memory())
 }
 
 /// Creates a ring and writes every slot once, so that its memory is resident.

@@ -1,5 +1,6 @@
 //! Buffers for events before they are written.
 
+use crate::error::{Result, check_memory};
 use crate::sys::RingArea;
 
 /// Memory for events that are not yet in the file.
@@ -12,8 +13,9 @@ pub(super) enum Buffer {
 }
 
 impl Buffer {
-    pub(super) fn memory(capacity: usize) -> Self {
-        Self::Memory(vec![0; capacity])
+    pub(super) fn memory(capacity: usize) -> Result<Self> {
+        check_memory(capacity)?;
+        Ok(Self::Memory(vec![0; capacity]))
     }
 
     #[inline]

@@ -87,3 +87,30 @@ fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
         }
     });
 }
+
+#[test]
+fn a_program_without_memory_goes_on_and_its_losses_are_counted() {
+    Program::with("no_memory.c", |program| {
+        for variables in [
+            &[][..],
+            &[("ATF_RING", "4096")],
+            &[("ATF_FLIGHT", "60")],
+            &[("ATF_DETAILS", "all")],
+        ] {
+            let mut command = program.command(&[]);
+            let run = program.finished(command.envs(variables.iter().copied()));
+            assert!(
+                run.output.status.success(),
+                "{variables:?}: {:?}",
+                run.output
+            );
+            let trace = run.session().accepted();
+            let lost = trace.lost() + trace.lost_in_unlisted_threads();
+            assert_eq!(
+                trace.event_count() + lost,
+                2 * run.counted(),
+                "{variables:?}"
+            );
+        }
+    });
+}

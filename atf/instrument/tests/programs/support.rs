@@ -227,6 +227,11 @@ impl Trace {
         lost.map(|loss| loss.count).sum()
     }
 
+    pub(crate) fn lost_in_unlisted_threads(&self) -> u64 {
+        let lost = self.reader.manifest().unwrap().lost_events;
+        lost.map_or(0, |loss| loss.count)
+    }
+
     pub(crate) fn calls(&self) -> Calls {
         let mut calls = Calls::default();
         for (_, events) in self.threads() {

@@ -187,7 +187,8 @@ impl ThreadWriter {
             let (buffer, ring) = Ring::create(storage, folder, thread_id, options, capacity)?;
             (buffer, Some(ring))
         } else {
-            (Buffer::memory(capacity), None)
+            let buffer = Buffer::memory(capacity);
+            (buffer.map_err(|error| error.with_path(Some(&path)))?, None)
         };
         let made = Section::create(storage, path, &header, buffer, whole_events);
         let made = made.and_then(|section| {

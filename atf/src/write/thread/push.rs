@@ -145,10 +145,15 @@ impl ThreadWriter {
     fn create_detail(&mut self) -> Result<Section> {
         let options = &self.options;
         let buffer = self.ring.as_mut().and_then(Ring::take_detail);
-        let buffer = buffer.unwrap_or_else(|| Buffer::memory(options.buffer_capacity()));
+        let path = self.folder.join(DETAIL_FILE);
+        let buffer = match buffer {
+            Some(buffer) => buffer,
+            None => Buffer::memory(options.buffer_capacity())
+                .map_err(|error| error.with_path(Some(&path)))?,
+        };
         let detail = Section::create(
             &*self.storage,
-            self.folder.join(DETAIL_FILE),
+            path,
             &detail_header(options, self.thread_id).encode(),
             buffer,
             whole_details,
