@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::io::{self, Write as _};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs `work` and restores `errno`, because the program may read it after its own calls.
@@ -49,9 +50,54 @@ pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Reports an error on standard error. Even if that fails, the program continues.
+/// Whether standard error was closed when the library was loaded. If so, its descriptor may since
+/// belong to a file of the program.
+static IS_STDERR_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Checks whether standard error is open.
+pub(crate) fn look_at_stderr() {
+    // SAFETY: the call has no preconditions.
+    let flags = unsafe { libc::fcntl(libc::STDERR_FILENO, libc::F_GETFD) };
+    IS_STDERR_CLOSED.store(flags == -1, Ordering::Relaxed);
+}
+
+/// Reports an error on standard error. Even if that fails, the program continues: if standard error
+/// is a pipe without a reader, SIGPIPE would kill it.
 pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "atf: {message}");
+    if IS_STDERR_CLOSED.load(Ordering::Relaxed) {
+        return;
+    }
+    without_signals(|| {
+        let was_pending = is_pipe_signal_pending();
+        let written = writeln!(io::stderr(), "atf: {message}");
+        let is_broken = written.is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
+        if is_broken && !was_pending {
+            take_pipe_signal();
+        }
+    });
+}
+
+/// Returns whether a blocked SIGPIPE waits for the calling thread or the process.
+fn is_pipe_signal_pending() -> bool {
+    // SAFETY: zeros are valid for its integers.
+    let mut pending: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer refers to a set, which the call writes.
+    unsafe { libc::sigpending(&raw mut pending) };
+    // SAFETY: the pointer refers to a set, which the call reads.
+    unsafe { libc::sigismember(&raw const pending, libc::SIGPIPE) == 1 }
+}
+
+/// Removes a blocked SIGPIPE from the calling thread's signals.
+fn take_pipe_signal() {
+    // SAFETY: zeros are valid for its integers.
+    let now: libc::timespec = unsafe { std::mem::zeroed() };
+    // SAFETY: the same holds for a set, where they mean that it is empty.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer refers to a set, to which the call adds a signal.
+    unsafe { libc::sigaddset(&raw mut set, libc::SIGPIPE) };
+    // SAFETY: the pointers refer to a set and a time, which the call reads. The last one may be
+    // null.
+    unsafe { libc::sigtimedwait(&raw const set, ptr::null_mut(), &raw const now) };
 }
 
 /// Locks a mutex, even if a thread panicked while it held it.

@@ -14,7 +14,7 @@ use atf::record::Recording;
 use atf::write::{SessionWriter, session_name};
 
 use crate::aside;
-use crate::guest::{complain, uncancelled, without_signals};
+use crate::guest::{complain, look_at_stderr, uncancelled, without_signals};
 use crate::last_thread;
 use crate::memory;
 use crate::process::{self, IS_OFF, PROCESS, Process, current};
@@ -128,6 +128,7 @@ extern "C" fn begin() {
     // SAFETY: the functions belong to this library, which is never unloaded, because its hooks are
     // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
+    look_at_stderr();
     if thread::is_main() {
         last_thread::watch_main_thread();
     }

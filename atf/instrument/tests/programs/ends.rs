@@ -1,6 +1,8 @@
 //! How programs end.
 
+use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Command;
 
 use crate::support::{Calls, Program};
 
@@ -85,6 +87,33 @@ fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
             assert!(trace.event_count() > 0);
             assert_eq!(trace.calls().unmatched, 0);
         }
+    });
+}
+
+#[test]
+fn messages_neither_kill_a_program_without_a_reader_nor_end_up_in_its_files() {
+    Program::with("life.c", |program| {
+        let lossy = [("ATF_RING", "16"), ("ATF_OVERFLOW", "drop")];
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = program.command(&["threads"]);
+        let output = command.envs(lossy).stderr(writer).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let run = program.finished(program.command(&["threads"]).envs(lossy));
+        assert!(run.told().ends_with(" events are not in the trace\n"));
+
+        // The program's own file gets the descriptor of standard error.
+        let own = program.folder.path().join("own");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec \"$0\" close \"$1\" 2>&-"]);
+        shell.args([&program.path(), &own]);
+        let command = program.command(&[]);
+        let variables = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let output = shell.envs(variables).envs(lossy).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(fs::read_to_string(own).unwrap(), "first\nlast\n");
     });
 }
 
