@@ -16,13 +16,21 @@ const MOST_PAYLOAD: u64 = 1 << 30;
 /// The maximum stack size in a detail, in bytes.
 const MOST_STACK: u64 = 256;
 
-/// Returns the number of events in a thread's window if the window did not fit into its ring.
-/// Otherwise returns `None`.
+/// A window that did not fit into its ring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TooLarge {
+    /// The number of events in the window.
+    events: u64,
+    /// How many of them, or of their details, were kept: of a full ring, half or more.
+    kept: u64,
+}
+
+/// Returns a thread's window if the window did not fit into its ring. Otherwise returns `None`.
 pub(super) fn too_large(
     thread: &ThreadEntry,
     listed: &ManifestThread,
     pre_roll: Duration,
-) -> atf::Result<Option<u64>> {
+) -> atf::Result<Option<TooLarge>> {
     let Some(loss) = listed.lost_events.or(listed.lost_details) else {
         return Ok(None);
     };
@@ -34,12 +42,20 @@ pub(super) fn too_large(
     let pre_roll = u64::try_from(pre_roll.as_nanos()).unwrap_or(u64::MAX);
     let in_window = kept(loss.first_ns.saturating_add(pre_roll))?;
     if listed.lost_events.is_none() {
-        return Ok(Some(in_window));
+        return Ok(Some(TooLarge {
+            events: in_window,
+            kept: in_window.saturating_sub(loss.count),
+        }));
     }
-    // A full ring loses everything at the start of its window, while signal handlers lose events in
-    // the middle.
+    // A full ring loses everything at the start of its window and keeps what follows. Signal
+    // handlers lose events in the middle. Everything from some time on is lost if the thread had
+    // ended, or its files could not be written.
     let is_whole = kept(loss.last_ns)? < loss.count;
-    Ok(is_whole.then_some(in_window.saturating_add(loss.count)))
+    let goes_on = kept(u64::MAX)? > 0;
+    Ok(is_whole.then_some(TooLarge {
+        events: in_window.saturating_add(loss.count),
+        kept: if goes_on { in_window } else { 0 },
+    }))
 }
 
 /// Returns how many events half of a ring holds in this run.
@@ -58,23 +74,24 @@ fn half_of_a_ring(settings: &Settings<'_>) -> u64 {
     events.min(most) / 2
 }
 
-/// Returns advice on how to record windows with this many events without losses.
-pub(super) fn advice(window: u64, settings: &Settings<'_>) -> String {
+/// Returns advice on how to record such windows without losses.
+pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
     // A flight recorder that keeps a number of bytes never requests more than its rings hold.
     let is_size = settings.is_flight_size();
-    if is_size || window <= half_of_a_ring(settings) {
-        // The rings of live threads were large enough.
+    let half = half_of_a_ring(settings);
+    if is_size || window.events <= half || window.kept < half {
+        // No larger ring would have helped.
         let less = if is_size {
             "a smaller size"
         } else {
             "a shorter time"
         };
         return format!(
-            "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files, or there was no memory for full rings: record fewer functions, or {less}"
+            "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files, or there was no memory for full rings, or a file could not be written: record fewer functions, or {less}"
         );
     }
     // A window gets half of a ring. Allow for slightly larger windows in the next run.
-    let events = window.saturating_mul(5) / 2;
+    let events = window.events.saturating_mul(5) / 2;
     let most = if settings.has_details() {
         MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))
     } else {
@@ -117,9 +134,19 @@ mod tests {
             let listed = &session.manifest().unwrap().threads[0];
             too_large(&session.threads()[0], listed, Duration::from_secs(1)).unwrap()
         };
-        assert_eq!(found(Loss::new(50, 50, 99)), Some(150));
+        let (events, kept) = (150, 100);
+        assert_eq!(
+            found(Loss::new(50, 50, 99)),
+            Some(TooLarge { events, kept })
+        );
         // A signal handler lost a few of many events.
         assert_eq!(found(Loss::new(2, 110, 120)), None);
+        // The file could not be written any more.
+        let (events, kept) = (50, 0);
+        assert_eq!(
+            found(Loss::new(50, 200, 299)),
+            Some(TooLarge { events, kept })
+        );
     }
 
     #[test]
@@ -134,7 +161,15 @@ mod tests {
                 library: None,
                 program: &[],
             };
-            advice(window, &settings)
+            let full = TooLarge {
+                events: window,
+                kept: window.min(half_of_a_ring(&settings)),
+            };
+            // There was no memory for a full ring.
+            let kept = full.kept / 2;
+            let smaller = advice(TooLarge { kept, ..full }, &settings);
+            assert!(smaller.contains("no memory"), "{smaller}");
+            advice(full, &settings)
         };
         let flight = ("ATF_FLIGHT", "10");
         let (ring, details) = (("ATF_RING", "1024"), ("ATF_DETAILS", "all"));

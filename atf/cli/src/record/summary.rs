@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use atf::session::SessionReader;
 
-use super::{Settings, ring};
+use super::Settings;
+use super::ring::{self, TooLarge};
 use crate::loss::Lost;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
@@ -24,8 +25,8 @@ pub(super) struct Summary {
     lost: Lost,
     /// The largest number of a thread's events that were in memory when its process died.
     unwritten: u64,
-    /// The number of events in the largest window that did not fit into its ring.
-    window: Option<u64>,
+    /// The largest window that did not fit into its ring.
+    window: Option<TooLarge>,
 }
 
 impl Summary {
