@@ -448,6 +448,35 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
     assert!(sessions(&folder).is_empty());
 }
 
+#[test]
+fn without_standard_error_a_dead_program_s_session_is_still_finalized() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let ways = [
+        record(&folder, &["--ring", "64"], &["./program", "1", "kill"])
+            .stderr(writer)
+            .output(),
+        Command::new("sh")
+            .args(["-c", "exec \"$0\" record --library \"$1\" --out traces --ring 64 -- ./program 1 kill 2>&-"])
+            .args([assert_cmd::cargo::cargo_bin("atf"), library()])
+            .current_dir(folder.path())
+            .output(),
+    ];
+    for output in ways {
+        assert_eq!(output.unwrap().status.code(), Some(128 + 9));
+    }
+    let found = sessions(&folder);
+    assert_eq!(found.len(), 2);
+    for session in found {
+        let manifest = fs::read_to_string(session.join("manifest.json")).unwrap();
+        assert!(manifest.contains("\"ended_by\": \"SIGKILL\""), "{manifest}");
+        dumped(&folder, &session);
+    }
+}
+
 /// Terminates `atf record` once its program is waiting.
 fn terminated(record: &mut Command) -> Output {
     signalled(record, "TERM")
