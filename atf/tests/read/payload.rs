@@ -200,6 +200,14 @@ fn the_fields_of_a_call_are_a_json_object() {
 }
 
 #[test]
+fn the_longest_fields_are_those_that_the_specification_allows() {
+    let (topic, limit) = ("manifest.detail_fields", LARGEST_FIELDS);
+    let decision = atf::check::rules::decision(topic).unwrap();
+    let stated = format!("at most {},{:03} bytes", limit / 1000, limit % 1000);
+    assert!(decision.answer.contains(&stated), "{stated}");
+}
+
+#[test]
 fn fields_never_have_the_shape_of_a_function_payload() {
     // The smallest stack size whose two bytes are printable characters, and the shortest payload
     // with this size.
