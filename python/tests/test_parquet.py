@@ -128,6 +128,23 @@ def test_a_failure_leaves_nothing(tmp_path):
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
+@pytest.mark.parametrize("form", ["to_parquet", "to_arrow"])
+def test_a_file_that_fails_in_the_middle_leaves_nothing(tmp_path, form):
+    resource = pytest.importorskip("resource")
+    write = getattr(atf.open(SMALL), form)
+    write(tmp_path / "whole", tables=["calls", "events"])
+    largest = max(path.stat().st_size for path in (tmp_path / "whole").rglob("*") if path.is_file())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Python ignores the signal that a file beyond the limit causes.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest // 2, limits[1]))
+    try:
+        with pytest.raises(atf.OutputError):
+            write(tmp_path / "part", tables=["calls", "events"])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list((tmp_path / "part").rglob("*")) == []
+
+
 def test_a_name_that_leads_elsewhere_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot name a partition"):
         atf.open(SMALL).to_parquet(tmp_path, host="../elsewhere")
