@@ -270,6 +270,7 @@ impl Drainer {
         let rings = self.rings.iter_mut().chain(self.ended.rings_mut());
         for (ring, output) in rings.zip(next.outputs) {
             finalized = finalized.and(ring.output.finalize());
+            ring.count_unwritten();
             ring.output = output;
         }
         self.ended.recount();

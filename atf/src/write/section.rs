@@ -252,6 +252,12 @@ impl Section {
         Ok(())
     }
 
+    /// Returns the last `size` bytes of the buffer.
+    pub(super) fn last_buffered(&self, size: usize) -> Option<&[u8]> {
+        let bytes = self.buffer.bytes().get(..self.filled)?;
+        bytes.get(bytes.len().checked_sub(size)?..)
+    }
+
     /// Writes the part of the buffer that `keep` selects, unless earlier bytes were lost. Ignores
     /// errors.
     pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {

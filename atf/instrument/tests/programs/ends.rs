@@ -143,3 +143,21 @@ fn a_program_without_memory_goes_on_and_its_losses_are_counted() {
         }
     });
 }
+
+#[test]
+fn events_that_do_not_fit_on_the_disk_are_counted_as_lost() {
+    Program::with("life.c", |program| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "ulimit -f 60 && exec \"$0\" threads"]);
+        shell.arg(program.path()).env("ATF_RING", "64");
+        let command = program.command(&[]);
+        let variables = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let run = program.finished(shell.envs(variables));
+        assert!(run.told().contains("File too large"), "{:?}", run.output);
+        let trace = run.session();
+        assert!(trace.event_count() > 0 && trace.lost() > 0);
+        assert_eq!(trace.event_count() + trace.lost(), 2 * run.counted());
+    });
+}

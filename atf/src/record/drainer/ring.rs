@@ -6,6 +6,7 @@ use crate::record::Drain;
 use crate::record::output::{Output, Target as _};
 use crate::record::shared::Shared;
 use crate::record::window::Windows;
+use crate::write::ThreadWriter;
 
 /// A ring and the files that it is drained into.
 #[derive(Debug)]
@@ -97,10 +98,19 @@ impl Ring {
         if let Err(error) = finalized {
             shared.fail(error);
         }
+        self.count_unwritten();
         // Do this after closing the files, so that it includes events recorded in the meantime.
         self.drain.give_up();
         self.output.forget();
         self.free_place(shared);
+    }
+
+    /// Counts the events as lost that did not reach the files because a write failed.
+    pub(super) fn count_unwritten(&self) {
+        let writer = self.output.existing();
+        if let Some(loss) = writer.and_then(ThreadWriter::lost_events) {
+            self.drain.losses().events.add_all(&loss);
+        }
     }
 
     fn free_place(&mut self, shared: &Shared) {

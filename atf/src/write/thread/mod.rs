@@ -23,6 +23,7 @@ use crate::error::ErrorKind;
 use crate::error::{Error, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::IndexEvent;
+use crate::manifest::Loss;
 use crate::wire::{EventKind, Wire};
 use check::EVENT;
 use ends::index_header;
@@ -428,6 +429,22 @@ impl ThreadWriter {
             registration.finalized(&summary);
         }
         Ok(summary)
+    }
+
+    /// Returns the events that were accepted, but did not reach the file before a write failed.
+    pub(crate) fn lost_events(&self) -> Option<Loss> {
+        let count = self.next_index_seq.saturating_sub(self.index.count());
+        // A ring file keeps the events that could not be written.
+        if !matches!(self.state, State::Failed(_)) || self.ring.is_some() || count == 0 {
+            return None;
+        }
+        let size = usize::try_from(count).ok()?.checked_mul(IndexEvent::SIZE)?;
+        let lost = self.index.last_buffered(size);
+        let first = lost.and_then(<[u8]>::first_chunk);
+        let first_ns = first.map_or(self.last_timestamp, |event| {
+            IndexEvent::decode(self.wire, 0, event).timestamp_ns
+        });
+        Some(Loss::new(count, first_ns, self.last_timestamp))
     }
 
     /// Returns a summary of the data written so far.
