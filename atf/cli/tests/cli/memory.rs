@@ -194,7 +194,10 @@ fn functions_and_durations_that_reach_their_limits_fit() {
         assert!(peak <= LIMIT, "{command:?}: {peak} bytes");
     }
     let text = super::written(folder.path(), &["report", "s"]);
-    assert!(text.contains("\nnote: too many different durations"), "{text}");
+    assert!(
+        text.contains("\nnote: too many different durations"),
+        "{text}"
+    );
 }
 
 /// The tree of the calls in this trace has more nodes than the commands keep.
