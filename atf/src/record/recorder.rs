@@ -14,6 +14,10 @@ use crate::write::{Detail, Event, Link};
 
 /// How long a blocked thread sleeps between checks for room.
 const BLOCKED: Duration = Duration::from_micros(50);
+/// The same after [`MOST_CHECKS`]: the checks of hundreds of blocked threads leave the drain little
+/// time.
+const BLOCKED_LONG: Duration = Duration::from_millis(1);
+const MOST_CHECKS: u32 = 20;
 
 /// Records the events of one thread: see the [module](super).
 ///
@@ -295,11 +299,17 @@ impl Recorder {
     /// child, where no other thread runs.
     #[cold]
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
+        let mut checks = 0_u32;
         while !has_room(self) {
             if self.is_abandoned() || std::process::id() != self.losses.process {
                 return false;
             }
-            thread::sleep(BLOCKED);
+            checks = checks.saturating_add(1);
+            thread::sleep(if checks <= MOST_CHECKS {
+                BLOCKED
+            } else {
+                BLOCKED_LONG
+            });
         }
         true
     }
