@@ -43,7 +43,7 @@
 //!
 //! # Cost
 //!
-//! An analysis takes about 60 ns per event on one core. Threads are read in parallel, but each
+//! An analysis takes 60 to 80 ns per event on one core. Threads are read in parallel, but each
 //! thread is read on a single core, however large it is, because a call can be paired only once all
 //! earlier events are known. Memory does not grow with the number of events; each function
 //! documents its own use.
