@@ -143,9 +143,9 @@ pub struct AtfRecordSummary {
     pub threads: u64,
     /// Threads finalized.
     pub finalized: u64,
-    /// Events in the threads' `index.atf`.
+    /// Events in the `index.atf` files of all threads.
     pub event_count: u64,
-    /// Events in the threads' `detail.atf`.
+    /// Events in the `detail.atf` files of all threads.
     pub detail_count: u64,
     /// The earliest first timestamp in nanoseconds; 0 without events.
     pub time_start_ns: u64,

@@ -27,7 +27,7 @@
 //! | `ATF_KEEP=N` | keep only the last segments |
 //!
 //! Windows and segments need rings. The default `ATF_RING` is 65536, with windows 131072, and with
-//! `ATF_FLIGHT=SECONDS` but no details 1048576. A window holds at most half of a ring. In a ring,
+//! `ATF_FLIGHT=SECONDS` but no details 1048576. A window holds at most half of what fits into a ring. In a ring,
 //! each event takes 32 bytes, and all details together take at most 64 MiB. With windows, rings
 //! have room for every event's details, up to 1 GiB, but take memory only for the parts written so
 //! far. The events kept after their threads have ended take at most 512 MiB: see

@@ -73,7 +73,7 @@ pub(super) struct Walk<'o, O: Observer> {
     clock_ns: Option<u64>,
     /// The previous event's own time, which may be less than the clock.
     before_ns: u64,
-    /// The index file that is being read, and the position of its first event in the thread.
+    /// The index file that is being read, and the position within the thread of its first event.
     file: (Option<PathBuf>, u64),
     next_seq: u64,
     totals: ThreadTotals,

@@ -82,7 +82,7 @@ mod ticks {
     }
 }
 
-/// The standard library's clock, counted from its first reading, for platforms on which the format
+/// The standard library's clock, measured from its first reading, for platforms for which the format
 /// defines no clock.
 #[cfg(not(any(
     target_os = "linux",

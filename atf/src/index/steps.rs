@@ -32,8 +32,8 @@ impl Steps {
         self.start.saturating_add(self.len as u64)
     }
 
-    /// Reads the next block and returns the position of its first event, and its events. After the
-    /// last event, returns no events and completes the scan.
+    /// Reads the next block and returns its events and the position of the first one. After the last
+    /// event, returns no events and completes the scan.
     ///
     /// # Errors
     ///

@@ -131,8 +131,8 @@ impl Recording {
         }
     }
 
-    /// Sets a function that updates metadata such as thread names, which change without notice, so
-    /// that the manifest contains them even if the process dies. Only the first call has an effect.
+    /// Sets a function that updates metadata that changes without notice, such as thread names, so
+    /// that the manifest is up to date even if the process dies. Only the first call has an effect.
     ///
     /// The drain's thread calls `update` 10 ms after a thread was registered, 20 ms after that, and
     /// so on, but less often if updates are slow. It also calls `update` after

@@ -96,7 +96,7 @@ impl Stage {
         }
         fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
         let synced = sync_folder(&self.parent, durability);
-        // After an error, move the folder back, so that nothing is at `out` unless this fails too.
+        // If this failed, move the folder back. Then nothing is left at `out`, unless that fails too.
         self.is_published = synced.is_ok() || fs::rename(&self.out, &self.folder).is_err();
         synced
     }

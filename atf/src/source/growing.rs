@@ -45,8 +45,8 @@ impl Growing {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Replaced`] if the path refers to a different file than before, and those of
-    /// [`Input::open_in_session`], including when the file existed before but no longer exists.
+    /// [`ErrorKind::Replaced`] if the path now refers to a different file. The errors of
+    /// [`Input::open_in_session`], also if the file no longer exists.
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
         let (input, identity) = match self.open() {
             Ok(opened) => opened,

@@ -1,4 +1,5 @@
-//! A memory barrier between a thread that passes it often and threads that pass it rarely.
+//! An asymmetric memory barrier: one thread executes its side often, the others execute theirs
+//! rarely.
 
 use std::sync::atomic::{Ordering, compiler_fence, fence};
 

@@ -231,7 +231,7 @@ impl Section {
         let written = write_all(&mut *self.file, &self.path, self.size, bytes);
         let in_file = match &written {
             Ok(()) => bytes,
-            // `written` is at most the number of bytes.
+            // `failure.written` is at most the number of these bytes.
             Err(failure) => bytes.get(..failure.written).unwrap_or(bytes),
         };
         let (size, count) = (self.whole)(in_file);

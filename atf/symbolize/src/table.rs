@@ -165,7 +165,7 @@ impl SymbolTable {
     }
 
     /// Returns the demangled name of the function that contains the byte at `offset`. If functions
-    /// overlap, only the last one to start is considered. Takes logarithmic time.
+    /// overlap, only the one that starts at the highest offset is considered. Takes logarithmic time.
     #[must_use]
     pub fn name_at(&self, offset: u64) -> Option<String> {
         let after = self

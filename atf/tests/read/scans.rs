@@ -103,7 +103,7 @@ impl Output for Reports {
     }
 }
 
-/// Returns the findings about a file, each with all its places.
+/// Returns the findings about a file, each with all places where it occurs.
 fn findings(path: &Path, file: &str) -> Vec<String> {
     let mut reports = Reports(Vec::new());
     check(path, &mut reports);

@@ -68,8 +68,8 @@ pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mi
     (expected, refused)
 }
 
-/// Copies an allowed verdict into the expected document, or returns a mismatch for a wrong
-/// rejection.
+/// Copies the verdict into the expected document if it is allowed. Returns a mismatch if the file
+/// was wrongly rejected.
 fn choose(
     file: &FileVerdicts,
     expected: &mut Value,

@@ -83,7 +83,7 @@ def count_trusted():
 
 @bug("read", "ATF-IFTR-002")
 def count_allocated():
-    """Allocates by the footer's count before it checks the file's size."""
+    """Allocates memory for as many events as the footer counts before it checks the file's size."""
     def look(data, _):
         footer = at_end(layout.INDEX_FOOTER, data)
         if footer["magic"] == index.FOOTER_MAGIC:
@@ -250,7 +250,7 @@ def reserved_refused():
 
 @bug("read", "ATF-IEVT-002")
 def unknown_kind_fails():
-    """Knows three kinds of events and fails at a fourth."""
+    """Knows only three kinds of events and crashes on a fourth."""
     def change(found, *_):
         for event in found:
             ("call", "return", "exception")[event["event_kind"] - 1]

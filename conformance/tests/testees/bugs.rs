@@ -297,8 +297,9 @@ fn rows(
     table.iter().map(row).collect()
 }
 
-/// Returns whether a failure names the rule: in a difference, in the notes on a writer's files or,
-/// failing that, because the case tests it.
+/// Returns whether a failure points to the rule. If any difference names a rule, only the
+/// differences count. Otherwise, the case must test the rule, or a note on a writer's files must
+/// name it.
 fn names(case: &Value, rule: &str) -> bool {
     let notes = case["notes"].as_array().into_iter().flatten();
     let mut notes = notes.filter_map(|note| note["rule"].as_str());

@@ -143,7 +143,7 @@ enum Says<'a> {
     Field(&'a FieldSpec),
     /// A number that is the same in every wire version.
     Number(At<u64>),
-    /// No value. For a topic, the decision chooses the term.
+    /// The spec has no value of its own, as for a topic, whose decision chooses the term.
     Nothing,
 }
 

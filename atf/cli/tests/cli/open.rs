@@ -8,7 +8,7 @@ use super::atf;
 
 const ORIGIN: &str = "Origin: https://ui.perfetto.dev\r\n";
 
-/// Sends a request with a host and more header lines, and returns the response.
+/// Sends a request with a `Host` header and additional header lines, and returns the response.
 fn ask(address: &str, request: &str, host: &str, more: &str) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(stream, "{request} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n").unwrap();

@@ -341,7 +341,7 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
         let ends = spans.iter().all(|span| span["end"] == "return");
         assert!(ends, "{name}: {spans:?}");
     }
-    // In a segment on its own, the earlier calls are missing.
+    // A segment on its own lacks the calls from earlier segments.
     let one = format!("run/{}", segment(2));
     let arguments = ["cut", "--to", "5000", &one, "--out", "part"];
     let output = atf(folder.path(), &arguments);

@@ -1901,10 +1901,10 @@ pub static ATF_RING_002: Rule = Rule {
     ),
     untestable: None,
 };
-/// A writer stores an event's bytes before its area's size and a detail before its index event, and empties an area only after its bytes are in the file.
+/// A writer stores an event's bytes before it updates the size of their area, and a detail before the index event that refers to it. It empties an area only after its bytes are in the file.
 pub static ATF_RING_003: Rule = Rule {
     id: "ATF-RING-003",
-    rule: "A writer stores an event's bytes before its area's size and a detail before its index event, and empties an area only after its bytes are in the file.",
+    rule: "A writer stores an event's bytes before it updates the size of their area, and a detail before the index event that refers to it. It empties an area only after its bytes are in the file.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -2685,7 +2685,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "thread_id.identity",
         question: "What does a thread id identify?",
-        answer: "One id for the folder, both headers and, in version 1, every event; whether it is the operating system's is up to the tracer",
+        answer: "A thread; the same id is in its folder's name, both headers and, in version 1, every event, and the tracer decides whether it is the operating system's",
         reason: "All of these must have the same number for links and folders to match, and only the file's own id is claimed for all of them. Tracers in the field write ordinals everywhere.",
         sources: &["FIELD", "S0", "S1", "S2", "S3", "S4"],
     },

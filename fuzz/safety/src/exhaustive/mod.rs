@@ -1,4 +1,4 @@
-//! Truncates every file of the corpus at every byte, and flips every bit of it.
+//! Truncates every file in the corpus at every byte, and flips each of its bits.
 //!
 //! These guarantees hold for any file:
 //!

@@ -486,7 +486,7 @@ fn terminated(record: &mut Command) -> Output {
 fn signalled(record: &mut Command, signal: &str) -> Output {
     record.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = record.spawn().unwrap();
-    // The program's first output means that it is ready.
+    // Wait for the program's first byte of output, which shows that it is ready.
     let output = child.stdout.as_mut().unwrap();
     output.read_exact(&mut [0]).unwrap();
     send(signal, &child.id().to_string());
