@@ -1,6 +1,6 @@
 //! Buffers for events before they are written.
 
-use crate::error::{Result, check_memory};
+use crate::error::{Error, Result};
 use crate::sys::RingArea;
 
 /// Memory for events that are not yet in the file.
@@ -14,8 +14,11 @@ pub(super) enum Buffer {
 
 impl Buffer {
     pub(super) fn memory(capacity: usize) -> Result<Self> {
-        check_memory(capacity)?;
-        Ok(Self::Memory(vec![0; capacity]))
+        let mut bytes = Vec::new();
+        let found = bytes.try_reserve_exact(capacity);
+        found.map_err(|_| Error::out_of_memory())?;
+        bytes.resize(capacity, 0);
+        Ok(Self::Memory(bytes))
     }
 
     #[inline]

@@ -18,7 +18,7 @@ pub(super) struct WrittenStore {
 /// A session created by a writer.
 #[derive(Debug)]
 pub(super) struct Written {
-    /// The index of the writer among the implementations.
+    /// The writer's index in the list of implementations.
     pub(super) writer: usize,
     pub(super) scripted: Arc<Scripted>,
     pub(super) rules: Vec<String>,

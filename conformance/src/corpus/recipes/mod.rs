@@ -1,4 +1,4 @@
-//! The recipes, with one table per record, and more tables for whole sessions.
+//! The recipes: one table per record, plus tables for whole sessions.
 
 mod detail_event;
 mod detail_footer;
