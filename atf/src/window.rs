@@ -267,7 +267,8 @@ impl Buffer {
         bytes.truncate(*read.as_ref().unwrap_or(&0));
         (self.start, self.bytes) = (range.start, bytes);
         if read.is_err() && skipped > 0 {
-            // The read may have failed on bytes that were not requested, so read only the requested ones.
+            // The read may have failed on bytes that were not requested. Read only the requested
+            // ones.
             return self.read(input, offset..offset.saturating_add(size), offset, size);
         }
         let found = (read? as u64).saturating_sub(skipped);

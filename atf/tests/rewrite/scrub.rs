@@ -150,8 +150,8 @@ fn no_byte_of_a_secret_is_in_any_file() {
             let out = files(&places.path("out"));
             assert!(out.len() >= 8, "{:?}", out.keys());
             for (name, bytes) in &out {
-                // Look for any four consecutive bytes of the secret, including those across its
-                // repetition.
+                // Look for any four consecutive bytes of the secret, including those that wrap
+                // around from its end to its start.
                 let twice = SECRET.repeat(2);
                 for part in (0..8).map(|at| &twice[at..at + 4]) {
                     let found = bytes.windows(4).position(|window| window == part);
