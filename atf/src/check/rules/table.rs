@@ -7,12 +7,12 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "96f12c24bfe29bc3b2cb674249f550aaa6e63bdfb157d53e0fdaacc74e058ac1",
+    digest: "6d3e287e0b22f2ab2634b74a9ca5a3d90a87beaac46f55ec2656f80f25a60af3",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "b1d93d096815c5a0f8e5bf09d00c17d037b6e11b0d234449e86c87f92bf18a71",
+    digest: "ac43afe0e706a32b852441bdf07bf2beafa730a4da12219dce4f27d6422432d2",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
