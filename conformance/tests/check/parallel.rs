@@ -29,8 +29,8 @@ fn forest(folder: &Path) {
     crowd(&folder.join("group_2/crowd"));
 }
 
-/// Writes a session of twelve threads that all have the same id, whatever their folders' names,
-/// and two of which use another clock. The first thread has no header, and one folder has no files.
+/// Writes a session of twelve threads that all have the same id, whatever their folders' names. Two
+/// of them use another clock. The first thread has no header, and one folder has no files.
 fn crowd(path: &Path) {
     for thread in 0..12 {
         let mut trace = Trace::clean(1);
