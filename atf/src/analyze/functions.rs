@@ -8,9 +8,8 @@ use super::durations::Durations;
 use super::merging::{Figures, Merged, Merging};
 use super::table::{Place, Times};
 use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Threads, Totals, run};
+use super::{Options, ThreadTotals, Threads, Totals, on_any_cores, run};
 use crate::error::Result;
-use crate::parallel;
 use crate::session::Problem;
 use crate::spans::Unmatched;
 
@@ -66,7 +65,7 @@ impl Functions {
             (_, None) => "rough guesses".to_owned(),
         };
         Some(format!(
-            "too many different durations to keep apart: other quantiles than minimum and maximum are {precision}"
+            "too many different durations to keep apart: quantiles other than the minimum and maximum are {precision}"
         ))
     }
 }
@@ -113,13 +112,7 @@ impl Functions {
 /// [`problems`](Functions::problems).
 pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Functions> {
     let threads = threads.into();
-    let jobs = options.jobs.unwrap_or_else(parallel::cores);
-    let (functions, is_full) = read(&threads, options, jobs)?;
-    if is_full && jobs.get() > 1 {
-        drop(functions);
-        return Ok(read(&threads, options, NonZero::<usize>::MIN)?.0);
-    }
-    Ok(functions)
+    on_any_cores(options, |options, jobs| read(&threads, options, jobs))
 }
 
 /// Adds up the functions. Also returns whether some have no entry because of the limit.
@@ -130,7 +123,7 @@ fn read(
 ) -> Result<(Functions, bool)> {
     let all = Mutex::new(Merged::new(options.max_functions, options.max_buckets));
     let new = || ByFunction(Merging::new(&all, jobs));
-    let (threads, problems) = run(threads, &options.clone().jobs(Some(jobs)), new, drop)?;
+    let (threads, problems) = run(threads, options, new)?;
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (is_full, coarseness) = (all.table.is_full(), all.coarseness);
     let function = |(function_id, times, of): (u64, Times, Of)| FunctionTimes {

@@ -380,12 +380,28 @@ fn side_by_side<'u, 'a, R: Send>(
     result
 }
 
-/// Reads threads in parallel, and passes on the results of their observers in thread order.
-fn run<O: Observer + Send>(
+/// Calls `read` with options that contain the number of threads to read in parallel. `read` also
+/// returns whether a limit was reached. If so, calls it again to read one thread after another, so
+/// that the result does not depend on the number of cores.
+fn on_any_cores<T>(
+    options: &Options,
+    read: impl Fn(&Options, NonZero<usize>) -> Result<(T, bool)>,
+) -> Result<T> {
+    let read = |jobs| read(&options.clone().jobs(Some(jobs)), jobs);
+    let jobs = options.jobs.unwrap_or_else(parallel::cores);
+    let (result, is_full) = read(jobs)?;
+    if is_full && jobs.get() > 1 {
+        drop(result);
+        return Ok(read(NonZero::<usize>::MIN)?.0);
+    }
+    Ok(result)
+}
+
+/// Reads threads in parallel. Their observers keep what they find.
+fn run<O: Observer>(
     threads: &Threads<'_>,
     options: &Options,
     new: impl Fn() -> O + Sync,
-    mut take: impl FnMut(O),
 ) -> Result<(Vec<ThreadTotals>, Vec<Problem>)> {
     let (units, mut problems) = threads.select(options);
     let mut totals = Vec::new();
@@ -395,24 +411,16 @@ fn run<O: Observer + Send>(
         let end = unit.read(&mut problems, |step| walk.step(&step))?;
         let result = match end {
             Some(end) => {
-                let (mut totals, observer) = walk.finish()?;
+                let (mut totals, _) = walk.finish()?;
                 problems.extend(end.given_up(totals.given_up));
                 totals.lost_events = unit.lost(options, |listed| listed.lost_events);
-                Some((totals, observer))
+                Some(totals)
             }
             None => None,
         };
         Ok(unit.analysed(result, problems))
     };
-    side_by_side(
-        &units,
-        options,
-        &mut problems,
-        work,
-        |(thread, observer)| {
-            totals.push(thread);
-            take(observer);
-        },
-    )?;
+    let take = |thread| totals.push(thread);
+    side_by_side(&units, options, &mut problems, work, take)?;
     Ok((totals, problems))
 }

@@ -7,9 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use super::merging::{Merged, Merging};
 use super::table::{Place, Times};
 use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Threads, Totals, run};
+use super::{Options, ThreadTotals, Threads, Totals, on_any_cores, run};
 use crate::error::Result;
-use crate::parallel;
 use crate::session::Problem;
 use crate::spans::Unmatched;
 
@@ -70,20 +69,14 @@ impl Pairs {
 /// The errors of [`functions`](super::functions()).
 pub fn pairs<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Pairs> {
     let threads = threads.into();
-    let jobs = options.jobs.unwrap_or_else(parallel::cores);
-    let (pairs, is_full) = read(&threads, options, jobs)?;
-    if is_full && jobs.get() > 1 {
-        drop(pairs);
-        return Ok(read(&threads, options, NonZero::<usize>::MIN)?.0);
-    }
-    Ok(pairs)
+    on_any_cores(options, |options, jobs| read(&threads, options, jobs))
 }
 
 /// Adds up the pairs. Also returns whether some have no entry because of the limit.
 fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Pairs, bool)> {
     let all = Mutex::new(Merged::<Key, ()>::new(options.max_nodes, 0));
     let new = || ByPair(Merging::new(&all, jobs));
-    let (threads, problems) = run(threads, &options.clone().jobs(Some(jobs)), new, drop)?;
+    let (threads, problems) = run(threads, options, new)?;
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_full = all.table.is_full();
     let (rows, (others, ())) = all.table.into_rows();

@@ -8,9 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::places::{Keyed, Places};
 use super::table::Times;
 use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Threads, Totals, run};
+use super::{Options, ThreadTotals, Threads, Totals, on_any_cores, run};
 use crate::error::Result;
-use crate::parallel;
 use crate::session::Problem;
 use crate::spans::Unmatched;
 
@@ -70,13 +69,7 @@ impl Tree {
 /// The errors of [`functions`](super::functions()).
 pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tree> {
     let threads = threads.into();
-    let jobs = options.jobs.unwrap_or_else(parallel::cores);
-    let (tree, is_full) = read(&threads, options, jobs)?;
-    if is_full && jobs.get() > 1 {
-        drop(tree);
-        return Ok(read(&threads, options, NonZero::<usize>::MIN)?.0);
-    }
-    Ok(tree)
+    on_any_cores(options, |options, jobs| read(&threads, options, jobs))
 }
 
 /// Builds the tree. Also returns whether calls lack a node because of the limit.
@@ -89,7 +82,7 @@ fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Resul
         least,
         most: least,
     };
-    let (threads, problems) = run(threads, &options.clone().jobs(Some(jobs)), new, drop)?;
+    let (threads, problems) = run(threads, options, new)?;
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_full = all.rest > 0;
     let nodes = all.into_nodes();
