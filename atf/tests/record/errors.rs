@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use atf::index::IndexReader;
 use atf::manifest::Loss;
 use atf::record::{Lost, Overflow, RecordOptions, Recording};
 use atf::write::{Detail, Fate, Memory, SessionWriter, Step, ThreadWriter, WriteOptions};
@@ -148,6 +149,41 @@ fn assert_listed(memory: &Memory, expected: &[u32]) {
         .into_iter()
         .filter(|path| path.ends_with("index.atf"));
     assert_eq!(files.count(), expected.len());
+}
+
+#[test]
+fn events_left_in_the_buffer_of_a_failed_writer_are_lost() {
+    const EVENTS: u64 = 1000;
+    let memory = Memory::new();
+    // The smallest buffer, which holds 128 events.
+    let write = WriteOptions::default().buffer_size(0);
+    let session = SessionWriter::create_on(Arc::new(memory.clone()), "pid_42", &write).unwrap();
+    let recording = Recording::start(session, &RecordOptions::default()).unwrap();
+    let mut recorder = recording.thread(None).unwrap();
+    let mut room = 2_u32;
+    memory.decide(move |step, path| {
+        if step != Step::Write || !path.ends_with("index.atf") {
+            return Fate::Done;
+        }
+        let has_room = room > 0;
+        room = room.saturating_sub(1);
+        if has_room {
+            Fate::Done
+        } else {
+            Fate::Refused(io::ErrorKind::StorageFull)
+        }
+    });
+    for n in 0..EVENTS {
+        // The recorder counts what it loses.
+        let _ = recorder.record(&event(n));
+    }
+    drop(recorder);
+    recording.stop().unwrap_err();
+    let index = memory.bytes("pid_42/thread_0/index.atf").unwrap();
+    let written = IndexReader::from_bytes(index).unwrap().event_count();
+    let lost = manifest_in(&memory, "pid_42").threads[0].lost_events;
+    assert!(written > 0);
+    assert_eq!(written + lost.unwrap().count, EVENTS);
 }
 
 #[test]
