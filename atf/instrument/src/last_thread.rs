@@ -6,13 +6,12 @@
 use std::ffi::{c_int, c_void};
 use std::fs;
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::aside::{self, IS_MAIN_OVER};
 use crate::process;
-use crate::thread;
+use crate::thread::{self, AtEnd};
 
 /// The time between two checks whether the last thread has ended.
 const LOOKING: Duration = Duration::from_millis(10);
@@ -22,18 +21,8 @@ static IS_WAITING: AtomicBool = AtomicBool::new(false);
 
 /// Makes the calling thread, which must be the main thread, report its end.
 pub(crate) fn watch_main_thread() {
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: the pointer refers to a key, which the call writes.
-        let status = unsafe { libc::pthread_key_create(&raw mut key, Some(main_ended)) };
-        (status == 0).then_some(key)
-    });
-    if let Some(key) = key {
-        // SAFETY: the key was created above. The value is not null, so that the destructor is
-        // called.
-        unsafe { libc::pthread_setspecific(*key, thread::OFF) };
-    }
+    static AT_END: AtEnd = AtEnd::new(main_ended);
+    AT_END.register(thread::OFF);
 }
 
 /// Makes the only thread of a forked child its main thread.

@@ -4,7 +4,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_void;
 use std::mem;
 use std::ptr;
-use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use atf::EventKind;
@@ -19,7 +18,7 @@ use crate::marks::Marks;
 use crate::memory;
 use crate::modules::Range;
 use crate::process::{self, Process};
-use crate::thread;
+use crate::thread::{self, AtEnd};
 
 /// The maximum number of tracked frames; fewer if there is no memory. Functions left by `longjmp`
 /// stay on the stack until a caller returns.
@@ -148,7 +147,7 @@ fn first_event<'a>() -> Option<&'a Thread> {
             handler_stack: None,
         }),
     }));
-    at_end_of_thread(thread.cast());
+    AT_END.register(thread.cast());
     thread::DATA.set(thread.cast());
     // SAFETY: the pointer comes from `Box::into_raw`, and only the thread's end frees it.
     Some(unsafe { &*thread })
@@ -276,21 +275,9 @@ impl State {
     }
 }
 
-/// Registers [`ended`] to be called when the thread ends.
-fn at_end_of_thread(data: *const c_void) {
-    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
-    let key = KEY.get_or_init(|| {
-        let mut key = 0;
-        // SAFETY: the pointer refers to a key, which the call writes.
-        let status = unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) };
-        (status == 0).then_some(key)
-    });
-    if let Some(key) = key {
-        // SAFETY: the key was created above. If the call fails, the thread is finalized at the
-        // end of the process.
-        unsafe { libc::pthread_setspecific(*key, data) };
-    }
-}
+/// Calls [`ended`] with a thread's data when it ends. Where that fails, the thread is finalized at
+/// the end of the process.
+static AT_END: AtEnd = AtEnd::new(ended);
 
 /// Finalizes a thread in the last round of its destructors, and frees its data.
 unsafe extern "C" fn ended(data: *mut c_void) {
@@ -306,7 +293,7 @@ unsafe extern "C" fn ended(data: *mut c_void) {
     let state = unsafe { &mut *thread.state.get() };
     if state.rounds < ROUNDS {
         state.rounds = state.rounds.saturating_add(1);
-        at_end_of_thread(data);
+        AT_END.register(data);
         thread.is_busy.set(false);
         return;
     }
