@@ -133,9 +133,9 @@ fn what_a_full_ring_lost_is_in_the_manifest() {
         .capacity(Capacity::default().events(4).payload_size(1000))
         .interval(DEADLINE);
     let recording = start(folder.path(), false, &options);
-    // The drain finds nothing to flush and goes back to sleep.
-    recording.flush(DEADLINE).unwrap();
     let mut thread = recording.thread(None).unwrap();
+    // The pass that registers a thread also drains it. Wait for the next pass.
+    recording.flush(DEADLINE).unwrap();
     let (mut events, mut details) = (0, 0);
     for n in 0..10 {
         match thread.record_with_detail(&event(n), &detail) {

@@ -191,27 +191,29 @@ static void threads(const char *name, int survive_kill) {
 static const char bytes[2000];
 
 /*
- * Starts a recording with a ring of 4 events and 1000 bytes. The drain sleeps until the recording
- * stops.
+ * Starts a recording and registers a thread with a ring of 4 events and 1000 bytes. The drain sleeps
+ * until the recording stops.
  */
-static AtfRecording *asleep(const AtfSessionWriter *session, uint8_t overflow) {
+static AtfRecording *asleep(const AtfSessionWriter *session, uint8_t overflow,
+                            AtfRecorder **recorder) {
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     options.overflow = overflow;
     options.ring_events = 4;
     options.ring_payload_size = 1000;
     options.interval_ns = DEADLINE_NS;
     AtfRecording *recording = start(session, &options);
+    SAYS(ATF_OK, atf_recording_thread(recording, NULL, recorder));
+    /* The pass that registers a thread also drains it. Wait for the next pass. */
     SAYS(ATF_OK, atf_recording_flush(recording, DEADLINE_NS));
     return recording;
 }
 
 static void drop_detail(void) {
     AtfSessionWriter *session = session_in("drop_detail", 0);
-    AtfRecording *recording = asleep(session, ATF_OVERFLOW_DROP_DETAIL);
     AtfRecorder *recorder = NULL;
+    AtfRecording *recording = asleep(session, ATF_OVERFLOW_DROP_DETAIL, &recorder);
     AtfDetail detail = detail_of(bytes, 600);
     AtfLink link = { 77, 77, { 0, 0 } };
-    SAYS(ATF_OK, atf_recording_thread(recording, NULL, &recorder));
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_thread(NULL, NULL, &(AtfRecorder *){ NULL }));
     for (uint64_t n = 0; n < 10; n++) {
         int expected = n == 0 ? ATF_OK : n < 4 ? ATF_LOST_DETAIL : ATF_LOST_EVENT;
@@ -246,12 +248,14 @@ static void drop_detail(void) {
 
 static void drop_newest(void) {
     AtfSessionWriter *session = session_in("drop_newest", 0);
-    AtfRecording *recording = asleep(session, ATF_OVERFLOW_DROP_NEWEST);
+    AtfRecorder *recorder = NULL;
+    AtfRecording *recording = asleep(session, ATF_OVERFLOW_DROP_NEWEST, &recorder);
     AtfDetail detail = detail_of(bytes, 600);
-    SAYS(ATF_OK, atf_recording_record_with_detail(recording, 1, 1, 1, 1, &detail, NULL));
-    SAYS(ATF_LOST_EVENT, atf_recording_record_with_detail(recording, 2, 1, 1, 1, &detail, NULL));
-    for (uint64_t n = 3; n < 6; n++) SAYS(ATF_OK, atf_recording_record(recording, n, 1, 1, 1, NULL));
-    SAYS(ATF_LOST_EVENT, atf_recording_record(recording, 6, 1, 1, 1, NULL));
+    SAYS(ATF_OK, atf_recorder_record_with_detail(recorder, 1, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_LOST_EVENT, atf_recorder_record_with_detail(recorder, 2, 1, 1, 1, &detail, NULL));
+    for (uint64_t n = 3; n < 6; n++) SAYS(ATF_OK, atf_recorder_record(recorder, n, 1, 1, 1, NULL));
+    SAYS(ATF_LOST_EVENT, atf_recorder_record(recorder, 6, 1, 1, 1, NULL));
+    SAYS(ATF_OK, atf_recorder_close(recorder));
     AtfRecordSummary summary = stop(recording, session);
     TRUE(summary.event_count == 4 && summary.detail_count == 1);
     TRUE(summary.lost_events == 2 && summary.lost_details == 0);
@@ -260,9 +264,11 @@ static void drop_newest(void) {
 /* Recording does not wait if the ring could never hold the payload. The thread test covers the rest. */
 static void block(void) {
     AtfSessionWriter *session = session_in("block", 0);
-    AtfRecording *recording = asleep(session, ATF_OVERFLOW_BLOCK);
+    AtfRecorder *recorder = NULL;
+    AtfRecording *recording = asleep(session, ATF_OVERFLOW_BLOCK, &recorder);
     AtfDetail detail = detail_of(bytes, 1001);
-    SAYS(ATF_LOST_DETAIL, atf_recording_record_with_detail(recording, 1, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_LOST_DETAIL, atf_recorder_record_with_detail(recorder, 1, 1, 1, 1, &detail, NULL));
+    SAYS(ATF_OK, atf_recorder_close(recorder));
     AtfRecordSummary summary = stop(recording, session);
     TRUE(summary.event_count == 1 && summary.lost_details == 1);
 }
