@@ -24,6 +24,9 @@ int main(int argc, char **argv) {
 /// The number of calls that the program makes. Each produces two events.
 const CALLS: u64 = 5_000_000;
 
+/// The setting that records through rings of this number of events.
+const RINGS: Option<(&str, &str)> = Some(("ATF_RING", "65536"));
+
 /// Adds the rows for a recorded program.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let library = build("instrument", "libatf_instrument.so")?;
@@ -73,7 +76,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let rings = compare(
         pairs,
         Time::Wall,
-        |watch| recorded(watch, Some(("ATF_RING", "65536"))),
+        |watch| recorded(watch, RINGS),
         |watch| recorded(watch, None),
     )?;
     add(
@@ -95,16 +98,20 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         time(watch, command.arg(&program).arg(calls.to_string()))?;
         Ok(fs::remove_dir_all(&other)?)
     };
-    let mut clocks = vec![("record it without rings", None)];
+    let mut settings = vec![
+        ("record it without rings", None),
+        ("record it through rings", RINGS),
+    ];
     if CounterClock::is_available() {
         let counter = Some(("ATF_CLOCK", "tsc"));
-        clocks.push((
+        settings.push((
             "record it without rings, times from the processor's counter",
             counter,
         ));
     }
-    for (work, clock) in clocks {
-        let compared = compare(pairs, Time::Wall, |watch| recorded(watch, clock), uftrace)?;
+    for (work, setting) in settings {
+        let record = |watch: &mut Stopwatch| recorded(watch, setting);
+        let compared = compare(pairs, Time::Wall, record, uftrace)?;
         add(
             report,
             work,
