@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, Summary, check};
 
-/// Prints each result as it arrives and adds it to the summary.
+/// A sink that prints each result as it arrives and adds it to the summary.
 #[derive(Default)]
 struct Printer(Summary);
 

@@ -51,7 +51,7 @@ extern "C" {
 /** Windows. [S0 S1 S2 S3] */
 #define ATF_OS_WINDOWS 5u
 
-/* Clocks; all keep running while the machine sleeps. Other values may occur. */
+/* Clocks; all of them keep running while the machine sleeps. Other values may occur. */
 /** mach_continuous_time on macOS and iOS. [S0 S1 S2 S3] */
 #define ATF_CLOCK_MACH_CONTINUOUS 1u
 /** QueryPerformanceCounter on Windows. [S0 S1 S2 S3] */
@@ -265,8 +265,8 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
 
 /**
  * Index header of index.atf in wire version 1, 64 bytes.
- * The header of index.atf. A writer first writes a placeholder (flags, counts and times 0,
- * footer_offset 0 or 64) and rewrites it as the last step of finalizing.
+ * The header of index.atf. A writer first writes a placeholder (with flags, counts and times
+ * of 0 and a footer_offset of 0 or 64) and rewrites it as the last step of finalizing.
  */
 typedef struct ATF_LAYOUT_PACKED AtfV1IndexHeader {
     /**
@@ -360,13 +360,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexHeader {
     uint64_t footer_offset;
 
     /**
-     * Timestamp of the first event; 0 without events and in a placeholder.
+     * Timestamp of the first event; 0 if there are none, and in a placeholder.
      * Offset 48. Unit: ns. [S0 S1 S2 S3]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last event; 0 without events and in a placeholder.
+     * Timestamp of the last event; 0 if there are none, and in a placeholder.
      * Offset 56. Unit: ns. Not before time_start_ns. [S0 S1 S2 S3]
      */
     uint64_t time_end_ns;
@@ -429,7 +429,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexEvent {
 
     /**
      * Position in detail.atf, counted from 0, of this event's detail event; or "none".
-     * Offset 28. 0xFFFFFFFF means "none". The links in the file count 0, 1, 2 and so on. [S0
+     * Offset 28. 0xFFFFFFFF means "none". The links in the file run 0, 1, 2 and so on. [S0
      * S1 S2 S3 S4]
      */
     uint32_t detail_seq;
@@ -471,13 +471,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexFooter {
     uint64_t event_count;
 
     /**
-     * Timestamp of the first event; 0 without events.
+     * Timestamp of the first event; 0 if there are none.
      * Offset 16. Unit: ns. [S0 S1 S2]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last event; 0 without events.
+     * Timestamp of the last event; 0 if there are none.
      * Offset 24. Unit: ns. Not before time_start_ns. [S0 S1 S2]
      */
     uint64_t time_end_ns;
@@ -579,13 +579,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailHeader {
     uint64_t bytes_length;
 
     /**
-     * Lowest index_seq of the file's events; 0 without events.
+     * Lowest index_seq of the file's events; 0 if there are none.
      * Offset 44. [S1 S2 S4]
      */
     uint64_t index_seq_start;
 
     /**
-     * Highest index_seq of the file's events, inclusive; 0 without events.
+     * Highest index_seq of the file's events, inclusive; 0 if there are none.
      * Offset 52. [S1 S2 S4]
      */
     uint64_t index_seq_end;
@@ -647,7 +647,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailEventHeader {
     uint32_t index_seq;
 
     /**
-     * Thread id, the same as in the file header. Version 2 has it only in the header.
+     * Thread id, the same as in the file header. In version 2, only the file header contains
+     * it.
      * Offset 12. [S1 S3 S4]
      */
     uint32_t thread_id;
@@ -671,8 +672,8 @@ ATF_LAYOUT_FIELD(detail_event_header, AtfV1DetailEventHeader, timestamp, 16, 8, 
  * Detail function payload of detail.atf in wire version 1, 100 bytes.
  * The payload of a function's detail event: registers under their ARM64 names and part of
  * the stack. Recognized in either wire version by its length: total_length = 24 + 100 +
- * stack_size. The header's arch does not matter, since tracers write this payload on x86_64
- * too.
+ * stack_size. The architecture in the header does not matter, since tracers write this
+ * payload on x86_64 too.
  * Followed by: The stack snapshot: stack_size bytes, upwards from sp.
  */
 typedef struct ATF_LAYOUT_PACKED AtfV1DetailFunctionPayload {
@@ -761,13 +762,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailFooter {
     uint64_t bytes_length;
 
     /**
-     * Timestamp of the first detail event; 0 without events.
+     * Timestamp of the first detail event; 0 if there are none.
      * Offset 24. Unit: ns. [S1 S2 S4]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last detail event; 0 without events.
+     * Timestamp of the last detail event; 0 if there are none.
      * Offset 32. Unit: ns. Not before time_start_ns. [S1 S2 S4]
      */
     uint64_t time_end_ns;
@@ -792,10 +793,10 @@ ATF_LAYOUT_FIELD(detail_footer, AtfV1DetailFooter, reserved, 40, 24, 1);
  * Ring header of ring.atf in wire version 1, 128 bytes.
  * The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
  * that outlives the process. The index area follows the header; the detail area follows the
- * index area. Each area holds bytes not yet written to its file, which a kill would
- * otherwise lose. No source document describes this file. A writer that does not promise to
- * survive SIGKILL does not need one, and readers may ignore it. It is removed when the
- * thread's files are finalized.
+ * index area. Each area holds bytes that are not in its file yet and that would otherwise be
+ * lost in a kill. No source document describes this file. A writer that does not promise
+ * that its data survives SIGKILL does not need this file, and readers may ignore it. It is
+ * removed when the thread's files are finalized.
  */
 typedef struct ATF_LAYOUT_PACKED AtfV1RingHeader {
     /**
@@ -847,8 +848,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV1RingHeader {
     uint64_t index_start;
 
     /**
-     * Bytes of the area in use, whole events only. Stored after each event's bytes, with
-     * release ordering, and after the detail event that the event links to.
+     * Bytes of the area in use, whole events only. Updated, with release ordering, after
+     * each event's bytes and after the detail event that the event links to.
      * Offset 32. Unit: bytes. At most index_capacity. No source.
      */
     uint64_t index_size;
@@ -879,7 +880,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1RingHeader {
     uint64_t detail_start;
 
     /**
-     * Bytes of the area in use, whole detail events only; stored like index_size.
+     * Bytes of the area in use, whole detail events only; updated like index_size.
      * Offset 64. Unit: bytes. At most detail_capacity. No source.
      */
     uint64_t detail_size;
@@ -912,8 +913,8 @@ ATF_LAYOUT_FIELD(ring_header, AtfV1RingHeader, _reserved3, 72, 56, 1);
 
 /**
  * Index header of index.atf in wire version 2, 64 bytes.
- * The header of index.atf. A writer first writes a placeholder (flags, counts and times 0,
- * footer_offset 0 or 64) and rewrites it as the last step of finalizing.
+ * The header of index.atf. A writer first writes a placeholder (with flags, counts and times
+ * of 0 and a footer_offset of 0 or 64) and rewrites it as the last step of finalizing.
  */
 typedef struct ATF_LAYOUT_PACKED AtfV2IndexHeader {
     /**
@@ -1000,13 +1001,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexHeader {
     uint64_t footer_offset;
 
     /**
-     * Timestamp of the first event; 0 without events and in a placeholder.
+     * Timestamp of the first event; 0 if there are none, and in a placeholder.
      * Offset 48. Unit: ns. [S0 S1 S2 S3]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last event; 0 without events and in a placeholder.
+     * Timestamp of the last event; 0 if there are none, and in a placeholder.
      * Offset 56. Unit: ns. Not before time_start_ns. [S0 S1 S2 S3]
      */
     uint64_t time_end_ns;
@@ -1050,7 +1051,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexEvent {
 
     /**
      * Position in detail.atf, counted from 0, of this event's detail event; or "none".
-     * Offset 16. 0xFFFFFFFFFFFFFFFF means "none". The links in the file count 0, 1, 2 and so
+     * Offset 16. 0xFFFFFFFFFFFFFFFF means "none". The links in the file run 0, 1, 2 and so
      * on. [S0 S1 S2 S3 S4]
      */
     uint64_t detail_seq;
@@ -1103,13 +1104,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexFooter {
     uint64_t event_count;
 
     /**
-     * Timestamp of the first event; 0 without events.
+     * Timestamp of the first event; 0 if there are none.
      * Offset 16. Unit: ns. [S0 S1 S2]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last event; 0 without events.
+     * Timestamp of the last event; 0 if there are none.
      * Offset 24. Unit: ns. Not before time_start_ns. [S0 S1 S2]
      */
     uint64_t time_end_ns;
@@ -1211,13 +1212,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailHeader {
     uint64_t bytes_length;
 
     /**
-     * Lowest index_seq of the file's events; 0 without events.
+     * Lowest index_seq of the file's events; 0 if there are none.
      * Offset 44. [S1 S2 S4]
      */
     uint64_t index_seq_start;
 
     /**
-     * Highest index_seq of the file's events, inclusive; 0 without events.
+     * Highest index_seq of the file's events, inclusive; 0 if there are none.
      * Offset 52. [S1 S2 S4]
      */
     uint64_t index_seq_end;
@@ -1296,8 +1297,8 @@ ATF_LAYOUT_FIELD(detail_event_header, AtfV2DetailEventHeader, timestamp, 16, 8, 
  * Detail function payload of detail.atf in wire version 2, 100 bytes.
  * The payload of a function's detail event: registers under their ARM64 names and part of
  * the stack. Recognized in either wire version by its length: total_length = 24 + 100 +
- * stack_size. The header's arch does not matter, since tracers write this payload on x86_64
- * too.
+ * stack_size. The architecture in the header does not matter, since tracers write this
+ * payload on x86_64 too.
  * Followed by: The stack snapshot: stack_size bytes, upwards from sp.
  */
 typedef struct ATF_LAYOUT_PACKED AtfV2DetailFunctionPayload {
@@ -1386,13 +1387,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailFooter {
     uint64_t bytes_length;
 
     /**
-     * Timestamp of the first detail event; 0 without events.
+     * Timestamp of the first detail event; 0 if there are none.
      * Offset 24. Unit: ns. [S1 S2 S4]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last detail event; 0 without events.
+     * Timestamp of the last detail event; 0 if there are none.
      * Offset 32. Unit: ns. Not before time_start_ns. [S1 S2 S4]
      */
     uint64_t time_end_ns;
@@ -1417,10 +1418,10 @@ ATF_LAYOUT_FIELD(detail_footer, AtfV2DetailFooter, reserved, 40, 24, 2);
  * Ring header of ring.atf in wire version 2, 128 bytes.
  * The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
  * that outlives the process. The index area follows the header; the detail area follows the
- * index area. Each area holds bytes not yet written to its file, which a kill would
- * otherwise lose. No source document describes this file. A writer that does not promise to
- * survive SIGKILL does not need one, and readers may ignore it. It is removed when the
- * thread's files are finalized.
+ * index area. Each area holds bytes that are not in its file yet and that would otherwise be
+ * lost in a kill. No source document describes this file. A writer that does not promise
+ * that its data survives SIGKILL does not need this file, and readers may ignore it. It is
+ * removed when the thread's files are finalized.
  */
 typedef struct ATF_LAYOUT_PACKED AtfV2RingHeader {
     /**
@@ -1472,8 +1473,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV2RingHeader {
     uint64_t index_start;
 
     /**
-     * Bytes of the area in use, whole events only. Stored after each event's bytes, with
-     * release ordering, and after the detail event that the event links to.
+     * Bytes of the area in use, whole events only. Updated, with release ordering, after
+     * each event's bytes and after the detail event that the event links to.
      * Offset 32. Unit: bytes. At most index_capacity. No source.
      */
     uint64_t index_size;
@@ -1504,7 +1505,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2RingHeader {
     uint64_t detail_start;
 
     /**
-     * Bytes of the area in use, whole detail events only; stored like index_size.
+     * Bytes of the area in use, whole detail events only; updated like index_size.
      * Offset 64. Unit: bytes. At most detail_capacity. No source.
      */
     uint64_t detail_size;

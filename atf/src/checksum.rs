@@ -13,7 +13,7 @@ use crate::wire::offset;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Checksum {
-    /// Nothing was compared, because there is no verified footer.
+    /// There is no verified footer, so nothing was compared.
     NotChecked,
     /// The footer's checksum is 0, which marks a file without a checksum (S2). Nothing was
     /// compared.
@@ -38,7 +38,8 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// Returns whether the checksum proves the events intact. An IEEE CRC-32 also proves this.
+    /// Returns whether the checksum proves that the events are intact, which an IEEE CRC-32 also
+    /// does.
     pub(crate) fn proves_the_events(self) -> bool {
         matches!(self, Self::Good | Self::Ieee { .. })
     }
@@ -60,7 +61,7 @@ impl Checksum {
         footer_offset.saturating_add(OFFSET)
     }
 
-    /// Compares `stored` with the section from `start` to `end`.
+    /// Compares `stored` with the checksum of the section from `start` to `end`.
     pub(crate) fn verify(input: &Input, stored: u32, start: u64, end: u64) -> Result<Self> {
         if stored == 0 {
             return Ok(Self::Absent);
@@ -130,7 +131,7 @@ impl Crc32c {
     pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
         let mut shifted = a;
         let mut left = size_of_b;
-        // The loop takes a single step, except for more than 4 GiB on 32-bit systems.
+        // The loop takes a single step, except for parts of more than 4 GiB on 32-bit systems.
         while left > 0 {
             let step = usize::try_from(left).unwrap_or(usize::MAX);
             shifted = crc32c::crc32c_combine(shifted, 0, step);

@@ -1,4 +1,4 @@
-//! How a file ends, which distinguishes finalized from unfinalized files.
+//! How a file ends, which shows whether it was finalized.
 
 use crate::error::{Error, ErrorKind};
 use crate::source::Input;
@@ -7,7 +7,7 @@ use crate::source::Input;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Completeness {
-    /// A verified footer, and a header updated to match.
+    /// A verified footer, and a header that was updated to match.
     Finalized,
     /// A verified footer, but the writer stopped before it updated the header. All events are in
     /// the file.
@@ -38,8 +38,8 @@ pub enum Completeness {
 }
 
 impl Completeness {
-    /// Returns the problems that the file's end reveals about its events. `missing` is the error
-    /// for events that the header counts but the file lacks; the last event ends at `events_end`.
+    /// Returns the problems with the events that the file's end reveals. `missing` is the error for
+    /// events that the header counts but the file lacks; the last event ends at `events_end`.
     /// `is_cut` is set if the header shows that the file was finalized.
     pub(crate) fn problems(
         &self,
@@ -92,9 +92,9 @@ impl Completeness {
 /// end. This struct is exhaustive, because a byte range has no other fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialFooter {
-    /// Its offset in bytes from the start of the file.
+    /// The footer's offset in bytes from the start of the file.
     pub offset: u64,
-    /// How many of its 64 bytes are in the file.
+    /// How many of the footer's 64 bytes are in the file.
     pub size: u64,
 }
 

@@ -13,7 +13,7 @@ pub(crate) enum Ending<P = Error> {
 }
 
 impl<P> Ending<P> {
-    /// No problems to return: for a range of events, or after a read error.
+    /// Returns an ending without problems, for a range of events or after a read error.
     pub(crate) fn nothing() -> Self {
         Self::Known(Vec::new().into_iter())
     }

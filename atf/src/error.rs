@@ -18,10 +18,11 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error: what is wrong, in which file and field, and at which byte offset.
 ///
-/// Readers return an `Error` when they cannot continue. They also use it as data for problems that
+/// Readers return an `Error` when they cannot continue. They also use it to describe problems that
 /// do not stop them, for example in
 /// [`Completeness::DamagedFooter`](crate::Completeness::DamagedFooter). Match on
-/// [`kind`](Self::kind) and [`offset`](Self::offset), because the wording may change at any time.
+/// [`kind`](Self::kind) and [`offset`](Self::offset), because the wording of messages may change at
+/// any time.
 ///
 /// An `Error` is one word wide.
 ///
@@ -74,7 +75,7 @@ impl Error {
         this
     }
 
-    /// Creates the error for too little memory to store a file's contents.
+    /// Creates the error for when there is not enough memory for a file's contents.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))
@@ -95,7 +96,7 @@ impl Error {
         self
     }
 
-    /// Returns the kind of error.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
@@ -131,8 +132,8 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     Ok(())
 }
 
-/// Fails if `size` bytes, plus a reserve for everything else, cannot be allocated now. A traced
-/// process may be able to continue without memory, but a failed allocation would abort it.
+/// Returns an error if `size` bytes, plus a reserve for everything else, cannot be allocated now. A
+/// traced process may be able to continue without memory, but a failed allocation would abort it.
 pub(crate) fn check_memory(size: usize) -> Result<()> {
     const REST: usize = 4 << 20;
     let mut probe = Vec::<u8>::new();

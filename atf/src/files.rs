@@ -3,18 +3,18 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// The name of the file with all of a thread's events.
+/// The name of the file that contains all events of a thread.
 pub const INDEX_FILE: &str = "index.atf";
-/// The name of the file with the details of some events.
+/// The name of the file that contains the details of some events.
 pub const DETAIL_FILE: &str = "detail.atf";
-/// The name of the file with events that a killed writer had not yet written.
+/// The name of the file that contains events that a killed writer had not yet written.
 pub const RING_FILE: &str = "ring.atf";
 /// The name of a session's manifest.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// The name of the manifest until it is complete.
+/// The name of the manifest while it is being written.
 pub(crate) const MANIFEST_PART: &str = "manifest.json.part";
 /// The stem and extension of the report that a rewrite adds to a changed session. The name may
-/// contain a number in between.
+/// contain a number between them.
 pub(crate) const RECOVERY: (&str, &str) = ("recovery", ".json");
 /// The prefix of a thread folder's name, followed by the id in decimal.
 pub const THREAD_FOLDER: &str = "thread_";
@@ -43,7 +43,7 @@ pub fn thread_id(folder_name: &str) -> Option<u32> {
 /// second, started by `exec`; and `pid_42_2_segment_000003` is the third
 /// [segment](crate::record::Segment) of the second program's recording.
 ///
-/// Names are ordered by process and time.
+/// Names sort by process, then by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct ProcessName {
@@ -82,11 +82,11 @@ impl ProcessName {
     }
 }
 
-/// Returns whether a folder has the name of an incomplete new trace. Such a folder is still being
+/// Returns whether a folder's name is that of an incomplete new trace. Such a folder is still being
 /// written, or was left behind by a killed [`recover`](crate::rewrite::recover),
 /// [`convert`](crate::rewrite::convert), [`scrub`](crate::rewrite::scrub) or
-/// [`cut`](crate::rewrite::cut). Its events duplicate the original's, so searches for sessions
-/// must skip it.
+/// [`cut`](crate::rewrite::cut). Its events duplicate the original's, so searches for sessions must
+/// skip it.
 #[must_use]
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();

@@ -4,10 +4,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 use crate::wire::{Record, Wire, offset};
 
-/// The size of a footer in bytes, the same for both files and wire versions.
+/// The size of a footer in bytes, which is the same in both files and both wire versions.
 pub(crate) const FOOTER_SIZE: usize = Record::DetailFooter.size();
 
-/// A kind of footer: that of an index file or that of a detail file.
+/// A kind of footer: an index file's or a detail file's.
 pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
@@ -16,8 +16,8 @@ pub(crate) trait Footer: Sized {
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self;
 
-    /// Returns the fields that cannot be right for an events section of `section_bytes` bytes:
-    /// error kind, field name, and the field's offset in the footer.
+    /// Returns the fields that cannot be correct for an events section of `section_bytes` bytes:
+    /// the kind of error, the field's name, and its offset in the footer.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn reserved_is_zero<F: Footer>(wire: Wire, bytes: &[u8; FOOTER_SIZE])
 pub(crate) struct Placed<F> {
     pub(crate) footer: F,
     pub(crate) bytes: [u8; FOOTER_SIZE],
-    /// Bytes from the start of the file.
+    /// The footer's offset in bytes from the start of the file.
     pub(crate) offset: u64,
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn judge<F: Footer>(
     )))
 }
 
-/// Returns the bytes at `offset`, where only a footer can be, as a damaged footer.
+/// Returns a damaged footer for the bytes at `offset`, where nothing but a footer can be.
 pub(crate) fn condemn<F: Footer>(
     input: &Input,
     wire: Wire,
@@ -113,7 +113,7 @@ pub(crate) fn condemn<F: Footer>(
     ))
 }
 
-/// Returns the first candidate that verifies, or else the first damaged one.
+/// Returns the first verified candidate or, if there is none, the first damaged one.
 pub(crate) fn first<F: Footer>(
     input: &Input,
     wire: Wire,

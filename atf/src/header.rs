@@ -4,7 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 use crate::wire::{ENDIAN, HEADER_SIZE, Wire, offset};
 
-/// Reads the header's bytes; the file must be long enough.
+/// Reads the header's bytes. Fails if the file is too short.
 pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     if input.size() < HEADER_SIZE as u64 {
         let kind = ErrorKind::TooShort {
@@ -75,7 +75,8 @@ pub(crate) fn check_events_offset(found: u64, size: u64, field_offset: usize) ->
     Err(error(kind, "header.events_offset", field_offset))
 }
 
-/// Checks that a footer confirms the events offset if the events do not begin at the header's end.
+/// Checks that a verified footer confirms the events offset if the events do not begin at the end
+/// of the header.
 pub(crate) fn check_proven(found: u64, verified: bool, field_offset: usize) -> Result<()> {
     if verified || found == HEADER_SIZE as u64 {
         return Ok(());

@@ -1,8 +1,9 @@
-//! Serializes this crate's types as JSON, without a macro crate that every user would have to
-//! build.
+//! Serializes this crate's types as JSON, without a procedural-macro crate that every user would
+//! have to build.
 
-/// Implements `Serialize` for structs: writes all fields in the given order, under their own names
-/// or the names after `as`. A field is omitted if the function after `unless` returns true.
+/// Implements `Serialize` for structs: all fields are written in the given order, under their own
+/// names or under the names after `as`. A field is omitted if the function after `unless` returns
+/// true.
 macro_rules! objects {
     ($($type:ty { $($field:ident $(as $name:literal)? $(unless $is_absent:path)?),* $(,)? })*) => {$(
         impl $type {

@@ -20,7 +20,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Returns the kind of file that begins with these bytes.
+    /// Returns the kind of file that begins with these magic bytes.
     #[must_use]
     pub fn from_magic(magic: [u8; 4]) -> Option<Self> {
         match magic {
@@ -30,7 +30,8 @@ impl FileKind {
         }
     }
 
-    /// Returns the kind of a file, or `None` if it begins with neither kind's magic bytes.
+    /// Returns the kind of a file, or `None` if it does not begin with the magic bytes of either
+    /// kind.
     ///
     /// # Errors
     ///

@@ -8,12 +8,13 @@
 //! | a `thread_N` folder | both, with their links | [`thread::ThreadReader`] | [`write::ThreadWriter`] |
 //! | a session folder | all threads and `manifest.json` | [`session::SessionReader`] | [`write::SessionWriter`] |
 //!
-//! [`analyze`] finds hot functions, call trees and what ran at the end of a crashed trace,
-//! [`merge`] orders the events of all threads by time, [`spans`] pairs calls with their returns,
-//! [`symbols`] names functions, [`follow`] reads files and sessions while they are being written,
-//! [`check`] checks files against the rules, [`manifest`] reads and writes `manifest.json`,
-//! [`rewrite`] recovers crashed traces, converts them and strips secrets, [`record`] passes events
-//! from a traced thread to a writer thread, and [`clock`] provides timestamps.
+//! [`analyze`] finds hot functions, call trees and the calls that were running at the end of a
+//! crashed trace, [`merge`] orders the events of all threads by time, [`spans`] pairs calls with
+//! their returns, [`symbols`] names functions, [`follow`] reads files and sessions while they are
+//! being written, [`check`] checks files against the rules, [`manifest`] reads and writes
+//! `manifest.json`, [`rewrite`] recovers crashed traces, converts them and strips secrets,
+//! [`record`] passes events from a traced thread to a writer thread, and [`clock`] provides
+//! timestamps.
 //!
 //! # Read a trace
 //!
@@ -75,14 +76,14 @@
 //!
 //! # What readers promise
 //!
-//! Whatever the input, a reader does not panic, does not allocate more than a small multiple of the
-//! file's size, and returns no event that is not in the file. It reads truncated files up to their
-//! last whole event. Each problem with a file is an [`Error`] with kind, field and byte offset.
-//! Opening a file fails only if its header does not determine where the events are; everything else
-//! is reported as data, for example [`Completeness`] and [`Checksum`].
+//! No matter what the input is, a reader does not panic, does not allocate more than a small
+//! multiple of the file's size, and returns no event that is not in the file. It reads truncated
+//! files up to their last whole event. Each problem with a file is an [`Error`] with a kind, a
+//! field and a byte offset. Opening a file fails only if its header does not determine where the
+//! events are; everything else is reported as data, for example [`Completeness`] and [`Checksum`].
 //!
-//! Files are read at explicit offsets, so a file that shrinks during reading causes an error.
-//! Callers that own the files can choose to map them with [`OpenOptions::mapped`].
+//! Files are read at explicit offsets, so a file that shrinks while it is being read causes an
+//! error. Callers that own the files can choose to map them with [`OpenOptions::mapped`].
 //!
 //! # Requirements
 //!

@@ -1,4 +1,4 @@
-//! Runs units of work in parallel, with results in the order of the units, as if they ran
+//! Runs units of work in parallel, and delivers their results in order, as if the units ran
 //! sequentially.
 
 use std::cell::RefCell;
@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder};
 
-/// How many results of one unit may wait for their turn.
+/// The maximum number of results of one unit that may wait for their turn.
 const WAITING: usize = 64;
 
-/// Collects a unit's results, and discards them once the caller needs no more.
+/// A collector of a unit's results, which discards them once the caller needs no more.
 pub(crate) enum Results<'a, R> {
     /// It is not yet the unit's turn: its results wait.
     Waiting(SyncSender<R>),
@@ -46,8 +46,8 @@ pub(crate) fn cores() -> NonZero<usize> {
 /// `take` returns false. `produce` supplies the units until its callback returns false. Units that
 /// have started are always completed.
 ///
-/// Memory does not grow with the number of units: work waits until its results are taken. With a
-/// single job, or if the system cannot create threads, the work runs on this thread.
+/// Memory use does not grow with the number of units: work waits until its results are taken. With
+/// a single job, or if the system cannot create threads, the work runs on this thread.
 pub(crate) fn in_order<U: Send, R: Send>(
     jobs: NonZero<usize>,
     produce: impl FnOnce(&mut dyn FnMut(U) -> bool) + Send,
@@ -78,12 +78,12 @@ fn side_by_side<U: Send, R: Send>(
 ) {
     let ahead = jobs.get().saturating_mul(2);
     // Each unit has its own channel. Channels are drained in the order in which units were queued,
-    // and jobs take units in the same order. So a job is already working on the first unfinished
-    // unit, and waiting for that unit cannot deadlock.
+    // and jobs take units in the same order. Some job is therefore already working on the first
+    // unfinished unit, and waiting for that unit cannot deadlock.
     let (queue, queued) = sync_channel::<(U, SyncSender<R>)>(ahead);
     let (order, ordered) = sync_channel::<Receiver<R>>(ahead);
-    // Only the jobs own the queue. If all of them panic, the queue closes, so sending to it cannot
-    // block.
+    // Only the jobs own the receiving end of the queue. If all of them panic, the queue closes, so
+    // sending to it cannot block.
     let queued = Arc::new(Mutex::new(queued));
     let is_stopped = &AtomicBool::new(false);
     thread::scope(|scope| {

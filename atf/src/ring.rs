@@ -10,8 +10,8 @@ use crate::index::IndexReader;
 use crate::source::{Input, OpenOptions, Tail, Unreadable};
 use crate::wire::{HEADER_SIZE, RingHeader, Wire};
 
-/// The size of the largest area in bytes. This limits the memory that a file can make its reader
-/// use.
+/// The size of the largest area in bytes. This limits the memory that a file can cause its reader
+/// to use.
 pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
 const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
 
@@ -189,7 +189,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     let most = room.saturating_sub(before).min(MOST_CAPACITY);
     within(capacity, most, capacity_field)?;
     within(size, capacity, size_field)?;
-    // The size is at most 16 MiB, and at most that of the file.
+    // The size is at most 16 MiB and at most the size of the file.
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
     let origin = before.saturating_add(RingHeader::SIZE as u64);
     input.read_exact(origin, &mut bytes)?;
@@ -267,7 +267,8 @@ impl Snapshot {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(area.start_field));
         }
-        // Read no further than the size at opening, although the file may have grown since.
+        // Read no further than the size that the file had when it was opened; it may have grown
+        // since.
         let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
         let size = size.min(area.bytes.len());
         let (overlap, rest) = area.bytes.split_at(size);

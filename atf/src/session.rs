@@ -29,7 +29,7 @@ pub(crate) use segments::{problems, threads};
 /// The maximum number of process folders that an error lists.
 const MOST_NAMED: usize = 100;
 
-/// Reads a session: a folder with `manifest.json` and a `thread_N` folder for each thread.
+/// A reader for a session: a folder with `manifest.json` and a `thread_N` folder for each thread.
 ///
 /// A session's threads are those with a folder and those listed in the manifest. A problem in the
 /// manifest or in one thread never prevents other threads from being read. [`ThreadEntry::open`]
@@ -87,7 +87,7 @@ impl SessionReader {
         Self::open_with(path, OpenOptions::new())
     }
 
-    /// Opens a session's folder. Its threads will be opened with `options`.
+    /// Opens a session's folder. Threads will be opened with the same `options`.
     ///
     /// # Errors
     ///
@@ -153,8 +153,8 @@ impl SessionReader {
         Symbols::new(self.manifest.as_ref(), &self.places)
     }
 
-    /// Returns the problems of the session itself: those of the manifest, and folders that were not
-    /// read because their names do not contain a thread id. For a thread's problems, see its
+    /// Returns the problems with the session itself: those in the manifest, and folders that were
+    /// not read because their names do not contain a thread id. For problems with a thread, see its
     /// [reader](ThreadEntry::open).
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
@@ -183,13 +183,13 @@ impl SessionReader {
     }
 }
 
-/// A problem of a session or of one of its threads.
+/// A problem with a session or one of its threads.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Problem {
     /// The position of the problem's process among the merged processes; 0 if there is only one.
     pub process: u32,
-    /// The id in the name of the thread's folder; `None` if the session itself has the problem.
+    /// The id in the name of the thread's folder; `None` if the problem is with the session itself.
     pub thread: Option<u32>,
     /// The error, including the file's path.
     pub error: Error,
@@ -256,8 +256,8 @@ impl ThreadEntry {
         ThreadReader::open_with(&self.path, self.options)
     }
 
-    /// Opens only the index. This saves the pass over the detail file that finds where the details
-    /// begin.
+    /// Opens only the index. This saves the pass over the detail file that finds where each detail
+    /// begins.
     ///
     /// # Errors
     ///
@@ -421,7 +421,7 @@ fn is_file_name(name: &str) -> bool {
         || is_numbered(name, RECOVERY.0, RECOVERY.1)
 }
 
-/// Returns whether the file at `path` is a file of one of these traces, even by another name: a
+/// Returns whether the file at `path` belongs to one of these traces, even under another name: a
 /// symlink or a hard link. A trace is a file, or a folder with traces below it.
 ///
 /// # Errors
@@ -484,7 +484,7 @@ pub fn is_session(folder: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Returns the threads that have a folder or are listed, sorted by id.
+/// Returns the threads that have a folder or a manifest entry, sorted by id.
 fn entries(
     path: &Path,
     mut folders: BTreeMap<(u32, String), Presence>,

@@ -164,7 +164,7 @@ impl<'s> Symbols<'s> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function<'s> {
-    /// Its id, as in the events.
+    /// The function's id, as in the events.
     pub id: u64,
     /// Its name.
     pub name: Option<&'s str>,

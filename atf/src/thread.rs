@@ -13,7 +13,7 @@ pub use crate::ring::Ring;
 use crate::source::{Input, OpenOptions};
 use crate::wire::{HEADER_SIZE, offset};
 
-/// Reads a thread's folder: `index.atf`, and `detail.atf` if it exists.
+/// A reader for a thread's folder: `index.atf`, and `detail.atf` if it exists.
 ///
 /// Looks for details regardless of the header's flag, because the flag is meaningless in an
 /// unfinalized file. If a detail file cannot be opened, the index can still be read.
@@ -47,12 +47,12 @@ pub struct ThreadReader {
     index: IndexReader,
     detail: Option<Result<DetailReader>>,
     ring: Option<Result<Ring>>,
-    /// The scan of the details, if they were scanned while they were opened.
+    /// The result of scanning the details, if they were scanned while they were being opened.
     detail_scan: Option<detail::Scan>,
 }
 
-/// Receives the bytes of the details in order, in pieces of any size, with the thread's index and
-/// the header of the details.
+/// A function that receives the bytes of the details in order, in pieces of any size, with the
+/// thread's index and the header of the details.
 pub(crate) type Tap<'a> = &'a mut dyn FnMut(&IndexReader, &DetailHeader, &[u8]);
 
 /// The target of a link between the two files. This enum is exhaustive: an event has no link, its
@@ -276,7 +276,7 @@ impl ThreadReader {
     }
 
     /// Returns every known reason why the readable events may differ from what was written: the
-    /// problems of the [index](IndexReader::problems) and of the [details](DetailReader::problems),
+    /// problems in the [index](IndexReader::problems) and in the [details](DetailReader::problems),
     /// details that cannot be opened, an ignored `ring.atf`, files that do not belong together, and
     /// [`ErrorKind::DanglingLinks`]. Dangling links are known only once all events have been read,
     /// and only if the details could be opened.
@@ -290,7 +290,7 @@ impl ThreadReader {
         Ok(problems)
     }
 
-    /// Returns all problems except those of the index.
+    /// Returns all problems except those in the index.
     pub(crate) fn problems_beside(&self) -> Result<Vec<Error>> {
         let mut problems = Vec::new();
         problems.extend(self.ring_error().cloned());
@@ -375,7 +375,7 @@ impl ThreadReader {
 
 /// Returns the error for a file that cannot be opened. An empty file normally means that nothing
 /// was written. But if the thread's other file is finalized, bytes were lost, so the error is that
-/// the file is too short.
+/// the empty file is too short.
 fn opening(error: Error, other_is_finalized: impl FnOnce() -> bool) -> Error {
     if *error.kind() != ErrorKind::NothingWritten || !other_is_finalized() {
         return error;
@@ -412,7 +412,7 @@ pub(crate) fn may_be_lost(index: &IndexReader, detail: Option<&DetailReader>) ->
     !(index.completeness().has_verified_footer() && is_whole_detail)
 }
 
-/// Returns the problems of a thread's details and of the links to them, for an index that was
+/// Returns the problems with a thread's details and with the links to them, for an index that was
 /// opened alone. If both files are finalized, takes the number of details from the detail footer
 /// and does not read the details.
 pub(crate) fn problems_beside(

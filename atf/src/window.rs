@@ -21,8 +21,8 @@ const LARGEST_SHARED: u64 = 64 << 10;
 /// after a jump.
 ///
 /// A window near the previous one is twice as large as that one, up to 256 KiB. After a jump, the
-/// window begins at a page, so that nearby reads cost one read. In-memory bytes are returned
-/// directly, without a buffer.
+/// window begins at a page boundary, so that a single read serves several nearby lookups. In-memory
+/// bytes are returned directly, without a buffer.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     input: &'a Input,
@@ -87,8 +87,8 @@ impl<'a> Window<'a> {
     }
 }
 
-/// A window that a reader's lookups share, so that nearby lookups cost one read. A lookup elsewhere
-/// reads no more than it needs.
+/// A window that a reader's lookups share, so that a single read serves several nearby lookups. A
+/// lookup elsewhere reads no more than it needs.
 ///
 /// Threads do not wait for each other: if the window is in use, the bytes are read directly.
 /// In-memory bytes are used in place.
@@ -221,7 +221,7 @@ impl Buffer {
         let start = if is_near {
             offset
         } else {
-            // Begin at a page if there is more to read than requested.
+            // Begin at a page boundary if more is read than was requested.
             offset.saturating_sub(offset.checked_rem(self.next_size).unwrap_or(0))
         };
         let end = offset

@@ -57,7 +57,7 @@ fn including_both_single_headers_is_one_clear_error() {
     }
 }
 
-/// The compilers' targets: Apple's, Android's (64 and 32 bits), Windows, 32-bit x86, and big-endian
+/// The target platforms: Apple, Android (64-bit and 32-bit), Windows, 32-bit x86, and big-endian
 /// hosts.
 const TARGETS: [&str; 9] = [
     "arm64-apple-macos",

@@ -151,7 +151,8 @@ fn a_field_of_another_size_stops_the_compiler() {
     }
 }
 
-/// Replaces every text in the layout with a unique mark, and looks for all marks in the header.
+/// Replaces each prose string in the layout with a unique mark, and looks for all marks in the
+/// header.
 #[test]
 fn the_comments_contain_everything_in_the_layout() {
     let mut layout = layout();

@@ -31,7 +31,7 @@ const PACKAGES: [&str; 16] = [
     "samples",
 ];
 
-/// Uses that are allowed although they close a cycle: the file, the module that it uses, and the
+/// Uses that are allowed even though they close a cycle: the file, the module that it uses, and the
 /// reason.
 const ALLOWED: [(&str, &str, &str); 4] = [
     (
@@ -59,8 +59,8 @@ const ALLOWED: [(&str, &str, &str); 4] = [
 /// A path from the root of a package: modules, possibly followed by an item.
 type Names = Vec<String>;
 
-/// The uses between the modules in a folder. A key is a module and a module that it uses. The value
-/// lists the files of the first one and the paths that they use.
+/// The uses between the modules in a folder. A key is a pair of a module and a module that it uses.
+/// The value lists the files of the first one and the paths that they use.
 type Edges = BTreeMap<(String, String), BTreeSet<(String, Names)>>;
 
 /// A module's source file.
@@ -198,7 +198,7 @@ impl Package {
         None
     }
 
-    /// Returns which modules use each other, by folder.
+    /// Returns the uses between modules, by folder.
     fn edges(&self) -> BTreeMap<Names, Edges> {
         let mut folders: BTreeMap<Names, Edges> = BTreeMap::new();
         for (module, own) in &self.modules {
@@ -249,7 +249,7 @@ fn tree_paths(tree: &UseTree, before: &[String], out: &mut Vec<(String, Names)>)
     }
 }
 
-/// Lists the paths of more than one name in code.
+/// Lists the paths in code that consist of more than one name.
 fn token_paths(tokens: TokenStream, out: &mut Vec<Names>) {
     let mut path = Names::new();
     let mut colons = 0;

@@ -1,5 +1,5 @@
-//! Checks this repository's own files: they match their schemas, the tests that it cites exist, and
-//! it has no unwanted dependencies.
+//! Checks this repository: its files match their schemas, the tests that it cites exist, and it has
+//! no unwanted dependencies.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -145,7 +145,7 @@ fn has_test(text: &str, name: &str) -> bool {
 }
 
 /// The spec's compiler checks the rules in `held_by` and `tested_by`. This test checks everything
-/// else that they cite.
+/// else that these keys cite.
 #[test]
 fn every_cited_test_benchmark_and_section_exists() {
     let spec = spec();

@@ -13,8 +13,8 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Item, ItemMod};
 use tempfile::TempDir;
 
-/// Stands in for zerocopy, whose derive macros this test does not need, so that rustc alone can
-/// compile the emitted structs.
+/// A substitute for zerocopy that lets rustc alone compile the emitted structs. This test does not
+/// need zerocopy's derive macros.
 const ZEROCOPY: &str = "
     pub mod little_endian {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U16([u8; 2]);

@@ -1,5 +1,5 @@
-//! The capabilities that an implementation under test says it lacks. The kit does not grade them,
-//! and the report lists them.
+//! The capabilities that an implementation under test declares it lacks. The kit does not grade
+//! them, and the report lists them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

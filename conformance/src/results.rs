@@ -20,7 +20,7 @@ pub struct Results {
     pub testees: Vec<Testee>,
     /// The parts of answers that were graded.
     pub grading: Grading,
-    /// When, where and how the run was made; `None` if no command made it.
+    /// When, where and how the run was made; `None` if it was not made by a command.
     pub made: Option<Made>,
     /// One result for each implementation, role and case. The JSON report adds their scores.
     #[serde(skip)]
@@ -62,8 +62,8 @@ pub struct Testee {
     pub features: Vec<String>,
     /// The capabilities that its manifest declares it lacks. They are not graded.
     pub lacks: Vec<Lack>,
-    /// Why the implementation was not graded: its manifest is unusable, its program cannot be
-    /// started, or it failed its smoke test.
+    /// The reason why the implementation was not graded: its manifest is unusable, its program
+    /// cannot be started, or it failed its smoke test.
     pub refused: Option<String>,
 }
 
@@ -241,7 +241,7 @@ impl CaseResult {
     }
 }
 
-/// The state of a result in a run, best first.
+/// The state of a result in a run, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -286,7 +286,7 @@ pub enum Outcome {
         class: Failure,
         /// A human-readable message.
         message: String,
-        /// Where the answer differs from the expected result: data first, then labels.
+        /// The differences from the expected result, first in data and then in labels.
         differences: Vec<Difference>,
     },
 }
@@ -481,7 +481,7 @@ pub struct Difference {
     pub got: String,
     /// The broken rule, if known.
     pub rule: Option<String>,
-    /// The bytes of the file around the place.
+    /// The bytes of the file around this field.
     pub hexdump: Option<Hexdump>,
 }
 

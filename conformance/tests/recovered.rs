@@ -1,4 +1,4 @@
-//! Tests that sessions recovered by the library break no structural rule, whatever the damage was.
+//! Tests that sessions recovered by the library break no structural rule, regardless of the damage.
 
 #[allow(
     dead_code,
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 const RING: &str = "thread_7/ring.atf";
 
-/// A deterministic generator (xorshift).
+/// A deterministic random number generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -190,7 +190,7 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
         let report = report.unwrap_or_else(|e| panic!("{case}: {e}"));
         assert_eq!(broken(&shared), [""; 0], "{case}\n{report}");
     }
-    // Damage makes many kill journals unusable. Check that enough sessions still recovered events
-    // from them.
+    // Damage makes many kill journals unusable. Check that events were still recovered from them in
+    // enough sessions.
     assert!(from_ring > 20, "{from_ring}");
 }

@@ -1,5 +1,5 @@
-//! Finds the examples in documents and help texts. The tests identify each example by its text, run
-//! it, and fail on unknown ones.
+//! Finds the examples in documents and help texts. The tests identify examples by their text, run
+//! them, and fail if one is unknown.
 
 #![forbid(unsafe_code)]
 

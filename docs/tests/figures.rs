@@ -8,7 +8,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root.join(path)).unwrap()
 }
 
-/// Returns the numbers in a string, as written there.
+/// Returns the numbers in a string, as they are written.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !c.is_ascii_digit() && c != '.');
     parts

@@ -99,7 +99,7 @@ fn mutate(seconds: &str, names: &[&str]) -> Result<(), String> {
 fn minimize(name: &str, file: &str, out: &str) -> Result<(), String> {
     let target = target(name)?;
     let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
-    // Suppress the panic messages of the inputs tried.
+    // Suppress panic messages while inputs are tried.
     panic::set_hook(Box::new(|_| {}));
     let least = mutate::minimize(target, &bytes);
     let _ = panic::take_hook();
@@ -113,7 +113,7 @@ fn minimize(name: &str, file: &str, out: &str) -> Result<(), String> {
 fn propose(target_name: &str, file: &str, name: &str) -> Result<(), String> {
     let target = target(target_name)?;
     let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
-    // Suppress the panic messages of the inputs tried.
+    // Suppress panic messages while inputs are tried.
     panic::set_hook(Box::new(|_| {}));
     let about = found::propose(Path::new("found"), target, name, &bytes);
     let _ = panic::take_hook();

@@ -1,4 +1,4 @@
-//! Grades arbitrary output as the conformance kit grades that of programs under test.
+//! Grades arbitrary output as the conformance kit grades the output of programs under test.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

@@ -53,8 +53,8 @@ fn is_same(read: &Value, interpreted: &Value) -> bool {
             || is_nearly_same(without_zeros(events), without_zeros(others)))
 }
 
-/// Returns whether two lists of events are equal, except for up to two more events at the end of
-/// one of them.
+/// Returns whether two lists of events are equal, except that one of them may have up to two more
+/// events at the end.
 fn is_nearly_same(events: &[Value], others: &[Value]) -> bool {
     let common = events.len().min(others.len());
     events[..common] == others[..common] && events.len().abs_diff(others.len()) <= 2

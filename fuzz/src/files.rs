@@ -4,7 +4,7 @@ use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::manifest::Manifest;
 
-/// Reads an index file. Nothing panics, and every returned event is in the file.
+/// Reads an index file. Checks that nothing panics and that every returned event is in the file.
 pub fn index(data: &[u8]) {
     let Ok(index) = IndexReader::from_bytes(data) else {
         return;
@@ -42,7 +42,8 @@ pub fn index(data: &[u8]) {
     );
 }
 
-/// Reads a detail file. Nothing panics, events are contiguous, and payloads are inside the file.
+/// Reads a detail file. Checks that nothing panics, that events are contiguous, and that payloads
+/// are inside the file.
 pub fn detail(data: &[u8]) {
     let Ok(detail) = DetailReader::from_bytes(data) else {
         return;
@@ -68,7 +69,8 @@ pub fn detail(data: &[u8]) {
     );
 }
 
-/// Reads a manifest. Nothing panics, the list of problems is bounded, and no thread appears twice.
+/// Reads a manifest. Checks that nothing panics, that the list of problems is bounded, and that no
+/// thread appears twice.
 pub fn manifest(data: &[u8]) {
     let manifest = Manifest::parse(data);
     assert!(manifest.problems.len() <= 101);

@@ -1,4 +1,4 @@
-//! Follows files that grow in arbitrary pieces.
+//! Follows files that grow by arbitrary amounts.
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
@@ -23,11 +23,11 @@ struct Growth {
     is_written: bool,
     /// The size to which the file is preallocated with zeros.
     set_aside: u16,
-    /// The numbers of bytes to add between polls. They are used in turn, again and again.
+    /// The numbers of bytes to add between polls, used in turn and then repeated.
     pieces: [u8; 6],
 }
 
-/// Follows a file that grows in pieces.
+/// Follows a file as it grows.
 ///
 /// - Arbitrary bytes: nothing panics, and the returned events are in the file, in order. If the
 ///   complete file is finalized, consistent, and consistent with these events, they are a prefix of
@@ -161,7 +161,7 @@ fn assert_beginning<T: PartialEq + Debug>(
 }
 
 impl Growth {
-    /// Returns the sizes at which the file is polled, each after one more piece.
+    /// Returns the sizes at which the file is polled, one per added piece.
     fn ends(&self, size: usize) -> Vec<usize> {
         // Limit the number of polls per file.
         let least = size / 200 + 1;

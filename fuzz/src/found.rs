@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::scratch::{put, scratch};
 use crate::{Target, mutate, packed, session};
 
-/// The name of the file with a case's input.
+/// The name of the file that contains a case's input.
 pub const INPUT: &str = "input";
 /// The name of the file that describes a case.
 pub const ABOUT: &str = "case.json";

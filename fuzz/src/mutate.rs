@@ -1,4 +1,4 @@
-//! A fallback fuzzer that mutates seeds at random and needs only a stable compiler.
+//! A fallback fuzzer that mutates seeds at random and does not need a nightly compiler.
 //!
 //! Without coverage feedback, this fuzzer finds less than libFuzzer in the same time. Its findings
 //! are reproducible, because all randomness comes from a seed.
@@ -79,7 +79,7 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
     least
 }
 
-/// An xorshift generator, which yields the same numbers for a seed on every machine.
+/// An xorshift generator, which yields the same numbers from a seed on every machine.
 struct Chance(u64);
 
 /// Boundary values.

@@ -1,4 +1,4 @@
-//! Packs each session into one string of bytes. The fuzz corpus contains sessions in this form.
+//! Packs each session into a single byte string. The fuzz corpus contains sessions in this form.
 //!
 //! The format is `ATFS`, followed by each file's kind (0 manifest, 1 index, 2 detail, 3 ring),
 //! thread number, size as a little-endian u16, and bytes. The last file may be truncated.
@@ -14,7 +14,7 @@ use crate::scratch::put;
 const MAGIC: &[u8] = b"ATFS";
 /// File names by kind.
 const NAMES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
-/// The maximum number of files. Further threads would test nothing new.
+/// The maximum number of files. More threads would test nothing new.
 const MOST_FILES: usize = 24;
 
 /// Writes the files of a packed session into a folder. Returns `false` if the bytes are not a

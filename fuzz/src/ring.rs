@@ -49,7 +49,7 @@ struct Part {
 
 /// Reads a thread with a ring.
 ///
-/// - If a writer left the ring, the thread has exactly the events of the file and the ring.
+/// - If the ring is a writer's, the thread has exactly the events of the file and the ring.
 /// - Whatever the ring contains, nothing panics, and the thread starts with the events of the file
 ///   itself, in order.
 pub fn ring(data: &[u8]) {
@@ -86,8 +86,8 @@ pub fn ring(data: &[u8]) {
     }
 }
 
-/// Returns a packed thread whose writer was killed halfway: the second half of the events is in the
-/// ring, and the first half of these is also in the file.
+/// Returns a packed thread whose writer was killed halfway: the ring contains the second half of
+/// the events, and the first half of those is also in the file.
 pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let part = |bytes: &[u8]| {
         let (header, section) = bytes.split_at(bytes.len().min(HEADER));
@@ -183,8 +183,8 @@ fn any_ring(folder: &std::path::Path) {
     } else {
         assert!(file.footer().is_none(), "nothing is missing");
         let (mut file, with_ring) = (index_events(&file), index_events(thread.index()));
-        // Bytes that look like the beginning of a footer may become one once the ring's bytes are
-        // added.
+        // Bytes that look like the beginning of a footer may become a footer once the ring's bytes
+        // are added.
         let magic = u64::from(u32::from_le_bytes(IndexFooter::MAGIC));
         let footer = file
             .iter()

@@ -1,4 +1,4 @@
-//! Provides a temporary folder for the files of one input.
+//! A temporary folder for the files of one input.
 
 use std::fs;
 use std::path::Path;

@@ -81,7 +81,7 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
 ///
 /// # Errors
 ///
-/// Returns errors of the file system.
+/// Returns file system errors.
 pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
     let mut count = 0;
     for (target, seeds) in seeds {

@@ -139,8 +139,8 @@ pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     session.map(|session| session.write(folder)).is_ok()
 }
 
-/// Analyses a session, which must have at least `least` events. Returns the times of the first and
-/// the last event.
+/// Analyses a session, and checks that it has at least `least` events. Returns the times of the
+/// first and the last event.
 fn analyse(session: &SessionReader, least: u64) -> (u64, u64) {
     let options = analyze::Options::default();
     let functions = analyze::functions(session, &options).expect("no internal error");
@@ -196,7 +196,7 @@ pub fn recover(data: &[u8]) {
         .iter()
         .filter_map(|thread| thread.open_index().ok());
     let counts = indexes.map(|index: IndexReader| {
-        // Events after a gap have lost their positions, so only a salvage keeps them.
+        // The positions of events after a gap are lost, so only a salvage keeps these events.
         let hole = index.holes().next();
         let hole = hole.map(|hole| hole.expect("files that are there can be read").seq);
         let count = index.event_count();
@@ -240,7 +240,7 @@ pub fn recover(data: &[u8]) {
     }
 }
 
-/// Checks a session. Nothing panics, and each existing file has a report.
+/// Checks a session. Checks that nothing panics and that each existing file has a report.
 pub fn checker(data: &[u8]) {
     let scratch = scratch();
     if !write(data, scratch.path()) {

@@ -4,7 +4,8 @@ use atf_spec::files::{File, Files};
 use atf_spec::model::{RecordSpec, RulesFile, SourceFile, TopicsFile};
 use atf_spec::yaml::{Tree, decode};
 
-/// Compiles a file of the spec. Nothing panics, and every error can be shown at its position.
+/// Compiles a file of the spec. Checks that nothing panics and that every error can be shown at its
+/// position.
 pub fn spec_yaml(data: &[u8]) {
     let mut files = Files::default();
     let text = String::from_utf8_lossy(data).into_owned();

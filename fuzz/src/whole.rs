@@ -24,10 +24,11 @@ use crate::scratch::scratch;
 /// - Merges, partitions and merges with small buffers return the same events as a simple merge. A
 ///   time range contains exactly the events within it.
 /// - Calls are paired in the same way in a merge and in a single thread.
-/// - For a finalized file, followers return all its events, once each and in order, and then report
-///   its end. For any other file, they return its first events.
+/// - For a finalized file, followers return each event once, in order, and then report the end. For
+///   any other file, they return a prefix of its events.
 /// - A reader opens every file that the checker accepts and reports no problem with it.
-/// - A recovered session, converted to the other wire version and back, has the same events and payloads.
+/// - A recovered session still has the same events and payloads after a conversion to the other
+///   wire version and back.
 pub fn session(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -156,8 +157,8 @@ fn ordered(session: &SessionReader) -> bool {
     scans.all(|scan| scan.is_ordered())
 }
 
-/// Repeatedly takes the earliest of the threads' next events. Of equally early events, that of the
-/// first thread wins.
+/// Repeatedly takes the earliest of the threads' next events. If several of them have the same
+/// time, takes that of the first thread.
 fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
     let entries = session.threads().iter();
     let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));
@@ -324,7 +325,7 @@ fn checked(session: &SessionReader, folder: &Path) {
     }
 }
 
-/// The parts of an event that both wire versions store: all except the depth and the thread.
+/// The parts of an event that both wire versions store: everything except the depth and the thread.
 #[derive(Debug, PartialEq)]
 struct Kept {
     time: u64,

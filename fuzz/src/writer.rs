@@ -264,8 +264,8 @@ pub fn writer(data: &[u8]) {
     if written.is_finalized {
         assert_eq!(detail.event_count(), places)
     } else {
-        // In an unfinalized file, last events that consist of zeros do not count, although their
-        // details exist.
+        // In an unfinalized file, trailing events that consist of zeros do not count, although
+        // their details exist.
 
         let links = { &written.events }.iter();
         let links = links.filter(|(_, link)| !matches!(link, Link::None));

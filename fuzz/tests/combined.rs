@@ -1,7 +1,7 @@
 //! Damages each file in two or three places at once: numbers of its header and footer, and its end.
-//! Two decoders that share no code must still agree, and followers with readers.
+//! Two decoders that share no code must still agree, as must followers and readers.
 //!
-//! A single fault leaves another number that tells the truth. Fuzzing found bugs where two numbers
+//! If only one number is wrong, another one is still right. Fuzzing found bugs where two numbers
 //! were wrong; this test tries all such combinations.
 
 use std::fs;
@@ -39,14 +39,15 @@ impl Fault {
     }
 }
 
-/// Returns the faults of a record at an offset: each of its 32-bit numbers is one more or one less.
+/// Returns the faults in a record at an offset: each of its 32-bit numbers is one too large or one
+/// too small.
 fn faults_of(record: usize) -> impl Iterator<Item = Fault> {
     let numbers = (record..record + RECORD).step_by(4);
     numbers.flat_map(|offset| [1, u32::MAX].map(|number| Fault::Add(offset, number)))
 }
 
-/// Returns combinations of faults: all pairs and, in three places, a number of the header one too
-/// large, one of the footer, and a wrong end.
+/// Returns combinations of faults: all pairs, and all triples of a number in the header and one in
+/// the footer that are one too large, and a wrong end.
 fn combinations(size: usize, is_placeholder: bool) -> Vec<Vec<Fault>> {
     let header = || faults_of(0).filter(|_| !is_placeholder);
     let footer = || faults_of(size - RECORD);
@@ -54,7 +55,7 @@ fn combinations(size: usize, is_placeholder: bool) -> Vec<Vec<Fault>> {
     let appended = appended.into_iter().flatten().map(Fault::Append);
     let ends = appended.chain([1, 31, 32, 33].map(Fault::Cut));
     let ends: Vec<_> = ends.collect();
-    // The end comes last, because the other faults are at offsets of the whole file.
+    // The end comes last, because the other faults' offsets refer to the original file.
     let all: Vec<_> = header().chain(footer()).chain(ends.clone()).collect();
     let pairs = all.iter().enumerate().flat_map(|(place, one)| {
         let others = all[place..].iter();
@@ -71,7 +72,8 @@ fn combinations(size: usize, is_placeholder: bool) -> Vec<Vec<Fault>> {
     pairs.chain(triples).collect()
 }
 
-/// Calls `check` with a file that has each combination of faults. Returns how many there are.
+/// Calls `check` with a damaged file for each combination of faults. Returns the number of
+/// combinations.
 fn damage(bytes: &[u8], is_placeholder: bool, check: impl Fn(&[u8])) -> usize {
     let combinations = combinations(bytes.len(), is_placeholder);
     for faults in &combinations {
@@ -83,7 +85,7 @@ fn damage(bytes: &[u8], is_placeholder: bool, check: impl Fn(&[u8])) -> usize {
     combinations.len()
 }
 
-/// Compares the decoders, and all ways to read a session whose only thread has this file.
+/// Compares the decoders, and all ways of reading a session whose only thread has this file.
 fn check_all(name: &str, others: &[(&str, Vec<u8>)], bytes: &[u8]) {
     differential(bytes);
     let session = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());

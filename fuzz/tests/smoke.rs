@@ -105,7 +105,7 @@ fn made_up(body: Body, rounds: u64) {
                 state ^= state << 13;
                 state ^= state >> 7;
                 state ^= state << 17;
-                // Make small numbers frequent, as in inputs that a fuzzer finds.
+                // Make small numbers frequent, as in the inputs that a fuzzer finds.
                 let [byte, choice, ..] = state.to_le_bytes();
                 if choice < 128 { byte & 3 } else { byte }
             })
@@ -184,7 +184,7 @@ fn seeds_of_the_corpus_find_nothing() {
     }
 }
 
-/// The table, the manifest and the folder contain the same targets.
+/// The table, the manifest and the folder must contain the same targets.
 #[test]
 fn all_lists_of_targets_agree() {
     let manifest = fs::read_to_string("Cargo.toml").expect("our own");
@@ -204,7 +204,7 @@ fn all_lists_of_targets_agree() {
     }
 }
 
-/// Bugs found by fuzzing stay fixed, and their cases still match the checker's findings.
+/// Bugs found by fuzzing must stay fixed, and their cases must still match the checker's findings.
 #[test]
 fn found_bugs_stay_fixed() {
     let mut count = 0;

@@ -84,7 +84,7 @@ pub(crate) fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<B
     PyList::new(py, all)
 }
 
-/// Returns losses as a list of `atf.Loss`.
+/// Converts losses to a list of `atf.Loss`.
 pub(crate) fn losses<'py>(py: Python<'py>, losses: &[Loss]) -> PyResult<Bound<'py, PyList>> {
     let class = py.import(MODULE)?.getattr("Loss")?;
     let loss = |loss: &Loss| {

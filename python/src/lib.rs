@@ -1,4 +1,5 @@
-//! The compiled part of the Python package `atf`: opens sessions and hands their tables to Arrow's C interface.
+//! The compiled part of the Python package `atf`: it opens sessions and passes their tables to
+//! Arrow's C interface.
 //!
 //! The package's own modules, in the folder `atf`, contain the public classes with their
 //! documentation and types.

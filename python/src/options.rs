@@ -1,4 +1,4 @@
-//! Options, passed by the package's Python code as a dictionary with all keys.
+//! Options, which the package's Python code passes as a dictionary with all keys.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// Returns the options for a session, whose anchors define the clock of its recording.
+    /// Returns the options for a session, whose anchors define the recording's clock.
     pub(crate) fn options_for(self, session: &Session) -> Result<Options, Error> {
         let clock = match &*self.clock {
             "trace" => None,
@@ -34,7 +34,7 @@ impl ReadOptions {
         Ok(options)
     }
 
-    /// Returns the options on the trace's clock.
+    /// Returns the options, with times on the trace's clock.
     pub(crate) fn options(self) -> Result<Options, Error> {
         let mut options = Options::default();
         options.columns = self.columns;

@@ -5,15 +5,15 @@ use crate::place::Place;
 /// A fault: a message, its place, and related places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Where the fault is.
+    /// The place of the fault.
     pub place: Place,
     /// The message, as one sentence.
     pub message: String,
     /// The text under the caret.
     pub label: Option<String>,
-    /// Other places that contribute to the fault, each with a label.
+    /// Other places that are involved in the fault, each with a label.
     pub related: Vec<(Place, String)>,
-    /// How to fix the fault.
+    /// Advice on how to fix the fault.
     pub help: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds another place that contributes to the fault.
+    /// Adds another place that is involved in the fault.
     #[must_use]
     pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
         self.related.push((place, label.into()));

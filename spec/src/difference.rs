@@ -14,7 +14,8 @@ pub struct Difference<'a> {
     pub versions: Vec<Option<String>>,
 }
 
-/// Returns the fields of a record that differ, in the order of the wire versions.
+/// Returns the fields of a record that differ between wire versions, in the order of the wire
+/// versions.
 #[must_use]
 pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>> {
     let layouts: Vec<_> = wires.iter().map(|wire| record.layout(*wire)).collect();
@@ -39,7 +40,7 @@ pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>
 #[must_use]
 pub fn describe(field: &Field) -> String {
     let mut text = format!("{} at {}", field.ty, field.offset);
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     if let Some(value) = &field.value {
         let _ = write!(text, " = {value}");
     }

@@ -113,7 +113,7 @@ impl Files {
         let title = Level::ERROR.primary_title(diagnostic.message.as_str());
         let file = self.get(diagnostic.place.file);
         let mut group = match file.filter(|file| file.text.trim().is_empty()) {
-            // A file that is missing, unreadable or empty has no line to show.
+            // If a file is missing, unreadable or empty, there is no line to show.
             Some(file) => title.element(Origin::path(file.path.as_str())),
             None => title.elements(self.snippet(
                 diagnostic.place,

@@ -24,7 +24,8 @@ pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
 }
 
 /// Compares a layout with the spec's files and returns the first change in each file in the form
-/// `path:line: text of the line`. `read` returns the text of the file at a path in the folder.
+/// `path:line: text of the line`. `read` must return the text of the file at a path in the spec's
+/// folder.
 pub fn changes(layout: &Layout, read: impl Fn(&str) -> std::io::Result<String>) -> Vec<String> {
     let change = |(path, known): (&String, &String)| match read(path) {
         Err(error) => Some(format!("{path}: {error}")),
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(first_changed_line(&known, ""), Some(1));
     }
 
-    /// The expected digests are from FNV's authors.
+    /// The expected hashes were published by FNV's authors.
     #[test]
     fn lines_are_digested_with_fnv_1a() {
         assert_eq!(fingerprint("a\nfoobar"), "e40c292cbf9cf968");

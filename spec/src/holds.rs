@@ -1,5 +1,5 @@
 //! Finds the verification of a statement: something that fails if the statement becomes false, or a
-//! decision that explains why it does not apply.
+//! decision that explains why the statement does not apply.
 
 use crate::load::Spec;
 use crate::model::{RuleSpec, Topic};
@@ -93,7 +93,7 @@ impl Kind {
 /// Everything that verifies a stance on a topic.
 #[derive(Debug)]
 pub struct Held<'a> {
-    /// The rules that cite the topic. An untestable rule by itself verifies nothing.
+    /// The rules that cite the topic. An untestable rule does not verify anything by itself.
     pub rules: Vec<&'a RuleSpec>,
     /// Tests, benchmarks and documents.
     pub holds: Vec<Hold<'a>>,
@@ -125,8 +125,8 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// Returns the kind under which the stance counts, or `None` if nothing that can fail verifies
-    /// it.
+    /// Returns the kind under which the stance counts, or `None` if it is not verified by anything
+    /// that can fail.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         let holds = self.holds.iter().map(|hold| match hold {

@@ -68,7 +68,7 @@ pub struct ConstantValue {
     pub value: u64,
 }
 
-/// An enumeration or a set of flags. Both are open: other values may occur.
+/// An enumeration or a set of flags. Both are open, so other values may occur.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enum {
     /// The name in the spec, such as `event_kind`.
@@ -179,7 +179,7 @@ pub struct Field {
     /// The value that means "none".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none: Option<u64>,
-    /// The sources that claim the field; empty if no source has it.
+    /// The sources that claim the field; empty if no source does.
     pub sources: Vec<String>,
 }
 
@@ -354,7 +354,7 @@ impl Record {
         camel_case(&self.name)
     }
 
-    /// Returns whether the layout is the same in all wire versions, apart from fixed values such as
+    /// Returns whether the layout is the same in all wire versions, except for fixed values such as
     /// `version`.
     #[must_use]
     pub fn is_same_in_every_wire(&self) -> bool {
@@ -398,7 +398,7 @@ impl Enum {
     }
 }
 
-/// Returns a name of the spec in camel case, as used for types in Rust.
+/// Converts a name in the spec to camel case, as used for types in Rust.
 #[must_use]
 pub fn camel_case(name: &str) -> String {
     let word = |word: &str| {

@@ -52,11 +52,11 @@ pub struct Loaded {
     pub spec: Result<Spec, Vec<Diagnostic>>,
 }
 
-/// The maximum size of a YAML file in bytes. Our largest file has about 20 KiB.
+/// The maximum size of a YAML file in bytes. Our largest file is about 20 KiB.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
-/// Reads all files of the spec's folder and merges the overlay's files into them. Reports each
-/// unreadable or malformed file and still reads the others.
+/// Reads all files in the spec's folder and merges the overlay's files into them. Reports each
+/// unreadable or malformed file, and still reads the others.
 #[must_use]
 pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
     let mut loader = Loader {
@@ -154,7 +154,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// Reads all `.yaml` files of a folder, in order of name.
+    /// Reads all `.yaml` files in a folder, in order of name.
     fn folder<T: DeserializeOwned>(&mut self, name: &str) -> Vec<T> {
         let entries = match std::fs::read_dir(self.folder.join(name)) {
             Ok(entries) => entries,
@@ -246,8 +246,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Rejects overlay files that match no file of the spec. Otherwise, a file with a misspelled
-    /// name would be silently ignored.
+    /// Rejects overlay files that do not match a file of the spec. Otherwise, a file with a
+    /// misspelled name would be silently ignored.
     fn refuse_unread(&mut self) {
         let Some(overlay) = self.overlay else {
             return;
@@ -304,7 +304,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| why(&error))
 }
 
-/// Describes a read error, with the same words on every system.
+/// Describes a read error in the same words on every system.
 fn why(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "no such file or folder".to_owned(),

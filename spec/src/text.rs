@@ -36,7 +36,7 @@ impl Span<'_> {
     }
 }
 
-/// One claim of a source, in any form.
+/// A claim of a source, in any form.
 pub(crate) struct Claim<'a> {
     pub(crate) lines: Option<&'a At<Lines>>,
     pub(crate) place: Place,
@@ -121,7 +121,7 @@ impl Document {
         })
     }
 
-    /// Returns those lines of a span that exist in the document.
+    /// Returns the lines of a span that exist in the document.
     fn of(&self, lines: Lines) -> &[String] {
         let at = |line: u32| {
             usize::try_from(line)
@@ -317,7 +317,7 @@ fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec
 ///
 /// # Errors
 ///
-/// Faults in the claims' lines, and unreadable documents.
+/// Returns faults in the claims' lines, and unreadable documents.
 pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
     let mut faults = Vec::new();
     let mut yaml = String::from("# yaml-language-server: $schema=schema/digests.schema.json\n");

@@ -1,9 +1,9 @@
 //! Tests the compiler's diagnostics for broken specs.
 //!
-//! Each folder of `broken/` is a test case: a modification of `broken/base`, the smallest spec that
-//! has one of everything. `changes.diff` changes lines of the base's files, `without.txt` names
-//! files and folders to remove, and all other files replace or add files. `expected.txt` has the
-//! compiler's output.
+//! Each folder in `broken/` is a test case: a modification of `broken/base`, the smallest spec that
+//! has one of everything. `changes.diff` changes lines in the base's files, `without.txt` lists
+//! files and folders to remove, and all other files replace or add files. `expected.txt` contains
+//! the compiler's output.
 //!
 //! After a change to messages, `ATF_BLESS=1 cargo test -p atf-spec --test broken` rewrites every
 //! `expected.txt`; review the diff before committing it.
@@ -90,7 +90,7 @@ fn the_base_resolves_to_the_layout_in_its_files() {
     ];
     assert_eq!(constants.collect::<Vec<_>>(), expected);
 
-    // A build compares the layout with these files to find out whether the layout is up to date.
+    // A build compares the layout with these files to determine whether the layout is up to date.
     let inputs: Vec<_> = layout.inputs.keys().collect();
     assert_eq!(
         inputs,
@@ -200,7 +200,7 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-/// Returns the compiler's output for the base with a case's files.
+/// Returns the compiler's output for the base as changed by a case.
 fn said_of(case: &Path) -> String {
     let folder = base();
     overlay(case, folder.path());

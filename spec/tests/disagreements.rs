@@ -1,4 +1,5 @@
-//! The real spec has no faults and exactly the known disagreements, in the expected order.
+//! Tests that the real spec has no faults and exactly the known disagreements, in the expected
+//! order.
 //!
 //! The list is typed by hand from the five documents and the samples, so it catches lost claims and
 //! wrong comparisons.
@@ -29,7 +30,7 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("index_event.call_depth.layout", Split),
     ("index_event.detail_seq.layout", Split),
     ("index_event._reserved.layout", Split),
-    // The sentinel is the greatest u32 in one version and the greatest u64 in the other.
+    // The sentinel is the maximum u32 in one version and the maximum u64 in the other.
     ("index_event.detail_seq.none", Split),
     // The detail event header's bytes 8 to 16.
     ("detail_event_header.index_seq.layout", Split),
@@ -62,7 +63,7 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("function_id.module.term", Conflict),
     ("links.timestamp.term", Conflict),
     ("index_seq.assigned.term", Conflict),
-    // Files in the field contradict all documents that mention it.
+    // Files in the field contradict all documents that mention this topic.
     ("clock.per_os.term", Conflict),
     ("order.causality.term", Conflict),
     ("payload.selector.term", Conflict),
@@ -97,7 +98,7 @@ fn the_compiler_finds_exactly_the_known_disagreements() {
     assert_eq!(found, known.collect());
 }
 
-/// Finding disagreements does not depend on the decisions that settle them.
+/// Disagreements are found regardless of the decisions that settle them.
 #[test]
 fn without_its_decisions_each_disagreement_is_a_fault() {
     let mut spec = compiled().spec.expect("the spec is well-formed");
@@ -222,7 +223,7 @@ fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
     assert_eq!(told.collect::<Vec<_>>(), expected);
 }
 
-/// Returns the sources that claim a value in one way.
+/// Returns the sources that claim a value in this way.
 fn sources(
     found: &Reconciliation,
     (subject, property): (&str, &str),

@@ -1,5 +1,5 @@
 //! Tests the compiler's diagnostics for claims whose lines do not match their document. The
-//! documents here are invented. `atf-codegen spec check --sources DIR` checks the real ones.
+//! documents here are made up; `atf-codegen spec check --sources DIR` checks the real ones.
 
 mod support;
 
@@ -10,7 +10,7 @@ use atf_spec::text;
 use support::{base, change, faults};
 use tempfile::TempDir;
 
-/// An invented document for the base's source A.
+/// A made-up document for the base's source A.
 const TOY: &str = "\
 # Toy
 ```c
@@ -81,7 +81,7 @@ fn bless(spec: &Path, sources: &Path) {
     fs::write(spec.join("digests.yaml"), yaml).expect("a temporary file");
 }
 
-/// Returns the faults of the spec, followed by the faults found by comparing it with the documents.
+/// Returns the faults in the spec, followed by those found by comparing it with the documents.
 fn compared(spec: &TempDir, sources: &TempDir) -> String {
     let compiled = atf_spec::compile(spec.path());
     let known = compiled.spec.as_ref().expect("a spec of the right form");
@@ -105,7 +105,7 @@ fn changed(from: &str, to: &str) -> String {
     compared(&spec, &sources)
 }
 
-/// Returns the faults of the lines after changing the spec.
+/// Returns the faults in the claims' lines after changing the spec.
 fn retold(difference: &str) -> String {
     let (spec, _sources) = toy();
     change(

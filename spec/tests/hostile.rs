@@ -1,5 +1,5 @@
-//! Compiles hostile files. The compiler must answer each with a diagnostic, quickly and without a
-//! panic.
+//! Compiles hostile files. The compiler must report a diagnostic for each one, quickly and without
+//! a panic.
 
 mod support;
 
@@ -143,7 +143,7 @@ fn no_cut_of_a_real_file_panics() {
 
 #[test]
 fn no_changed_byte_of_a_real_file_panics() {
-    // Bytes with a meaning in YAML, bytes that it forbids, and invalid UTF-8.
+    // Bytes that have a meaning in YAML, bytes that YAML forbids, and invalid UTF-8.
     let others = b"\0\t\n\r :-?[]{},#&*!|>'\"%@`~0aZ\x7f\x80\xc3\xff";
     for (name, bytes) in real_files() {
         for (place, other) in (0..bytes.len()).step_by(389).zip(others.iter().cycle()) {
@@ -166,7 +166,7 @@ fn a_tab_in_place_of_any_leading_space_is_reported_at_its_place() {
                 let mut changed = bytes.clone();
                 changed[tab] = b'\t';
                 let faults = form_faults(&name, &changed);
-                // After a space the parser accepts some tabs as separators.
+                // After a space, the parser accepts some tabs as separators.
                 if blank > 0 && faults.is_empty() {
                     taken += 1;
                     continue;
@@ -213,7 +213,7 @@ fn place_all(name: &str, bytes: &[u8]) {
     }
 }
 
-/// Returns a file's format faults. The file's path determines its type.
+/// Returns a file's format faults. The path determines the type of the file.
 fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
     let tree = match Tree::parse(FileId(0), bytes) {
         Ok(tree) => tree,

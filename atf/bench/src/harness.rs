@@ -49,7 +49,7 @@ fn cpu() -> Duration {
     )
 }
 
-/// Adds up the timed parts of a run. The rest of the run is preparation.
+/// The total time of the timed parts of a run. The rest of the run is preparation.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     time: Time,
@@ -93,8 +93,8 @@ pub(crate) fn median_of(
     Ok(median(runs?))
 }
 
-/// Alternates runs of `ours` and `baseline`, so that other load on the machine affects both. The
-/// one that runs first alternates from pair to pair. The first pair is a warm-up and is not
+/// Alternates runs of `ours` and `baseline`, so that other load on the machine affects both. Which
+/// of the two runs first alternates from pair to pair. The first pair is a warm-up and is not
 /// counted. Until the ratio's interval is narrow, more pairs are added, up to three times `pairs`
 /// in total.
 pub(crate) fn compare(

@@ -31,7 +31,8 @@ pub(crate) fn load() -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the default folder for the benchmarks: in memory, if the system has such a folder.
+/// Returns the default folder for the benchmarks, which is in memory if the system has such a
+/// folder.
 pub(crate) fn memory_folder() -> PathBuf {
     let shm = Path::new("/dev/shm");
     if shm.is_dir() {

@@ -5,7 +5,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Returns a different stream for each seed.
+    /// Creates a generator; each seed gives a different sequence.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
@@ -17,7 +17,7 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// Returns 0 to `n` − 1.
+    /// Returns a number from 0 to `n` − 1.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }

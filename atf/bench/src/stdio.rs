@@ -15,7 +15,7 @@ use zerocopy::{Immutable, IntoBytes};
 pub(crate) struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
-    /// Creates a file, or opens one to overwrite it.
+    /// Creates a file, or opens an existing one to overwrite it.
     pub(crate) fn open(path: &Path, over_old: bool) -> io::Result<Self> {
         let path = CString::new(path.as_os_str().as_bytes())?;
         let mode = if over_old { c"r+b" } else { c"wb" };

@@ -69,7 +69,7 @@ impl StorageFile for OldFile {
     }
 }
 
-/// Discards all bytes written to it.
+/// A writer that discards all bytes.
 #[derive(Debug)]
 pub(crate) struct Nowhere;
 

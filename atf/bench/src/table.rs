@@ -115,19 +115,19 @@ impl Report {
         say(&format!("SKIPPED  {work}: {tool} is not installed"));
     }
 
-    /// Adds and prints how a cost grows.
+    /// Adds a figure for how a cost grows, and prints it.
     pub(crate) fn state_growth(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.growth.push(fact);
     }
 
-    /// Adds and prints a peak memory use.
+    /// Adds a figure for peak memory use, and prints it.
     pub(crate) fn state_memory(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.memory.push(fact);
     }
 
-    /// Adds and prints how much a command reads.
+    /// Adds a figure for how much a command reads, and prints it.
     pub(crate) fn state_reads(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.reads.push(fact);

@@ -14,7 +14,7 @@ pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
     }
 }
 
-/// Like [`status`], for a function that returns a value, or `fallback` on failure.
+/// Like [`status`], but for a function that returns a value. Returns `fallback` on failure.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
     match run(body) {
@@ -28,7 +28,7 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
 
 #[inline]
 pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    // A panic may leave an object half-changed, but no later call uses the object: the panic spoils
+    // A panic may leave an object inconsistent, but no later call uses the object: the panic spoils
     // its handle (`handle::Spoil`).
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))
 }
@@ -48,7 +48,8 @@ impl Failure {
     }
 }
 
-/// Drops a panic's payload. If that panics too, drops the new payload, a limited number of times.
+/// Drops a panic's payload. If that panics too, drops the new panic's payload, and so on, a limited
+/// number of times.
 #[cold]
 fn let_go(mut payload: Box<dyn Any + Send>) {
     for _ in 0..3 {

@@ -22,7 +22,7 @@ pub struct AtfMediaTime {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfTimingAnchor {
-    /// The trace's clock in nanoseconds.
+    /// The time on the trace's clock in nanoseconds.
     pub host_time_ns: u64,
     /// The recording's clock.
     pub media_time: AtfMediaTime,
@@ -66,13 +66,13 @@ pub extern "C" fn ada_timing_init() {
     });
 }
 
-/// Returns the time on the continuous clock in nanoseconds. Callable on any thread.
+/// Returns the time on the continuous clock in nanoseconds. Can be called on any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn ada_get_timestamp_ns() -> u64 {
     boundary::value(0, || Ok(clock::now_ns()))
 }
 
-/// The header's `clock_type` for the continuous clock: one of `ATF_CLOCK_*`.
+/// Returns the header's `clock_type` for the continuous clock: one of `ATF_CLOCK_*`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_clock_type() -> u8 {
     clock::CLOCK.0

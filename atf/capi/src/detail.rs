@@ -58,7 +58,7 @@ impl Detail {
         }
     }
 
-    /// The problems of the events. All events were read when the file was opened.
+    /// Returns the problems of the events. All events were read when the file was opened.
     fn ask(&self) -> Vec<Error> {
         let problems = self.reader().map(DetailReader::problems);
         let problems = problems.unwrap_or_else(|_| Ok(Vec::new()));
@@ -80,8 +80,8 @@ impl Detail {
     }
 }
 
-/// Reads event `detail_seq`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED` if there are
-/// problems with the events.
+/// Reads event `detail_seq`. After the last one, returns `ATF_NONE`, or `ATF_ERROR_DAMAGED` if
+/// there are problems with the events.
 ///
 /// # Safety
 ///
@@ -138,8 +138,8 @@ pub unsafe extern "C" fn atf_detail_payload(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Reads the payload of a call or a return; `ATF_NONE` if its layout is different. The stack goes
-/// to `stack`, which has room for `stack_capacity` bytes.
+/// Reads the payload of a call or a return; returns `ATF_NONE` if its layout is different. Copies
+/// the stack to `stack`, which has room for `stack_capacity` bytes.
 ///
 /// # Safety
 ///

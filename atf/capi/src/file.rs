@@ -24,7 +24,7 @@ pub struct AtfFileInfo {
     pub bytes_after_footer: u64,
     /// Bytes after the last whole event that belong to no event.
     pub trailing_bytes: u64,
-    /// Zero bytes at the end.
+    /// Bytes at the end that are all 0.
     pub zero_tail_bytes: u64,
     /// The header's thread.
     pub thread_id: u32,
@@ -54,7 +54,7 @@ const _: () = assert!(size_of::<AtfFileInfo>() == 80);
 unsafe impl Plain for AtfFileInfo {}
 
 impl AtfFileInfo {
-    /// Sets how the file ends.
+    /// Sets the members that describe how the file ends.
     pub(crate) fn with_end(mut self, end: &Completeness, count: CountSource) -> Self {
         self.completeness = match end {
             Completeness::Finalized => 0,
@@ -105,7 +105,7 @@ pub enum AtfChecksum {
     Unknown = 5,
 }
 
-/// The state of a checksum for `AtfFileInfo`.
+/// Returns the state of a checksum, as stored in `AtfFileInfo`.
 pub(crate) fn known(checksum: Option<Checksum>) -> u8 {
     checksum.map_or(AtfChecksum::Unknown, AtfChecksum::from) as u8
 }

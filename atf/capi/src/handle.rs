@@ -25,7 +25,7 @@ pub trait Object {
     const NAME: &'static str;
 }
 
-/// An object with its tag. C code only has pointers to it.
+/// An object with its tag. C code has only pointers to it.
 ///
 /// The tag is readable while the memory is kept. The object exists until the tag is closed; the
 /// thread that closes the tag takes the object.
@@ -90,7 +90,7 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
     result
 }
 
-/// Accesses an object that one thread uses at a time.
+/// Accesses an object that only one thread uses at a time.
 ///
 /// # Safety
 ///
@@ -167,11 +167,11 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
 /// The object that [`close`] took.
 pub(crate) struct Taken<T> {
     pub(crate) object: T,
-    /// Whether a panic left the object half-changed, so that it can only be dropped.
+    /// Whether a panic left the object inconsistent, so that it can only be dropped.
     pub(crate) is_spoilt: bool,
 }
 
-/// The open handle at a pointer.
+/// Returns the open handle at a pointer.
 ///
 /// # Safety
 ///
@@ -186,7 +186,7 @@ unsafe fn open<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Handle<T>
     Ok(unsafe { &*handle })
 }
 
-/// The tag at a pointer.
+/// Returns the tag at a pointer.
 ///
 /// # Safety
 ///
@@ -206,7 +206,7 @@ unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Tag> {
     Ok(unsafe { &*tag })
 }
 
-/// Marks a handle as spoilt when a panic unwinds past it.
+/// A guard that marks a handle as spoilt when a panic unwinds past the guard.
 struct Spoil<'a> {
     tag: &'a Tag,
     kind: u64,

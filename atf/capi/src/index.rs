@@ -68,7 +68,7 @@ impl Index {
         Ok(self.get())
     }
 
-    /// The thread id reported with the events.
+    /// Returns the thread id reported with the events.
     fn thread(&self) -> u32 {
         match self.files {
             Files::OfThread(_, Some(folder)) => folder,
@@ -76,7 +76,7 @@ impl Index {
         }
     }
 
-    /// The problems of the events. Reads all events, unless they have already been read.
+    /// Returns the problems of the events. Reads all events, unless they have already been read.
     fn ask(&self) -> Vec<Error> {
         let scanned = self.get().scan().err();
         let known = match &self.files {
@@ -87,7 +87,7 @@ impl Index {
     }
 }
 
-/// Reads event `index_seq`; `ATF_NONE` after the last one.
+/// Reads event `index_seq`; returns `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
@@ -109,8 +109,8 @@ pub unsafe extern "C" fn atf_index_get(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Reads up to `capacity` events, starting with event `first_seq`. After the last one: `ATF_NONE`,
-/// or `ATF_ERROR_DAMAGED` if there are problems with the events.
+/// Reads up to `capacity` events, starting with event `first_seq`. After the last one, returns
+/// `ATF_NONE`, or `ATF_ERROR_DAMAGED` if there are problems with the events.
 ///
 /// # Safety
 ///
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn atf_index_read(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Returns the timestamps of the first and the last event; `ATF_NONE` without events.
+/// Returns the timestamps of the first and the last event, or `ATF_NONE` if there are no events.
 ///
 /// # Safety
 ///

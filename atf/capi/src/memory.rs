@@ -58,7 +58,7 @@ pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
     (!text.is_empty()).then(|| text.into_owned())
 }
 
-/// Borrows an array for reading; `data` may be null only if `count` is 0.
+/// Borrows an array for reading. `data` may be null only if `count` is 0.
 ///
 /// # Safety
 ///

@@ -67,9 +67,9 @@ pub unsafe extern "C" fn atf_merge_open(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// Reads the next events, up to `capacity`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED`
-/// if there are problems. If a thread cannot be read any further, its events end there with a
-/// problem; the other threads continue.
+/// Reads the next events, up to `capacity`. After the last one, returns `ATF_NONE`, or
+/// `ATF_ERROR_DAMAGED` if there are problems. If a thread cannot be read any further, its events
+/// end there with a problem; the other threads continue.
 ///
 /// # Safety
 ///
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn atf_merge_next(
     boundary::status(|| unsafe { handle::with_mut(merge, body) })
 }
 
-/// The number of threads whose checksum was not verified, because a merge of a time range reads
-/// only part of their events.
+/// Returns the number of threads whose checksum was not verified, because a merge of a time range
+/// reads only part of their events.
 ///
 /// # Safety
 ///
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn atf_merge_unverified_count(merge: *const AtfMerge) -> u
     })
 }
 
-/// The number of problems found so far.
+/// Returns the number of problems found so far.
 ///
 /// # Safety
 ///
@@ -137,7 +137,8 @@ pub unsafe extern "C" fn atf_merge_problem_count(merge: *const AtfMerge) -> usiz
     })
 }
 
-/// A problem as text, or null after the last one. Valid until the merge is closed.
+/// Returns a problem as text, or null after the last one. The text is valid until the merge is
+/// closed.
 ///
 /// # Safety
 ///

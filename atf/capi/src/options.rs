@@ -91,7 +91,7 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
 /// The options for `atf_writer_create`, which takes none.
 static DEFAULTS: Mutex<Option<WriteOptions>> = Mutex::new(None);
 
-/// Sets the options for all later calls of `atf_writer_create`; null for the defaults.
+/// Sets the options for all later calls of `atf_writer_create`; null restores the defaults.
 ///
 /// # Safety
 ///
@@ -125,9 +125,9 @@ pub extern "C" fn atf_set_manifest_limit(bytes: u64) {
     MANIFEST_LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Maps files.
+/// The flag that maps files.
 const OPEN_MAPPED: u32 = 1;
-/// Follows symlinks inside a session.
+/// The flag that follows symlinks inside a session.
 const OPEN_FOLLOW_LINKS: u32 = 2;
 
 /// Converts `ATF_OPEN_*` to options.

@@ -13,7 +13,7 @@ use crate::status::{Failure, c_string};
 pub(crate) struct Problems(OnceLock<Vec<(Error, CString)>>);
 
 impl Problems {
-    /// All problems; the first call computes them with `ask`.
+    /// Returns all problems; the first call computes them with `ask`.
     pub(crate) fn get(&self, ask: impl FnOnce() -> Vec<Error>) -> &[(Error, CString)] {
         let text = |error: Error| {
             let text = c_string(text_with_rule(&error).as_bytes());
@@ -22,7 +22,7 @@ impl Problems {
         self.0.get_or_init(|| ask().into_iter().map(text).collect())
     }
 
-    /// The result after the last event: [`Failure::Nothing`], or the first problem.
+    /// Returns the result after the last event: [`Failure::Nothing`], or the first problem.
     pub(crate) fn end(&self, ask: impl FnOnce() -> Vec<Error>) -> Failure {
         match self.get(ask).first() {
             Some((first, _)) => Failure::Damaged(first.clone()),
@@ -30,7 +30,7 @@ impl Problems {
         }
     }
 
-    /// A problem as text, or null.
+    /// Returns a problem as text, or null.
     pub(crate) fn text(&self, position: usize, ask: impl FnOnce() -> Vec<Error>) -> *const c_char {
         let problem = self.get(ask).get(position);
         problem.map_or(std::ptr::null(), |(_, text)| text.as_ptr())

@@ -13,7 +13,7 @@ macro_rules! reader_functions {
         /// # Safety
         ///
         /// `path` is null or a string, `reader` null or valid for writing a pointer. With
-        /// `ATF_OPEN_MAPPED` nobody changes or shortens the file while the reader is open.
+        /// `ATF_OPEN_MAPPED`, nobody changes or shortens the file while the reader is open.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $open(
             path: *const c_char,
@@ -35,7 +35,8 @@ macro_rules! reader_functions {
         ///
         /// # Safety
         ///
-        /// `data` is null or `size` bytes; `reader` is null or valid for writing a pointer.
+        /// `data` is null or points to `size` bytes; `reader` is null or valid for writing a
+        /// pointer.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $open_bytes(
             data: *const c_void,
@@ -86,7 +87,7 @@ macro_rules! reader_functions {
             boundary::status(|| unsafe { handle::with(reader, body) })
         }
 
-        /// The number of events that can be read; 0 if `reader` is invalid.
+        /// Returns the number of events that can be read, or 0 if `reader` is invalid.
         ///
         /// # Safety
         ///
@@ -120,8 +121,8 @@ macro_rules! reader_functions {
             boundary::status(|| unsafe { handle::with(reader, body) })
         }
 
-        /// The number of problems with the events; for the index of a thread, also with its details
-        /// and links. The first call may read all events.
+        /// Returns the number of problems with the events and, for a thread's index, with the
+        /// thread's details and links. The first call may read all events.
         ///
         /// # Safety
         ///
@@ -134,7 +135,8 @@ macro_rules! reader_functions {
             })
         }
 
-        /// A problem as text, or null after the last one. Valid until the reader is closed.
+        /// Returns a problem as text, or null after the last one. The text is valid until the
+        /// reader is closed.
         ///
         /// # Safety
         ///

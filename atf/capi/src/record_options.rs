@@ -147,15 +147,15 @@ pub struct AtfRecordSummary {
     pub event_count: u64,
     /// Events in the `detail.atf` files of all threads.
     pub detail_count: u64,
-    /// The earliest first timestamp in nanoseconds; 0 without events.
+    /// The earliest first timestamp in nanoseconds, or 0 if there are no events.
     pub time_start_ns: u64,
-    /// The latest last timestamp in nanoseconds; 0 without events.
+    /// The latest last timestamp in nanoseconds, or 0 if there are no events.
     pub time_end_ns: u64,
     /// Events that were not recorded, with their details.
     pub lost_events: u64,
     /// Details that were not recorded, although their events were.
     pub lost_details: u64,
-    /// Sessions written: 1 without segments.
+    /// Sessions written; always 1 without segments.
     pub segments: u64,
     /// Threads whose rings were smaller because of `ring_memory`.
     pub smaller_rings: u64,

@@ -261,7 +261,7 @@ pub unsafe extern "C" fn atf_recording_trigger(
     })
 }
 
-/// Like [`atf_recording_trigger`], for a process that may end once the trigger is served.
+/// Like [`atf_recording_trigger`], but for a process that may end once the trigger is served.
 ///
 /// # Safety
 ///

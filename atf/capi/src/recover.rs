@@ -17,13 +17,13 @@ use crate::status::{AtfStatus, Failure, Outcome, c_string};
 pub struct AtfRecoverOptions {
     /// `sizeof(AtfRecoverOptions)` as compiled into the caller.
     pub struct_size: u32,
-    /// Not 0: also searches past gaps and damaged regions.
+    /// If nonzero, recovery also searches past gaps and damaged regions.
     pub salvage: u8,
     /// `ATF_DURABILITY_*`.
     pub durability: u8,
     /// 0.
     pub reserved: [u8; 2],
-    /// A `manifest.json` of another run to take modules and symbols from; may be null.
+    /// The path of another run's `manifest.json` to take modules and symbols from; may be null.
     pub symbols_path: *const c_char,
 }
 

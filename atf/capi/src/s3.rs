@@ -83,7 +83,7 @@ pub unsafe extern "C" fn atf_write_index_event(
 }
 
 /// Writes an index event, or reports why it was not written. Takes numbers instead of a struct,
-/// because numbers fit into registers.
+/// because numbers are passed in registers.
 ///
 /// # Safety
 ///
@@ -117,8 +117,8 @@ unsafe fn write_and_report(
 ///
 /// # Safety
 ///
-/// As for [`atf_write_index_event`]; `payload` is null or a payload, followed by `stack_size`
-/// bytes.
+/// As for [`atf_write_index_event`]; `payload` is null or points to a payload followed by
+/// `stack_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_write_detail_event(
     writer: *mut AtfThreadWriter,
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
     });
 }
 
-/// A payload with the stack that follows it.
+/// Returns a payload with the stack that follows it.
 ///
 /// # Safety
 ///

@@ -165,7 +165,7 @@ pub unsafe extern "C" fn atf_session_open(
     boundary::status(|| unsafe { give(session, make) })
 }
 
-/// The number of threads with a folder or a manifest entry. 0 if `session` is invalid.
+/// Returns the number of threads with a folder or a manifest entry, or 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -188,7 +188,7 @@ pub struct AtfCut {
     pub to_ns: u64,
     /// How many of the first events repeat calls that were open at the start.
     pub calls: u64,
-    /// How many of the last events are added returns of calls that were open at the end.
+    /// How many of the last events are returns that were added for calls that were open at the end.
     pub returns: u64,
 }
 
@@ -228,9 +228,9 @@ pub struct AtfThreadInfo {
     pub reserved: [u8; 2],
     /// The thread's name in the manifest, or null; valid until the session is closed.
     pub name: *const c_char,
-    /// The thread's events that the tracer lost.
+    /// The events that the tracer lost in the thread.
     pub lost_events: AtfLoss,
-    /// The thread's details that the tracer lost.
+    /// The details that the tracer lost in the thread.
     pub lost_details: AtfLoss,
     /// The part of a longer trace that the thread was cut to; zeros if it was not cut.
     pub cut: AtfCut,
@@ -243,7 +243,8 @@ pub struct AtfThreadInfo {
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
 unsafe impl memory::Plain for AtfThreadInfo {}
 
-/// Describes the thread at `position`, in ascending order of id; `ATF_NONE` after the last one.
+/// Describes the thread at `position`, in ascending order of id; returns `ATF_NONE` after the last
+/// one.
 ///
 /// # Safety
 ///
@@ -340,7 +341,7 @@ impl From<SessionSummary> for AtfSessionTotals {
     }
 }
 
-/// The number of modules in the manifest; 0 if `session` is invalid.
+/// Returns the number of modules in the manifest, or 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -353,8 +354,8 @@ pub unsafe extern "C" fn atf_session_module_count(session: *const AtfSessionRead
     })
 }
 
-/// Reads the module at `position`; `ATF_NONE` after the last one. Its strings are valid until the
-/// session is closed, and null if the manifest has none.
+/// Reads the module at `position`; returns `ATF_NONE` after the last one. Its strings are valid
+/// until the session is closed, and null if the manifest has none.
 ///
 /// # Safety
 ///
@@ -388,7 +389,7 @@ pub unsafe extern "C" fn atf_session_module(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// The number of timing anchors in the manifest; 0 if `session` is invalid.
+/// Returns the number of timing anchors in the manifest, or 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -402,7 +403,7 @@ pub unsafe extern "C" fn atf_session_timing_anchor_count(
     boundary::value(0, || unsafe { handle::with(session, count) })
 }
 
-/// Reads the timing anchor at `position`; `ATF_NONE` after the last one.
+/// Reads the timing anchor at `position`; returns `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
@@ -426,7 +427,7 @@ pub unsafe extern "C" fn atf_session_timing_anchor(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// The number of symbols in the manifest; 0 if `session` is invalid.
+/// Returns the number of symbols in the manifest, or 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -439,8 +440,8 @@ pub unsafe extern "C" fn atf_session_symbol_count(session: *const AtfSessionRead
     })
 }
 
-/// Reads the symbol at `position`; `ATF_NONE` after the last one. Its name is valid until the
-/// session is closed, and null if the manifest has none.
+/// Reads the symbol at `position`; returns `ATF_NONE` after the last one. Its name is valid until
+/// the session is closed, and null if the manifest has none.
 ///
 /// # Safety
 ///
@@ -470,7 +471,8 @@ pub unsafe extern "C" fn atf_session_symbol(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// The name of a function, or null if the manifest has none. Valid until the session is closed.
+/// Returns the name of a function, or null if the manifest has none. The name is valid until the
+/// session is closed.
 ///
 /// # Safety
 ///
@@ -490,8 +492,9 @@ pub unsafe extern "C" fn atf_session_function_name(
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
 }
 
-/// The number of problems with the session itself: its manifest, and folders that were not read.
-/// Only the manifest's first 100 problems are listed. 0 if `session` is invalid.
+/// Returns the number of problems with the session itself: its manifest, and folders that were not
+/// read. All problems of the manifest are counted, although only the first 100 are available as
+/// text. Returns 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -510,7 +513,8 @@ pub unsafe extern "C" fn atf_session_problem_count(session: *const AtfSessionRea
     boundary::value(0, || unsafe { handle::with(session, body) })
 }
 
-/// A problem as text; null after the last one. Valid until the session is closed.
+/// Returns a problem as text, or null after the last one. The text is valid until the session is
+/// closed.
 ///
 /// # Safety
 ///

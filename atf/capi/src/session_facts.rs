@@ -32,7 +32,7 @@ pub struct AtfSessionFacts {
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
 unsafe impl memory::Plain for AtfSessionFacts {}
 
-/// Reads the manifest's facts about the whole recording; zeros without a manifest.
+/// Reads the manifest's facts about the whole recording, or zeros if there is no manifest.
 ///
 /// # Safety
 ///

@@ -86,7 +86,7 @@ pub struct AtfSymbol {
     pub reserved: [u64; 2],
 }
 
-/// `AtfLoss`: events or details of a thread that the tracer lost.
+/// `AtfLoss`: events or details that the tracer lost in a thread.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtfLoss {
@@ -134,9 +134,9 @@ pub struct AtfSessionTotals {
     pub event_count: u64,
     /// Events in the threads' `detail.atf`.
     pub detail_count: u64,
-    /// The earliest first timestamp in nanoseconds; 0 without events.
+    /// The earliest first timestamp in nanoseconds, or 0 if there are no events.
     pub time_start_ns: u64,
-    /// The latest last timestamp in nanoseconds; 0 without events.
+    /// The latest last timestamp in nanoseconds, or 0 if there are no events.
     pub time_end_ns: u64,
 }
 
@@ -223,7 +223,8 @@ pub unsafe extern "C" fn atf_session_writer_create_in(
     })
 }
 
-/// The session's folder, or "" if `session` is invalid. It is valid until the session is closed.
+/// Returns the session's folder, or "" if `session` is invalid. The string is valid until the
+/// session is closed.
 ///
 /// # Safety
 ///
@@ -260,7 +261,8 @@ pub unsafe extern "C" fn atf_session_writer_thread(
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `modules` is null or `count` modules with valid strings.
+/// `session` is null or a handle; `modules` is null or points to `count` modules with valid
+/// strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_writer_set_modules(
     session: *const AtfSessionWriter,
@@ -301,7 +303,8 @@ pub unsafe extern "C" fn atf_session_writer_set_modules(
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `symbols` is null or `count` symbols with valid strings.
+/// `session` is null or a handle; `symbols` is null or points to `count` symbols with valid
+/// strings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_writer_set_symbols(
     session: *const AtfSessionWriter,
@@ -330,7 +333,7 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
     })
 }
 
-/// Sets a thread's name in the manifest; null for none.
+/// Sets a thread's name in the manifest; null means no name.
 ///
 /// # Safety
 ///
@@ -354,7 +357,7 @@ pub unsafe extern "C" fn atf_session_writer_set_thread_name(
     })
 }
 
-/// States in the manifest that details contain fields.
+/// Records in the manifest that details contain fields.
 ///
 /// # Safety
 ///
@@ -371,7 +374,7 @@ pub unsafe extern "C" fn atf_session_writer_set_detail_fields(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// Sets the tracer's losses for a thread; null for none.
+/// Sets the tracer's losses for a thread; null means no losses.
 ///
 /// # Safety
 ///

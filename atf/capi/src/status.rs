@@ -150,7 +150,7 @@ impl Failure {
         }
         let record = Record::of(self);
         let status = record.status;
-        // A thread that is ending has no storage for the record any more.
+        // A thread that is ending no longer has storage for the record.
         let _ = LAST.try_with(|last| last.replace(record));
         status
     }
@@ -212,11 +212,11 @@ impl Record {
 }
 
 thread_local! {
-    /// Freed when its thread ends, unless the thread's first failure is in the destructor of a
-    /// `pthread_key`: the C library runs these destructors after those of thread-local variables,
-    /// so one message leaks. The destructor of a key of our own could run later, but the number of
-    /// keys per process is limited, and std has no keys on other systems. A buffer without a
-    /// destructor would truncate messages with long paths.
+    /// The last failure on this thread. It is freed when the thread ends, unless the thread's first
+    /// failure is in the destructor of a `pthread_key`: the C library runs these destructors after
+    /// those of thread-local variables, so one message leaks. The destructor of a key of our own
+    /// could run later, but the number of keys per process is limited, and std has no keys on other
+    /// systems. A buffer without a destructor would truncate messages with long paths.
     static LAST: RefCell<Record> = RefCell::new(Record::NONE());
 }
 
@@ -257,7 +257,7 @@ fn os_code(error: &Error) -> i32 {
     io.and_then(io::Error::raw_os_error).unwrap_or(0)
 }
 
-/// A string for C. Text after a NUL would be lost, so each NUL becomes U+FFFD.
+/// Creates a string for C. Text after a NUL would be lost, so each NUL becomes U+FFFD.
 pub(crate) fn c_string(bytes: &[u8]) -> CString {
     match CString::new(bytes) {
         Ok(string) => string,
@@ -279,7 +279,7 @@ pub(crate) fn with_last<T>(look: impl FnOnce(&Record) -> T) -> Option<T> {
     LAST.try_with(|last| look(&last.borrow())).ok()
 }
 
-/// The name of a status as in the header, `ATF_OK` for 0; never null.
+/// Returns the name of a status as in the header, `ATF_OK` for 0. Never returns null.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_status_name(status: c_int) -> *const c_char {
     let named = NAMES.iter().find(|(known, _)| *known as c_int == status);

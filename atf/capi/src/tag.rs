@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const CLOSED: u64 = u64::from_be_bytes(*b"atfCLOSE");
 const SPOILT: u64 = u64::from_be_bytes(*b"atfSPOIL");
 
-/// A tag's atomic number: a real one, or a loom model in tests. [`Tag`] chooses the memory
+/// A tag's atomic integer: a real one, or a loom model in tests. [`Tag`] chooses the memory
 /// orderings.
 pub(crate) trait Word {
     fn load(&self, order: Ordering) -> u64;
 
-    /// Changes `from` to `to` atomically, and returns whether the number was `from`.
+    /// Atomically replaces `from` with `to`, and returns whether the value was `from`.
     fn swap(&self, from: u64, to: u64, success: Ordering, failure: Ordering) -> bool;
 }
 
@@ -31,7 +31,7 @@ impl Word for AtomicU64 {
 pub(crate) enum NotOpen {
     /// The handle is closed.
     Closed,
-    /// A panic left its object half-changed.
+    /// A panic left its object inconsistent.
     Spoilt,
     /// The pointer was never a handle of this kind.
     Other,
@@ -44,14 +44,14 @@ pub(crate) enum NotOpen {
 pub(crate) struct Tag<W = AtomicU64>(W);
 
 impl Tag {
-    /// The tag of an open handle.
+    /// Creates the tag of an open handle.
     pub(crate) const fn new(kind: u64) -> Self {
         Self(AtomicU64::new(kind))
     }
 }
 
 impl<W: Word> Tag<W> {
-    /// Checks that the object exists and is not half-changed.
+    /// Checks that the object exists and is consistent.
     #[inline]
     pub(crate) fn check_open(&self, kind: u64) -> Result<(), NotOpen> {
         match self.0.load(Ordering::Acquire) {
@@ -78,7 +78,7 @@ impl<W: Word> Tag<W> {
         Ok((take(), is_spoilt))
     }
 
-    /// Marks the handle's object as half-changed. A closed tag stays closed.
+    /// Marks the handle's object as inconsistent. A closed tag stays closed.
     pub(crate) fn spoil(&self, kind: u64) {
         self.change(kind, SPOILT);
     }

@@ -81,8 +81,8 @@ pub unsafe extern "C" fn atf_thread_index(
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// Returns a reader for the thread's `detail.atf`, like [`atf_thread_index`]; `ATF_NONE` if there
-/// is no such file, or an error if it cannot be read.
+/// Returns a reader for the thread's `detail.atf`, like [`atf_thread_index`]. The status is
+/// `ATF_NONE` if there is no such file, or an error if it cannot be read.
 ///
 /// # Safety
 ///
@@ -117,8 +117,8 @@ fn found<T>(linked: Linked<T>, to: &str) -> Result<T, Failure> {
     }
 }
 
-/// Reads the detail event that index event `index_seq` links to: `ATF_NONE` if there is no such
-/// event or it has no link, `ATF_ERROR_LINK` if the link is dangling.
+/// Reads the detail event that index event `index_seq` links to. Returns `ATF_NONE` if there is no
+/// such event or it has no link, and `ATF_ERROR_LINK` if the link is dangling.
 ///
 /// # Safety
 ///
@@ -145,8 +145,8 @@ pub unsafe extern "C" fn atf_thread_forward(
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// Reads the index event that detail event `detail_seq` links to: `ATF_NONE` if there is no such
-/// event, `ATF_ERROR_LINK` if the link is dangling.
+/// Reads the index event that detail event `detail_seq` links to. Returns `ATF_NONE` if there is no
+/// such event, and `ATF_ERROR_LINK` if the link is dangling.
 ///
 /// # Safety
 ///

@@ -44,7 +44,7 @@ impl Writer {
         }
     }
 
-    /// The position of the next index event.
+    /// Returns the position of the next index event.
     pub(crate) fn next_index_seq(&self) -> u64 {
         self.writer.next_index_seq()
     }

@@ -8,7 +8,7 @@ const VERSION: &CStr =
         Err(_) => panic!("a version has no NUL"),
     };
 
-/// The version of the linked library; `ATF_VERSION` is the header's.
+/// Returns the version of the linked library; `ATF_VERSION` is the header's.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_version() -> *const c_char {
     VERSION.as_ptr()

@@ -31,7 +31,7 @@ thread_local! {
     static IS_TELLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets the callback for failures of S3's functions and for lost details; null for none.
+/// Sets the callback for failures of S3's functions and for lost details; null removes it.
 ///
 /// # Safety
 ///
@@ -101,8 +101,9 @@ impl Warnings {
     }
 }
 
-/// Like [`boundary::value`], for a function that may warn. If a call has no writer, each status is
-/// reported only once, because a program that passes NULL once probably passes it for every event.
+/// Like [`boundary::value`], but for a function that may warn. If a call has no writer, each status
+/// is reported only once, because a program that passes NULL once probably passes it for every
+/// event.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<T>) -> T {
     let mut warnings = Warnings::default();
@@ -129,7 +130,7 @@ fn report<T>(fallback: T, mut warnings: Warnings, result: Outcome<T>) -> T {
     boundary::value(fallback, || result)
 }
 
-/// Like [`value`], for a function that returns a status.
+/// Like [`value`], but for a function that returns a status.
 pub(crate) fn status(body: impl FnOnce(&mut Warnings) -> Outcome<()>) -> AtfStatus {
     let mut warnings = Warnings::default();
     let result = boundary::run(|| body(&mut warnings));

@@ -79,9 +79,9 @@ pub struct AtfThreadSummary {
     pub event_count: u64,
     /// Events in `detail.atf`.
     pub detail_count: u64,
-    /// The first event's timestamp in nanoseconds; 0 without events.
+    /// The first event's timestamp in nanoseconds, or 0 if there are no events.
     pub time_start_ns: u64,
-    /// The last event's timestamp in nanoseconds; 0 without events.
+    /// The last event's timestamp in nanoseconds, or 0 if there are no events.
     pub time_end_ns: u64,
     /// The thread.
     pub thread_id: u32,
@@ -111,7 +111,7 @@ impl From<ThreadSummary> for AtfThreadSummary {
     }
 }
 
-/// "No detail" in the functions with 64-bit positions.
+/// The value for "no detail" in functions with 64-bit positions.
 pub(crate) const NO_DETAIL: u64 = u64::MAX;
 
 /// Creates an event from the arguments passed by C code.
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn atf_writer_drop_detail(
     boundary::status(|| unsafe { using(writer, body) })
 }
 
-/// The position of the next index event; `UINT64_MAX` if `writer` is invalid.
+/// Returns the position of the next index event, or `UINT64_MAX` if `writer` is invalid.
 ///
 /// # Safety
 ///
@@ -295,7 +295,8 @@ pub unsafe extern "C" fn atf_writer_next_index_seq(writer: *const AtfThreadWrite
     })
 }
 
-/// The number under which to reserve the next detail; `UINT64_MAX` if `writer` is invalid.
+/// Returns the number under which to reserve the next detail, or `UINT64_MAX` if `writer` is
+/// invalid.
 ///
 /// # Safety
 ///
@@ -343,7 +344,7 @@ pub unsafe extern "C" fn atf_writer_finish(
     })
 }
 
-/// 1 if the files are finalized, else 0.
+/// Returns 1 if the files are finalized, else 0.
 ///
 /// # Safety
 ///
@@ -356,7 +357,7 @@ pub unsafe extern "C" fn atf_writer_is_finalized(writer: *const AtfThreadWriter)
     })
 }
 
-/// The status of this writer's first failure; `ATF_OK` if nothing failed.
+/// Returns the status of this writer's first failure, or `ATF_OK` if nothing failed.
 ///
 /// # Safety
 ///
@@ -376,7 +377,8 @@ pub unsafe extern "C" fn atf_writer_error(writer: *const AtfThreadWriter) -> Atf
     }
 }
 
-/// The message of this writer's first failure, or "". Valid until the writer is closed.
+/// Returns the message of this writer's first failure, or "". The message is valid until the writer
+/// is closed.
 ///
 /// # Safety
 ///

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::json::U64;
 use crate::text::Counted;
 
-/// The events and details of a thread or session that a tracer lost.
+/// The events and details that a tracer lost in a thread or session.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Lost {
     #[serde(rename = "lost_events", skip_serializing_if = "Option::is_none")]

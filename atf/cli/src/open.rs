@@ -65,8 +65,8 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     let mut client = client;
     match (words.next(), words.next()) {
         _ if !is_for_us => answer(&mut client, "403 Forbidden", 0)?,
-        // Browsers first ask whether a public page may read from this machine, with an `OPTIONS`
-        // request.
+        // Browsers first send an `OPTIONS` request to ask whether a public page may read from this
+        // machine.
         (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
         // Another page cannot read the trace, but its request could use up the only response.
         (Some("GET"), Some("/trace")) if !is_from_page => answer(&mut client, "403 Forbidden", 0)?,
@@ -82,7 +82,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Reads a request until a deadline, no matter how slowly the bytes arrive.
+/// A request that is read until a deadline, no matter how slowly the bytes arrive.
 struct Head<'a> {
     client: &'a TcpStream,
     end: Instant,

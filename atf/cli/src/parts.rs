@@ -243,7 +243,7 @@ impl Part {
         }
     }
 
-    /// Returns a thread's name from the last manifest that contains its name.
+    /// Returns a thread's name from the last manifest that contains it.
     pub(crate) fn thread_name(&self, id: u32) -> Option<&str> {
         let manifests = self.sessions().iter().rev().filter_map(|it| it.manifest());
         let mut threads = manifests.flat_map(|it| &it.threads);
@@ -373,7 +373,7 @@ pub(crate) fn tell_unnamed(parts: &[Part]) {
     }
 }
 
-/// Rejects thread ids that exist in no part.
+/// Rejects thread ids that no part contains.
 pub(crate) fn check_threads(parts: &[Part], ids: &[u32]) -> Result<(), Failure> {
     let all: BTreeSet<u32> = parts.iter().flat_map(Part::thread_ids).collect();
     let Some(id) = ids.iter().find(|id| !all.contains(id)) else {

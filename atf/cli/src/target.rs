@@ -26,7 +26,7 @@ pub(crate) enum Target {
     OtherFile(PathBuf),
     /// A folder with `index.atf` or `detail.atf`.
     Thread(PathBuf),
-    /// A folder with `manifest.json` or folders `thread_N`.
+    /// A folder with a `manifest.json` or with `thread_N` folders.
     Session(PathBuf),
     /// One or more sessions below a folder, ordered by name.
     Sessions(Vec<PathBuf>),
@@ -87,7 +87,7 @@ pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
             Ok([session]) => Ok(session),
             Err(sessions) => Err(several(&[path.to_owned()], &sessions)),
         },
-        // The reader refuses everything but a session.
+        // The reader rejects everything but a session.
         _ => Ok(path.to_owned()),
     }
 }

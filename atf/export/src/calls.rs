@@ -10,7 +10,7 @@ use atf::thread::ThreadReader;
 use crate::notes::{count_of, notes_of};
 use crate::{Detail, End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// Adds names and details to calls.
+/// An adapter that adds names and details to calls.
 pub(crate) struct Calls<'a, 's> {
     process: &'s Process<'a>,
     pid: u32,

@@ -8,7 +8,7 @@ use crate::json::{Commas, Quoted, Since, Unit};
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// Writes trace events: `B` and `E` for calls, `i` for notes, `M` for names.
+/// A sink that writes trace events: `B` and `E` for calls, `i` for notes, `M` for names.
 ///
 /// A call that is still open at the end has no `E`. Times are in microseconds since the trace's
 /// first event.

@@ -1,5 +1,5 @@
-//! CSV: one row per call, in the order in which the calls of each thread ended. After them, notes on
-//! missing events are in rows of their own. The format is that of RFC 4180, but lines end with a line
+//! CSV: one row per call, in the order in which the calls of each thread ended. Notes on missing
+//! events follow in rows of their own. The format is that of RFC 4180, but lines end with a line
 //! feed.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use atf::symbols::Function;
 use crate::names::name_of;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// Writes one row per call, and one row without a call for each note on missing events.
+/// A sink that writes one row per call, and one row without a call for each note on missing events.
 #[derive(Debug)]
 pub(crate) struct Csv<W> {
     out: W,

@@ -17,7 +17,7 @@ const VERSION: u32 = 55;
 /// The maximum number of a thread's functions that are listed separately.
 const MOST_FUNCTIONS: usize = 1 << 20;
 
-/// Writes a profile. Times are in milliseconds since the trace's first event.
+/// A sink that writes a profile. Times are in milliseconds since the trace's first event.
 ///
 /// The format stores its tables column by column. Stacks are written as they are read. Durations go
 /// to a temporary file, because they are written twice: as the column of weights and, shifted by

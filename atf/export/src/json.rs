@@ -15,7 +15,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Writes separators between elements.
+/// The separators between elements.
 #[derive(Debug, Default)]
 pub(crate) struct Commas {
     is_later: bool,

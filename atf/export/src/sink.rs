@@ -7,7 +7,8 @@ use atf::detail::FunctionPayload;
 use atf::spans::{Depth, SpanEnd};
 use atf::symbols::Function;
 
-/// Receives the calls of a trace, and writes them in a format. `'a` is the lifetime of the names.
+/// An output format: a sink that receives the calls of a trace and writes them. `'a` is the
+/// lifetime of the names.
 ///
 /// The functions are called in this order: [`start`](Self::start); for each process
 /// [`process`](Self::process), the functions for its threads, and
@@ -16,7 +17,7 @@ use atf::symbols::Function;
 /// calls of a thread are properly nested, and times never decrease. Each call that starts also
 /// ends.
 ///
-/// Every function returns the errors of writing its output.
+/// Every function returns any error from writing its output.
 #[expect(clippy::missing_errors_doc, reason = "said once, above")]
 pub trait Sink<'a> {
     /// Returns whether calls should include their [`detail`](Start::detail), which costs time.

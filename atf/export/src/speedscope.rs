@@ -12,8 +12,9 @@ use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 /// The maximum number of functions with a frame of their own.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// Writes profiles. If no event ended a call, the call ends with the thread's last event, because
-/// the format does not support open calls. Times are in nanoseconds since the trace's first event.
+/// A sink that writes profiles. If no event ended a call, the call ends with the thread's last
+/// event, because the format does not support open calls. Times are in nanoseconds since the
+/// trace's first event.
 #[derive(Debug)]
 pub(crate) struct Speedscope<'a, W> {
     out: W,

@@ -1,8 +1,8 @@
 //! Starts plain system threads, for long work in the middle of a hook and for the drain.
 //!
-//! They are not `std` threads. A hook may be called while its thread holds the loader's lock, as in
-//! the constructors of a library loaded by `dlopen`, and `std` threads take that lock for the
-//! destructors of their thread-local variables. For the same reason, the work must not use
+//! They are not `std` threads. A hook may be called while its thread holds the loader's lock, for
+//! example in the constructors of a library loaded by `dlopen`, and `std` threads take that lock
+//! for the destructors of their thread-local variables. For the same reason, the work must not use
 //! channels, `std::thread` or anything else with such destructors.
 
 use std::ffi::{CStr, c_void};
@@ -31,7 +31,7 @@ const DRAIN_NAME: &CStr = c"atf-drain";
 /// The name of the thread that ends the process.
 const EXIT_NAME: &CStr = c"atf-exit";
 
-/// How many threads of this library run.
+/// How many threads of this library are running.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the main thread has ended while the process continues, as after `pthread_exit`.
@@ -87,7 +87,7 @@ where
     result.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-/// Starts a thread that nothing waits for.
+/// Starts a thread without waiting for it to end.
 pub(crate) fn spawn(work: Work) -> io::Result<()> {
     without_signals(|| start(NAME, work))
 }
@@ -97,8 +97,8 @@ pub(crate) fn end_process(work: Work) -> io::Result<()> {
     without_signals(|| start(EXIT_NAME, work))
 }
 
-/// Starts the thread that drains rings. Returns a function that waits for the work to be done and
-/// returns whether it was done without a panic.
+/// Starts the thread that drains rings. Returns a function that waits until the work is done and
+/// returns whether it finished without a panic.
 pub(crate) fn drain(work: Work) -> io::Result<Box<dyn FnOnce() -> bool + Send>> {
     let shared = Shared::new();
     let theirs = Arc::clone(&shared);
@@ -107,8 +107,8 @@ pub(crate) fn drain(work: Work) -> io::Result<Box<dyn FnOnce() -> bool + Send>> 
     Ok(Box::new(move || shared.wait(Duration::MAX) == Some(true)))
 }
 
-/// Returns how many threads of this library run. Threads that are just starting or ending may not
-/// be counted.
+/// Returns how many threads of this library are running. Threads that are just starting or ending
+/// may not be counted.
 pub(crate) fn count() -> usize {
     COUNT.load(Ordering::Acquire)
 }
@@ -119,7 +119,7 @@ pub(crate) fn forked() {
     IS_MAIN_OVER.store(false, Ordering::Release);
 }
 
-/// Returns whether the calling thread is the drain's thread.
+/// Returns whether the calling thread is the one that drains rings.
 pub(crate) fn is_drain() -> bool {
     thread::name().starts_with(DRAIN_NAME.to_bytes_with_nul())
 }
@@ -139,8 +139,8 @@ fn start(name: &'static CStr, work: Work) -> io::Result<()> {
     };
     let mut thread = 0;
     let attributes = &raw const attributes;
-    // SAFETY: the attributes are initialized, the call writes the thread's id, and `begin`
-    // expects this type of work.
+    // SAFETY: the attributes are initialized, the call writes the thread's id, and `begin` expects
+    // an argument of this type.
     match unsafe { libc::pthread_create(&raw mut thread, attributes, begin, work.cast()) } {
         0 => Ok(()),
         status => {
@@ -159,7 +159,7 @@ extern "C" fn begin(work: *mut c_void) -> *mut c_void {
     // SAFETY: the name is a string of at most 16 bytes, which the call only reads.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
     COUNT.fetch_add(1, Ordering::AcqRel);
-    // The panic was reported on standard error.
+    // The panic hook has already reported any panic on standard error.
     let _ = panic::catch_unwind(AssertUnwindSafe(work));
     while IS_MAIN_OVER.load(Ordering::Acquire) {
         // SAFETY: the call has no preconditions.

@@ -58,7 +58,7 @@ impl Stack {
     }
 
     /// Returns how many bytes can be read at a stack pointer. Signal handlers, coroutines and the
-    /// like may run on another stack, about which nothing is known.
+    /// like may run on another stack, whose bounds are unknown.
     fn room(&self, sp: usize) -> usize {
         if (self.start..self.end).contains(&sp) {
             self.end.saturating_sub(sp)
@@ -68,7 +68,7 @@ impl Stack {
     }
 }
 
-/// Captures the details of a thread.
+/// The capture of a thread's details.
 #[derive(Debug)]
 pub(crate) struct Capture {
     stack: Stack,
@@ -113,7 +113,7 @@ impl Capture {
             .lr(registers.lr as u64)
             .fp(registers.fp)
             .sp(registers.sp as u64);
-        // The snapshot is not larger than the format allows.
+        // This never fails, because the snapshot is no larger than the format allows.
         let Ok(fixed) = payload.encode_fixed(size) else {
             return &[];
         };

@@ -25,7 +25,7 @@ const FATAL: [c_int; 5] = [
 /// Signals that users send to end programs that do not handle them.
 const ENDING: [c_int; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
-/// How long the program may wait at its end for the last events to be written.
+/// How long a dying program may wait for the last events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The program may wait for 1/`SHARE` of its run time for the events of faults that it handles.
@@ -42,8 +42,8 @@ const GUARD: usize = 64 << 10;
 /// The total mapped size.
 const MAPPED: usize = GUARD + STACK;
 
-/// Arranges for the last events to be written when the program crashes or one of these signals ends
-/// it.
+/// Arranges for the last events to be written when the program crashes or one of the signals in
+/// [`ENDING`] ends it.
 pub(crate) fn arm() {
     for signal in FATAL {
         signals::handle(signal, crashed);
@@ -86,7 +86,7 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     // SAFETY: the system passes valid information about the signal to a handler that requested it.
     let information = unsafe { info.as_ref() }.filter(|_| has_information);
     if information.is_none_or(|info| info.si_code <= 0) {
-        // A fault happens again when this function returns, but a signal that was sent does not.
+        // When this function returns, a fault recurs, but a signal that was sent does not.
         // SAFETY: the calls have no preconditions. The signal is delivered when this function
         // returns.
         unsafe { libc::raise(signal) };
@@ -104,8 +104,9 @@ fn write_last(patience: Duration) {
 }
 
 /// How long the program has waited for the events of faults that it handles. Garbage collectors
-/// handle faults all the time, but any fault may end the program. The program therefore waits for
-/// each, but in total for at most [`PATIENCE`] plus 1/[`SHARE`] of its run time.
+/// handle faults all the time, but any fault may be the one that ends the program. The program
+/// therefore waits for each, but in total for at most [`PATIENCE`] plus 1/[`SHARE`] of its run
+/// time.
 struct Waits {
     /// When the first wait began.
     since_ns: AtomicU64,

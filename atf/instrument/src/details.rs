@@ -19,7 +19,7 @@ pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,
     pub(crate) after: Option<Duration>,
     /// The minimum depth of calls that are triggers. If the settings name functions, only calls of
-    /// these are triggers.
+    /// these functions are triggers.
     depth: Option<u32>,
     needs_mark: bool,
     pub(crate) are_crashes: bool,
@@ -69,7 +69,7 @@ enum Length {
     Bytes(u64),
 }
 
-/// The most that a flight recorder can keep, in bytes: half of the largest ring.
+/// The maximum number of bytes that a flight recorder can keep: half of the largest ring.
 const MOST_FLIGHT: u64 = 512 << 20;
 
 /// The maximum number of payload bytes in a ring without windows, enough for more than 200,000

@@ -1,4 +1,5 @@
-//! Keeps the program undisturbed while its threads run code of this library.
+//! Shields the program from side effects of this library's code, which runs in the program's
+//! threads.
 
 use std::ffi::c_int;
 use std::io::{self, Write as _};
@@ -50,8 +51,8 @@ pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Whether standard error was closed when the library was loaded. If so, its descriptor may since
-/// belong to a file of the program.
+/// Whether standard error was closed when the library was loaded. If so, its descriptor may now
+/// belong to a file that the program opened.
 static IS_STDERR_CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Checks whether standard error is open.
@@ -77,7 +78,7 @@ pub(crate) fn complain(message: &str) {
     });
 }
 
-/// Returns whether a blocked SIGPIPE waits for the calling thread or the process.
+/// Returns whether a blocked SIGPIPE is pending for the calling thread or the process.
 fn is_pipe_signal_pending() -> bool {
     // SAFETY: zeros are valid for its integers.
     let mut pending: libc::sigset_t = unsafe { std::mem::zeroed() };
@@ -87,7 +88,7 @@ fn is_pipe_signal_pending() -> bool {
     unsafe { libc::sigismember(&raw const pending, libc::SIGPIPE) == 1 }
 }
 
-/// Removes a blocked SIGPIPE from the calling thread's signals.
+/// Removes a blocked SIGPIPE from the calling thread's pending signals.
 fn take_pipe_signal() {
     // SAFETY: zeros are valid for its integers.
     let now: libc::timespec = unsafe { std::mem::zeroed() };
@@ -100,7 +101,7 @@ fn take_pipe_signal() {
     unsafe { libc::sigtimedwait(&raw const set, ptr::null_mut(), &raw const now) };
 }
 
-/// Locks a mutex, even if a thread panicked while it held it.
+/// Locks a mutex, even if a thread panicked while holding it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

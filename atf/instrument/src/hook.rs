@@ -2,11 +2,12 @@
 //!
 //! The compiler inserts a call to one hook at the beginning of each function and to the other at
 //! its end, including when an exception passes through the function (GCC). The hooks are written in
-//! assembly, because only there do the registers still have the instrumented function's values.
+//! assembly, because compiled code would overwrite the instrumented function's registers before
+//! they could be stored.
 //!
 //! `docs/record.md` lists which register is in each payload field. `x0` and `x1`, or `rdi` and
-//! `rsi`, contain the hook's own arguments. At the end of a function, the compiler has already
-//! moved its result elsewhere. `sp` is the function's stack pointer when it calls the hook.
+//! `rsi`, contain the hook's own arguments. At the end of a function, the function's result has
+//! already been moved elsewhere. `sp` is the function's stack pointer when it calls the hook.
 
 use atf::EventKind;
 
@@ -21,8 +22,8 @@ macro_rules! hook {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         pub extern "C" fn $hook(function: usize, call_site: usize) {
-            // The fields of `Registers` are pushed in reverse order. With the return address, they
-            // leave the stack aligned to 16 bytes.
+            // The fields of `Registers` are pushed in reverse order. Together with the return
+            // address, they leave the stack aligned to 16 bytes.
             std::arch::naked_asm!(
                 "lea rax, [rsp + 8]",
                 "push rax",

@@ -1,7 +1,7 @@
 //! Ends the process after the program's last thread, if the main thread has called `pthread_exit`.
 //!
-//! Otherwise, the C library would do so. But it also counts the threads of this library, and the
-//! drain's thread runs until the process ends.
+//! Normally, the C library does this. However, it also counts this library's threads, and the one
+//! that drains rings runs until the process ends.
 
 use std::ffi::{c_int, c_void};
 use std::fs;
@@ -13,7 +13,7 @@ use crate::aside::{self, IS_MAIN_OVER};
 use crate::process;
 use crate::thread::{self, AtEnd};
 
-/// The time between two checks whether the last thread has ended.
+/// The interval at which to check whether the last thread has ended.
 const LOOKING: Duration = Duration::from_millis(10);
 
 /// Whether a thread is waiting for the last thread.
@@ -37,14 +37,14 @@ unsafe extern "C" fn main_ended(_: *mut c_void) {
     wait_if_needed();
 }
 
-/// Starts to wait for the last thread if the main thread has ended and the process is recorded.
+/// Starts waiting for the last thread if the main thread has ended and the process is recorded.
 pub(crate) fn wait_if_needed() {
     let is_needed = IS_MAIN_OVER.load(Ordering::SeqCst) && process::recorded().is_some();
     if !is_needed || IS_WAITING.swap(true, Ordering::AcqRel) {
         return;
     }
     if aside::end_process(Box::new(end_process)).is_err() {
-        // Without the drain's thread, the C library ends the process.
+        // Once the thread that drains rings has ended, the C library can end the process.
         IS_MAIN_OVER.store(false, Ordering::Release);
         process::end();
     }
@@ -52,7 +52,7 @@ pub(crate) fn wait_if_needed() {
 
 /// Waits for the program's last thread, and ends the process as the C library would.
 fn end_process() {
-    // A thread of the program may have started another one and ended while they were counted.
+    // Check twice: a thread of the program may have started another one and ended during a check.
     let mut found = 0_u32;
     while found < 2 {
         std::thread::sleep(LOOKING);
@@ -69,9 +69,10 @@ fn end_process() {
     unsafe { libc::exit(STATUS) };
 }
 
-/// Returns whether only this library's threads run. The main thread is still listed after its end.
+/// Returns whether only this library's threads are still running. The main thread is still listed
+/// after its end.
 fn is_last() -> bool {
-    // The state follows the name, which may contain anything.
+    // The state follows the program's name in parentheses, which may contain any characters.
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let is_over = stat
         .rsplit_once(") ")

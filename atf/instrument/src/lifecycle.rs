@@ -23,7 +23,7 @@ use crate::storage::GuestDisk;
 use crate::thread;
 use crate::trigger::{self, atf_instrument_trigger};
 
-/// Protects the start of the recording. In a forked child, no thread holds this lock.
+/// A lock that protects the start of the recording. In a forked child, no thread holds it.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn acquire() {
@@ -54,7 +54,8 @@ fn start_once() {
     if current().is_some() || IS_OFF.load(Ordering::Acquire) {
         return;
     }
-    // These uses keep the functions in programs linked with the static library.
+    // Refer to these items so that the linker keeps them in programs linked with the static
+    // library.
     hint::black_box((&BEGIN, &END, atf_instrument_trigger as extern "C" fn()));
     let started = start().unwrap_or_else(|message| {
         complain(&message);
@@ -89,8 +90,8 @@ fn start() -> Result<Option<Box<Process>>, String> {
     Ok(Some(process))
 }
 
-/// Creates the session's folder. A process keeps its id when it calls `exec`, so the folder of its
-/// second program gets a number.
+/// Creates the session's folder. A process keeps its id when it calls `exec`, so the name of its
+/// second program's folder gets a number.
 fn create(settings: &Settings) -> atf::Result<SessionWriter> {
     let folder = match &settings.place {
         Place::Below(root) => root.join(session_name(SystemTime::now())),
@@ -118,8 +119,8 @@ pub(crate) extern "C" fn forked() {
     release();
 }
 
-/// Registers the handlers of forks and of the main thread's end when the library is loaded, before
-/// any other thread can fork.
+/// A function that registers the fork handlers, and the handler for the main thread's end, when the
+/// library is loaded and no other thread can fork yet.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEGIN: extern "C" fn() = begin;
@@ -134,7 +135,7 @@ extern "C" fn begin() {
     }
 }
 
-/// Ends the recording when the process exits.
+/// A function that ends the recording when the process exits.
 #[used]
 #[unsafe(link_section = ".fini_array.00001")]
 static END: extern "C" fn() = end;

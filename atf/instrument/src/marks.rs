@@ -62,7 +62,7 @@ impl MarkTable {
         entry.map_or(Marks::NONE, |(_, marks)| *marks)
     }
 
-    /// Returns a function's slot in the table, or the slot where it would go.
+    /// Returns a function's slot in the table, or the free slot where it would be inserted.
     #[inline]
     fn place(&self, offset: u32) -> usize {
         let mask = self.entries.len().wrapping_sub(1);

@@ -1,8 +1,8 @@
-//! Keeps this library working when the program has used up all memory.
+//! Keeps this library working after the program has used up all memory.
 //!
 //! Rust ends a process that is out of memory, but a traced program may be able to continue. A small
-//! reserve therefore serves allocations that the system refuses. Large allocations can fail where
-//! they are made, and while memory is short, further threads are not recorded.
+//! reserve therefore serves allocations that the system refuses. Code that makes large allocations
+//! handles their failure, and while memory is short, no further threads are recorded.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -19,8 +19,7 @@ struct Memory;
 
 static RESERVE: Reserve = Reserve::new();
 
-/// Returns whether so much of the reserve is in use that the rest is needed for threads that are
-/// already recorded.
+/// Returns whether the rest of the reserve is needed for threads that are already recorded.
 pub(crate) fn is_short() -> bool {
     RESERVE.used.load(Ordering::Relaxed) > SIZE / 2
 }
@@ -86,13 +85,13 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// Memory that is handed out from its start to its end. A block's memory can be used again once all
-/// later blocks have been given back.
+/// Memory that is allocated from start to end. A block's memory can be reused once all later blocks
+/// have been freed.
 #[repr(align(4096))]
 struct Reserve {
     bytes: UnsafeCell<[u8; SIZE]>,
     is_locked: AtomicBool,
-    /// How many bytes are in use at the start.
+    /// How many bytes are in use, counted from the start.
     used: AtomicUsize,
     /// How many blocks are in use.
     blocks: AtomicUsize,
@@ -119,11 +118,12 @@ impl Reserve {
         block.addr().wrapping_sub(self.start().addr()) < SIZE
     }
 
-    /// Takes a block; null if it does not fit.
+    /// Allocates a block; returns null if it does not fit.
     fn take(&self, layout: Layout) -> *mut u8 {
         self.locked(|| {
             let used = self.used.load(Ordering::Relaxed);
-            // The start is aligned to a page, and no layout of this library needs more.
+            // The reserve starts at a page boundary, and no layout in this library needs a stricter
+            // alignment.
             let from = used.next_multiple_of(layout.align());
             let to = from.checked_add(layout.size());
             let Some(to) = to.filter(|to| *to <= SIZE && layout.align() <= align_of::<Self>())
@@ -136,7 +136,7 @@ impl Reserve {
         })
     }
 
-    /// Takes back a block. Returns false if it is not from here.
+    /// Frees a block. Returns false if the block is not in the reserve.
     fn give_back(&self, block: *mut u8, size: usize) -> bool {
         if !self.contains(block) {
             return false;
@@ -180,7 +180,7 @@ mod tests {
         let second = RESERVE.take(layout(16, 16));
         assert_eq!(second.addr() - first.addr(), 16);
         assert_eq!(used(), 32);
-        // The last block's memory is used again.
+        // The last block's memory is reused.
         assert!(RESERVE.give_back(second, 16));
         assert_eq!(RESERVE.take(layout(32, 8)), second);
         assert!(RESERVE.take(layout(SIZE, 1)).is_null());

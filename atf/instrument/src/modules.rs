@@ -73,8 +73,8 @@ static UNLOADED: AtomicU32 = AtomicU32::new(0);
 
 /// The modules of the process.
 pub(crate) struct Modules {
-    /// The code of modules whose functions have been called, ordered by address. Replaced as a
-    /// whole and never freed, because threads search it without a lock.
+    /// The code of modules whose functions have been called, ordered by address. The vector is only
+    /// ever replaced as a whole and never freed, because threads search it without a lock.
     ranges: AtomicPtr<Vec<Range>>,
     /// Modules whose functions have been called, including unloaded ones, in id order.
     known: Mutex<Vec<Known>>,
@@ -186,7 +186,7 @@ impl Modules {
             if let Some(recording) = &*lock(recording) {
                 recording.session().set_modules(modules);
                 // Write the manifest right away, because functions cannot be identified without the
-                // modules. Errors are reported at the end.
+                // modules. Any error is reported at the end.
                 let _ = recording.write_manifest();
             }
         }
@@ -212,7 +212,7 @@ fn module_id(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Returns the modules that are loaded now.
+/// Returns the modules that are currently loaded.
 fn loaded_modules() -> Vec<Loaded> {
     let mut modules = Vec::new();
     // SAFETY: the callback gets only this pointer, which is valid during the call.
@@ -292,8 +292,8 @@ fn path(name: *const libc::c_char) -> PathBuf {
     path::absolute(&path).unwrap_or(path)
 }
 
-/// Finds the build id among a module's notes. Each note has the sizes of its name and contents, a
-/// type, and both parts padded to 4 bytes.
+/// Finds the build id among a module's notes. Each note consists of the sizes of its name and
+/// contents, a type, and the name and contents, each padded to 4 bytes.
 fn build_id(notes: &[u8]) -> Option<String> {
     const GNU_BUILD_ID: u32 = 3;
     let mut rest = notes;
@@ -321,7 +321,7 @@ type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
 ///
 /// # Safety
 ///
-/// The requirements of the loader's `dlclose`, which this function calls.
+/// The caller must meet the requirements of the loader's `dlclose`, which this function calls.
 #[unsafe(export_name = "dlclose")]
 pub(crate) unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     static NEXT: OnceLock<Option<Dlclose>> = OnceLock::new();

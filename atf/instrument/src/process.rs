@@ -30,9 +30,10 @@ pub(crate) struct Process {
     threads: Arc<Threads>,
     /// The clock of the timestamps, if it is not the system clock.
     clock: Option<Arc<CounterClock>>,
-    /// Counts events of threads that are not registered.
+    /// The counter of lost events of threads that are not registered.
     pub(crate) losses: LossCounter,
-    /// Whether an unregistered thread and, below, a small ring have been reported.
+    /// Whether an unregistered thread has been reported; the next field does the same for small
+    /// rings.
     has_complained: AtomicBool,
     has_told_of_rings: AtomicBool,
 }
@@ -126,13 +127,14 @@ pub(crate) fn end() {
     }
 }
 
-/// The number of attempts to get hold of the recording at the end of the process, and the time
-/// between two attempts.
+/// How many times to try to lock the recording at the end of the process, and the time between two
+/// attempts.
 const ATTEMPTS: u32 = 200;
 const WAITING: Duration = Duration::from_millis(5);
 
 impl Process {
-    /// Takes a recording that uses the settings and the clock.
+    /// Creates the process from a recording that was started with these settings, and sets the
+    /// recording's clock.
     pub(crate) fn new(
         settings: Settings,
         clock: Option<Arc<CounterClock>>,
@@ -218,9 +220,9 @@ impl Process {
 
     /// Ends the recording, unless another thread is ending it.
     pub(crate) fn finish(&self) {
-        // A thread that registers itself holds the recording briefly. Another thread that is ending
+        // A thread that is registering itself holds the lock briefly. Another thread that is ending
         // the process holds it until the recording has ended. A signal handler that calls `exit`
-        // may have interrupted the holder.
+        // may have interrupted the thread that holds it.
         for _ in 0..ATTEMPTS {
             if let Ok(mut recording) = self.recording.try_lock() {
                 if let Some(recording) = recording.take() {
@@ -239,8 +241,8 @@ impl Process {
         if let Err(error) = stopped {
             complain(&error.to_string());
         }
-        // If a tool such as `atf record` sets the session's folder for a whole run, it reports the
-        // losses.
+        // If a tool such as `atf record` set the session's folder for a whole run, that tool
+        // reports the losses.
         if lost > 0 && matches!(self.settings.place, Place::Below(_)) {
             complain(&format!("{lost} events are not in the trace"));
         }

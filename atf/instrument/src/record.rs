@@ -24,8 +24,8 @@ use crate::thread::{self, AtEnd};
 /// stay on the stack until a caller returns.
 const MOST_FRAMES: usize = 1 << 20;
 
-/// The number of rounds of destructors by which to defer a thread's end, so that the destructors of
-/// the program's own keys are recorded. Systems run at least four rounds.
+/// The number of destructor rounds by which to defer a thread's end, so that the destructors of the
+/// program's own keys are recorded. Systems run at least four rounds.
 const ROUNDS: u32 = 3;
 
 /// A thread of the program.
@@ -34,8 +34,8 @@ struct Thread {
     /// Whether this thread is recording an event. The thread may use `state` only while this is
     /// true.
     is_busy: Cell<bool>,
-    /// Counts events that a signal handler could not record; null before the thread is registered
-    /// and after it ends.
+    /// The counter of events that a signal handler could not record; null before the thread is
+    /// registered and after it ends.
     losses: Cell<*const LossCounter>,
     state: UnsafeCell<State>,
 }
@@ -52,13 +52,13 @@ struct State {
     /// The module of the most recent function.
     module: Range,
     rounds: u32,
-    /// Captures details, if they are recorded.
+    /// The capture of details, if they are recorded.
     capture: Option<Box<Capture>>,
     handler_stack: Option<HandlerStack>,
 }
 
 enum Registration {
-    /// There was no event since the start or a fork.
+    /// There has been no event since the start or a fork.
     None,
     Recorder(ThreadRecorder),
     /// The thread could not be registered, or it has ended.
@@ -66,7 +66,8 @@ enum Registration {
 }
 
 /// Records an event of the calling thread.
-// This and what it calls for each event is inlined into both hooks, where the kind is a constant.
+// Both hooks inline this function and those that it calls for each event, with the kind as a
+// constant.
 #[inline(always)]
 pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
     let data = thread::DATA.get();
@@ -100,7 +101,7 @@ fn prepare<'a>(data: *const c_void) -> Option<&'a Thread> {
 #[inline(always)]
 fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_busy.replace(true) {
-        // A signal handler interrupted this very function.
+        // This is a signal handler that interrupted this function.
         // SAFETY: null, or from `Box::into_raw`, and freed only where no handler can use it.
         let losses = unsafe { thread.losses.get().as_ref() }.unwrap_or(&thread.process.losses);
         return losses.lose_event(thread.process.now_ns());
@@ -120,7 +121,7 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
 /// Creates the data of a thread. Returns `None` if nothing is recorded.
 fn first_event<'a>() -> Option<&'a Thread> {
     if process::is_forked() {
-        // In this child, no fork handler ran.
+        // The fork handlers did not run in this child.
         lifecycle::forked();
     }
     // Functions called here may be instrumented.
@@ -186,7 +187,7 @@ impl State {
         let is_trigger =
             kind == EventKind::CALL && process.settings.triggers.are_fired_by(marks, depth);
         let now = if is_trigger {
-            // Fire before the event is in the ring, because the drain could discard its detail
+            // Fire before the event enters the ring, because the drain could discard its detail
             // there.
             process.trigger.fire_with(read_clock)
         } else {
@@ -252,7 +253,8 @@ impl State {
         self.frames.len() < MOST_FRAMES && !memory::is_short() && self.frames.try_reserve(1).is_ok()
     }
 
-    /// Returns the depth of the returning call. The calls inside it were left by `longjmp`.
+    /// Returns the depth of the returning call. Any calls still open inside it were left by
+    /// `longjmp`.
     fn leave(&mut self, function: usize) -> u32 {
         if self.excess > 0 {
             self.excess = self.excess.saturating_sub(1);
@@ -275,8 +277,8 @@ impl State {
     }
 }
 
-/// Calls [`ended`] with a thread's data when it ends. Where that fails, the thread is finalized at
-/// the end of the process.
+/// The call of [`ended`] with a thread's data when the thread ends. If registration fails, the
+/// thread is finalized at the end of the process.
 static AT_END: AtEnd = AtEnd::new(ended);
 
 /// Finalizes a thread in the last round of its destructors, and frees its data.

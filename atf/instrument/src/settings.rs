@@ -7,12 +7,12 @@
 //! | `ATF_SESSION=FOLDER` | the folder in which `pid_<pid>` is created instead, for one run of several processes. Losses are then only in the manifests, from which `atf record` reports them |
 //! | `ATF_RING=EVENTS` | record through rings of this many events, which a thread drains: less work for the program, but SIGKILL loses the rings' contents |
 //! | `ATF_OVERFLOW=block`, `drop` or `drop-detail` | what happens when a ring is full: the program waits (the default), or events are dropped. With `drop-detail`, only details are dropped at first, once the ring is three quarters full |
-//! | `ATF_RING_MEMORY=SIZE` | how much memory the rings of all live threads may take together, such as `64M`; `2G` by default. Rings of full size take up to half of it; those of further threads are smaller, but hold at least 256 events. If the system has no memory for a ring, it is smaller as well. Threads whose rings do not fit are not recorded, and their events count as lost. Standard error names the first thread with a smaller ring, and the first that is not recorded |
+//! | `ATF_RING_MEMORY=SIZE` | how much memory the rings of all live threads may take together, such as `64M`; `2G` by default. Full-sized rings take up to half of it; the rings of further threads are smaller, but hold at least 256 events. If the system does not have enough memory for a ring, that ring is also smaller. Threads whose rings do not fit are not recorded, and their events count as lost. A message on standard error names the first thread with a smaller ring, and the first that is not recorded |
 //! | `ATF_DEPTH=N` | do not record deeper calls |
 //! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last pattern that matches the path or the file name decides |
 //! | `ATF_FUNCTIONS=GLOB,!GLOB,…` | the same for functions, by their name in the source (in C++ with or without return type and parameters) or in the symbol table; see [`Filter`] for commas in names |
-//! | `ATF_MIN_SIZE=BYTES` | leave out functions with smaller code |
-//! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter, which is faster to read than the system's clock; the manifest contains their largest difference |
+//! | `ATF_MIN_SIZE=BYTES` | skip functions with less code than this |
+//! | `ATF_CLOCK=tsc` | take times from the processor's time-stamp counter, which is faster to read than the system clock; the manifest contains the largest difference between the two |
 //! | `ATF_DEBUG_DIRS=DIR:DIR:…` | where to search for files with the symbols of stripped modules, before `/usr/lib/debug` |
 //! | `ATF_DETAILS=off`, `all` or `trigger` | whether calls and returns are recorded with registers and stack: never (the default), always, or in windows around triggers |
 //! | `ATF_STACK=BYTES` | how many bytes of the stack a detail includes: 128 by default, at most 256 |
@@ -27,10 +27,10 @@
 //! | `ATF_KEEP=N` | keep only the last segments |
 //!
 //! Windows and segments need rings. The default `ATF_RING` is 65536, with windows 131072, and with
-//! `ATF_FLIGHT=SECONDS` but no details 1048576. A window holds at most half of what fits into a ring. In a ring,
-//! each event takes 32 bytes, and all details together take at most 64 MiB. With windows, rings
-//! have room for every event's details, up to 1 GiB, but take memory only for the parts written so
-//! far. The events kept after their threads have ended take at most 512 MiB: see
+//! `ATF_FLIGHT=SECONDS` but no details 1048576. A window holds at most half of a ring's capacity.
+//! In a ring, each event takes 32 bytes, and all details together take at most 64 MiB. With
+//! windows, rings have room for every event's details, up to 1 GiB, but take memory only for the
+//! parts written so far. The events kept after their threads have ended take at most 512 MiB: see
 //! [`Window`](atf::record::Window). The program can also call
 //! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
@@ -165,7 +165,7 @@ impl Settings {
         self.leaves_out() || !self.detailed.is_empty() || !self.triggering.is_empty()
     }
 
-    /// Returns whether functions can be left out by name or size.
+    /// Returns whether functions can be skipped by name or size.
     pub(crate) fn leaves_out(&self) -> bool {
         !self.functions.is_empty() || self.min_size > 0
     }

@@ -1,8 +1,8 @@
 //! Installs signal handlers in a program that may have its own.
 //!
-//! If the program has a handler for a signal, the new handler takes over the flags and mask of the
-//! program's handler. The program thus still decides whether system calls are restarted and which
-//! stack handlers run on.
+//! If the program has a handler for a signal, the new handler keeps that handler's flags and mask.
+//! The program thus still decides whether system calls are restarted and which stack handlers run
+//! on.
 
 use std::ffi::{c_int, c_void};
 use std::mem;
@@ -13,7 +13,7 @@ use crate::process;
 
 pub(crate) type Handler = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
-/// The program's own action for each signal. Never freed, because handlers use it.
+/// The program's own action for each signal. Never freed, because handlers may be using it.
 static BEFORE: [AtomicPtr<libc::sigaction>; 65] = [const { AtomicPtr::new(ptr::null_mut()) }; 65];
 
 fn place(signal: c_int) -> Option<&'static AtomicPtr<libc::sigaction>> {
@@ -94,8 +94,8 @@ pub(crate) fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
     };
     if before.sa_flags & libc::SA_RESETHAND != 0 {
         if process::is_vforked() {
-            // The child shares its memory with its parent, whose handler is still set. Therefore,
-            // do not change the memory.
+            // Do not change the memory, which the child shares with its parent: the parent's
+            // handler is still set.
             // SAFETY: the call has no preconditions.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         } else {

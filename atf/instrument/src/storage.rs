@@ -8,7 +8,7 @@ use atf::write::{BriefDisk, Storage, StorageFile};
 use crate::guest::uncancelled;
 
 /// Like [`BriefDisk`], but defers `pthread_cancel`: otherwise, a thread could be cancelled in the
-/// middle of a hook while opening or writing a file.
+/// middle of a hook, while it opens or writes a file.
 #[derive(Debug)]
 pub(crate) struct GuestDisk;
 

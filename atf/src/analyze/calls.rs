@@ -14,10 +14,10 @@ use crate::session::Problem;
 use crate::spans::{Depth, SpanEnd, Unmatched};
 use crate::thread::ThreadReader;
 
-/// Receives a trace's calls from the function [`calls`]. An error from any of these functions ends
-/// the pass.
+/// A visitor that receives a trace's calls from the function [`calls`]. An error from any of its
+/// methods ends the pass.
 pub trait CallVisitor {
-    /// The error type of the visitor's functions.
+    /// The error type of the visitor's methods.
     type Error: From<Error>;
 
     /// Receives a thread before it is opened.
@@ -27,8 +27,8 @@ pub trait CallVisitor {
     /// The visitor's errors.
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> Result<(), Self::Error>;
 
-    /// Receives one of the thread's folders; the calls and returns that follow are in its files. A
-    /// folder is passed again if a call that started in it is still open at the start of the time
+    /// Receives one of the thread's folders, whose files contain the calls and returns that follow.
+    /// A folder is passed again if a call that started in it is still open at the start of the time
     /// range.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ pub trait CallVisitor {
     /// The visitor's errors.
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Self::Error>;
 
-    /// Receives a return whose call is missing from the trace, at `now_ns` nanoseconds.
+    /// Receives a return, at `now_ns` nanoseconds, whose call is missing from the trace.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl ThreadStart<'_> {
         self.unit.id()
     }
 
-    /// Returns the thread's name in the manifest.
+    /// Returns the thread's name from the manifest.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.unit.name()
@@ -112,10 +112,11 @@ impl ThreadFolder<'_> {
         self.files.path()
     }
 
-    /// Opens the files to read the details of calls; returns `None` for a single index file.
+    /// Opens the folder's files to read the details of calls; returns `None` for a single index
+    /// file.
     ///
-    /// The problems that [`thread_end`](CallVisitor::thread_end) receives then include those of
-    /// the details, such as a wrong checksum, and an error of this function. Without this call,
+    /// The problems that [`thread_end`](CallVisitor::thread_end) receives then include those of the
+    /// details, such as a wrong checksum, and any error from this method. If it is not called,
     /// finalized details are not read.
     ///
     /// # Errors
@@ -169,15 +170,15 @@ pub struct CallEnd {
 /// Passes the calls in a trace to `visitor`, thread by thread, in the order of each thread's
 /// events: a call's start, the calls inside it, and its end. Returns the session's own problems.
 ///
-/// Times are as in any [analysis](super#time): they never decrease, and a call without an end lasts
-/// until the thread's last event. With a time range, calls that are open when it starts are clipped
-/// to its start.
+/// Times are measured as in any [analysis](super#time): they never decrease, and a call without an
+/// end lasts until the thread's last event. With a time range, calls that are open when the range
+/// starts are clipped to its start.
 ///
 /// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all open calls
 /// end as [`SpanEnd::GivenUp`]. This keeps calls properly nested and memory bounded. The thread
 /// then has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
 ///
-/// Takes 60 MB of memory for 262,144 open calls, whatever the number of events.
+/// Uses 60 MB of memory for 262,144 open calls, regardless of the number of events.
 ///
 /// # Errors
 ///
@@ -216,14 +217,14 @@ pub fn calls<'a, V: CallVisitor>(
     Ok(problems)
 }
 
-/// Adds the problems that are not known yet.
+/// Adds the problems that are not yet in `known`.
 fn add_new(known: &mut Vec<Error>, problems: Vec<Error>) {
     let mut texts: BTreeSet<String> = known.iter().map(Error::to_string).collect();
     let new = problems.into_iter();
     known.extend(new.filter(|error| texts.insert(error.to_string())));
 }
 
-/// Passes a thread's calls to a visitor.
+/// An observer that passes a thread's calls to a visitor.
 struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
     /// The problems of the details that the visitor opened.
@@ -284,7 +285,7 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         })
     }
 
-    /// Passes a folder to the visitor, unless it is the folder that the visitor received last.
+    /// Passes a folder to the visitor, unless the visitor received that folder last.
     fn show_folder(&mut self, folder: usize) {
         if let Some(files) = self.folders.get(folder).copied()
             && folder != self.folder
@@ -362,7 +363,7 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
         if ended.how == SpanEnd::GivenUp {
             return self.give_up(number, ended);
         }
-        // A call inside one that was given up has already ended.
+        // A call inside a call that was given up has already ended.
         if self.open.back().is_none_or(|call| call.number != number) {
             return;
         }
@@ -382,7 +383,7 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
 }
 
 impl<V: CallVisitor> Calls<'_, '_, V> {
-    /// Gives up the outermost call. Ends all calls inside it first.
+    /// Gives up the outermost call, after ending all calls inside it.
     fn give_up(&mut self, number: u64, ended: &Ended) {
         if self.open.front().is_none_or(|call| call.number != number) {
             return;

@@ -65,7 +65,8 @@ pub struct Change {
     pub is_noise: bool,
 }
 
-/// A function's figures in all earlier or all later runs. A run without the function counts as 0.
+/// A function's figures in all earlier or all later runs. A run that lacks the function counts as
+/// 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {
@@ -73,7 +74,7 @@ pub struct Figures {
     pub calls: Spread,
     /// The self times in nanoseconds.
     pub self_ns: Spread,
-    /// The total times in nanoseconds. The times of functions with the same name are added up.
+    /// The total times in nanoseconds. Times of functions with the same name are added up.
     pub total_ns: Spread,
 }
 
@@ -93,10 +94,10 @@ pub struct Spread {
 ///
 /// # Noise
 ///
-/// A difference is *noise* if runs of the same program may differ by that much.
+/// A difference is *noise* if two runs of the same program can differ by that much.
 ///
 /// - With several runs on a side, a difference is noise if the two sides' ranges, from the least to
-///   the greatest value, overlap. [`luck`](Diff::luck) returns how often ranges are disjoint by
+///   the greatest value, overlap. [`luck`](Diff::luck) returns how often the ranges are disjoint by
 ///   chance.
 /// - With a single run on each side, the variation between runs is unknown. A difference is then
 ///   noise if it is at most `noise_percent` of the greater value. This limit is an assumption, not
@@ -163,7 +164,7 @@ pub fn diff(before: &[Run], after: &[Run], noise_percent: u32) -> Diff {
 }
 
 impl Run {
-    /// Adds a session's functions. `known` looks up the name and module of a function id.
+    /// Adds a session's functions. `known` returns the name and module for a function id.
     pub fn add<'s>(&mut self, functions: &Functions, known: impl Fn(u64) -> Function<'s>) {
         let called = functions.functions.iter();
         for row in called.filter(|row| !row.times.is_empty()) {
@@ -185,12 +186,12 @@ impl Run {
 }
 
 impl Diff {
-    /// Returns the probability that the ranges of an unchanged function are disjoint by chance: at
-    /// most `.0` in `.1`. The second number saturates.
+    /// Returns the probability that the ranges of an unchanged function are disjoint by chance, as
+    /// at most `.0` in `.1`. The second number saturates.
     ///
     /// If nothing changed, every order of the runs' values is equally likely. There are C(n + m, n)
-    /// ways to choose n out of n + m values, and in 2 of them, the n values are the smallest or the
-    /// greatest.
+    /// ways to choose n out of n + m values, and in 2 of them, the n values are the n smallest or
+    /// the n greatest.
     #[must_use]
     pub fn luck(&self) -> (u64, u64) {
         let (before, after) = (self.before.len() as u64, self.after.len() as u64);
@@ -203,8 +204,8 @@ impl Diff {
 }
 
 impl Change {
-    /// Returns the change in self time, in nanoseconds: the difference of the medians, negative if
-    /// the time shrank.
+    /// Returns the change in self time, in nanoseconds: the difference of the medians, which is
+    /// negative if the time decreased.
     #[must_use]
     pub fn change_ns(&self) -> i128 {
         let [before, after] = [self.before, self.after].map(|side| side.self_ns.median.into());
@@ -239,7 +240,7 @@ impl Subject {
         }
     }
 
-    /// Returns the file name of its module, if it is known.
+    /// Returns the file name of the function's module, if known.
     #[must_use]
     pub fn module(&self) -> Option<&str> {
         match self {

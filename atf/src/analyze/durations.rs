@@ -9,21 +9,21 @@ const COUNT_BITS: u32 = 53;
 const MOST: u64 = (1 << COUNT_BITS) - 1;
 /// The number of the last bucket.
 const LAST: u64 = bucket_of(u64::MAX);
-/// The coarseness at which all durations are in one bucket.
+/// The coarseness at which a single bucket contains all durations.
 pub(super) const COARSEST: u32 = u64::BITS - LAST.leading_zeros();
 
 /// The durations of a function's calls.
 ///
 /// The minimum and the maximum are exact. Any other [quantile](Self::quantile_ns) is at most 1/64
 /// (1.6 %) away from the exact one: each power of two is divided into 32 equal buckets, and a
-/// quantile is the middle of its bucket. Durations below 64 ns are exact.
+/// quantile is the middle of its bucket. Quantiles below 64 ns are exact.
 ///
 /// To stay within [`max_buckets`](super::Options::max_buckets), the histograms of all functions may
-/// be [coarsened](super::Functions::coarseness) n times. Each bucket then spans 2ⁿ of those
-/// described here, and a quantile may be 2ⁿ times as far away from the exact one.
+/// be [coarsened](super::Functions::coarseness) n times. Each bucket then spans 2ⁿ of the buckets
+/// described here, and a quantile may be 2ⁿ times as far from the exact one.
 ///
-/// Memory: 8 bytes per bucket in use, at most 15 KiB. While all durations are equal, no memory is
-/// allocated.
+/// Memory: 8 bytes per bucket in use, at most 15 KiB. No memory is allocated while all durations
+/// are equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Durations {
     count: u64,
@@ -33,7 +33,8 @@ pub struct Durations {
     /// bucket's number into the upper bits and its count into the lower [`COUNT_BITS`]. Most
     /// functions have few calls, so they need little memory.
     buckets: Vec<u64>,
-    /// The logarithm of the number of buckets of full resolution that each of these buckets spans.
+    /// The binary logarithm of the number of full-resolution buckets that each of these buckets
+    /// spans.
     coarseness: u32,
 }
 
@@ -50,26 +51,26 @@ pub struct Bucket {
 }
 
 impl Durations {
-    /// Returns how many durations there are.
+    /// Returns the number of durations.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the shortest duration in nanoseconds, or `None` without durations.
+    /// Returns the shortest duration in nanoseconds, or `None` if there are no durations.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min_ns)
     }
 
-    /// Returns the longest duration in nanoseconds, or `None` without durations.
+    /// Returns the longest duration in nanoseconds, or `None` if there are no durations.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max_ns)
     }
 
     /// Returns the duration in nanoseconds that `permille` thousandths of the calls do not exceed:
-    /// 500 for the median, 990 for the 99th percentile. Returns `None` without durations.
+    /// 500 for the median, 990 for the 99th percentile. Returns `None` if there are no durations.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -99,7 +100,7 @@ impl Durations {
             seen = seen.saturating_add(bucket.count.into());
             seen >= rank
         });
-        // Saturated counts add up to less than the number of durations.
+        // If counts have saturated, their sum is less than the number of durations.
         let Some(Bucket { from_ns, to_ns, .. }) = bucket else {
             return self.max_ns();
         };
@@ -132,8 +133,8 @@ impl Durations {
         self.add_times(ns, 1)
     }
 
-    /// Adds all durations of another function or thread, which are at most as coarse as
-    /// `coarseness`. Returns the number of new buckets.
+    /// Adds all durations of another function or thread, whose coarseness is at most `coarseness`.
+    /// Returns the number of new buckets.
     pub(super) fn merge(&mut self, other: &Self, coarseness: u32) -> usize {
         let before = self.buckets.len();
         self.coarsen(coarseness);
@@ -183,7 +184,7 @@ impl Durations {
         bucket_of(ns).wrapping_shr(self.coarseness)
     }
 
-    /// If all durations so far have been equal, creates the bucket that counts them.
+    /// Creates the bucket that counts all durations so far, if they have all been equal.
     fn spread(&mut self) {
         if self.buckets.is_empty() && self.count > 0 {
             self.count_in(self.bucket(self.min_ns), self.count);
@@ -221,8 +222,8 @@ const fn unpack(packed: u64) -> (u64, u64) {
     (packed.wrapping_shr(COUNT_BITS), packed & MOST)
 }
 
-/// Returns the number of a duration's bucket: the duration itself below 32 ns; above that, there
-/// are 32 buckets per power of two.
+/// Returns the number of a duration's bucket. Below 32 ns, it is the duration itself; above that,
+/// there are 32 buckets per power of two.
 const fn bucket_of(ns: u64) -> u64 {
     let Some(log) = ns.checked_ilog2() else {
         return ns;

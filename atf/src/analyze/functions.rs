@@ -26,8 +26,8 @@ pub struct Functions {
     pub threads: Vec<ThreadTotals>,
     /// How the events differ from what the tracer wrote, and which threads were not read.
     pub problems: Vec<Problem>,
-    /// How many times the ranges of all [`Durations`] were doubled in width because of
-    /// [`max_buckets`](Options::max_buckets); 0 if they have their full resolution.
+    /// How many times the width of all [`Durations`]' buckets was doubled because of
+    /// [`max_buckets`](Options::max_buckets); 0 at full resolution.
     pub coarseness: u32,
 }
 
@@ -39,7 +39,7 @@ pub struct FunctionTimes {
     pub function_id: u64,
     /// Its calls and their times.
     pub times: Times,
-    /// The durations of the calls that were ended by an event.
+    /// The durations of the calls that an event ended.
     pub durations: Durations,
     /// The number of returns whose call was lost or came before the trace began.
     pub unmatched: u64,
@@ -52,8 +52,8 @@ impl Functions {
         Totals::of(&self.threads)
     }
 
-    /// Returns a sentence about the precision of quantiles, if
-    /// [`max_buckets`](Options::max_buckets) reduced it.
+    /// Returns a sentence about the precision of quantiles if [`max_buckets`](Options::max_buckets)
+    /// reduced it.
     #[must_use]
     pub fn coarseness_note(&self) -> Option<String> {
         let parts = 32_u32
@@ -75,8 +75,8 @@ impl Functions {
 /// Memory: about 150 bytes per function of the result (at most
 /// [`max_functions`](Options::max_functions) functions), plus 8 to 48 bytes per bucket of its
 /// [`Durations`] (at most [`max_buckets`](Options::max_buckets) buckets), plus 20 MB in total for
-/// the threads being read, which merge their functions into the result as they go. Only open calls
-/// add to this: 28 MiB per core if 262,144 are open. If there are more functions than the limit, the
+/// the threads being read, which merge their functions into the result as they go. Open calls add
+/// to this: 28 MiB per core if 262,144 are open. If there are more functions than the limit, the
 /// trace is read again, one thread after another, so that the result does not depend on the number
 /// of cores.
 ///
@@ -115,7 +115,7 @@ pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Resu
     on_any_cores(options, |options, jobs| read(&threads, options, jobs))
 }
 
-/// Adds up the functions. Also returns whether some have no entry because of the limit.
+/// Adds up the functions. Also returns whether the limit left some without an entry.
 fn read(
     threads: &Threads<'_>,
     options: &Options,

@@ -28,13 +28,14 @@ pub struct Last {
 pub struct LastOfThread {
     /// The id in the folder's name, or in a single file's header.
     pub thread: u32,
-    /// How its file ended; with [segments](crate::session::Segments), its last file.
+    /// How the thread's file ended; with [segments](crate::session::Segments), how its last file
+    /// ended.
     pub completeness: Completeness,
     /// The number of events.
     pub event_count: u64,
     /// How many events are missing according to the header.
     pub missing_events: u64,
-    /// The times of the first and the last event in nanoseconds; `None` without events.
+    /// The times of the first and the last event in nanoseconds; `None` if there are no events.
     pub times: Option<(u64, u64)>,
     /// The calls that were open at the end, innermost first, up to the requested number.
     pub open: Vec<Span>,
@@ -67,8 +68,8 @@ impl LastOfThread {
 /// Returns how each thread ended: its open calls, its last `events` events, and what is missing.
 /// Returns at most `calls` open calls, the innermost ones.
 ///
-/// Reads all events, whatever the time range in `options`. Memory: 28 MiB for 262,144 open calls,
-/// for each thread read in parallel, plus the result.
+/// Reads all events, regardless of the time range in `options`. Memory: the result, plus 28 MiB for
+/// 262,144 open calls in each thread read in parallel.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -145,7 +146,8 @@ fn of_unit(
                     latest.push_back((seq, event));
                 }
             }
-            // These calls may have returned, so they do not count as open at the end.
+            // Calls that are open before the gap may have returned in it, so they do not count as
+            // open at the end.
             Step::Gap => {
                 stack.interrupt(|_| ());
                 let before = given_up_before_gaps.saturating_add(given_up);

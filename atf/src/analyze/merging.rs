@@ -1,5 +1,5 @@
-//! Merges the tables of threads into one while the threads are read, so that memory depends on the
-//! size of the result, but not on the number of threads.
+//! Merges the tables of threads into one while the threads are read, so that memory use depends on
+//! the size of the result, but not on the number of threads.
 
 use std::hash::Hash;
 use std::num::NonZero;
@@ -11,16 +11,16 @@ use super::table::{Place, Table};
 /// The total number of rows that the threads being read may hold before they merge them into the
 /// table of all threads.
 const ROWS_OF_THREADS: usize = 1 << 16;
-/// The same for buckets of durations.
+/// The total number of duration buckets that those threads may hold before they merge.
 const BUCKETS_OF_THREADS: usize = 1 << 18;
-/// The number of buckets that a thread may hold in any case, so that many cores do not wait for each
+/// The number of buckets that a thread may always hold, so that many cores do not wait for each
 /// other's merges.
 const BUCKETS_OF_THREAD: usize = 1 << 14;
 
-/// The figures of a row, apart from its times.
+/// A row's figures other than its times.
 pub(super) trait Figures: Default {
-    /// Adds the figures of another thread. `coarseness` is that of all rows' durations. Returns the
-    /// number of new buckets.
+    /// Adds the figures of another thread. `coarseness` is the coarseness of all rows' durations.
+    /// Returns the number of new buckets.
     fn merge(&mut self, other: Self, coarseness: u32) -> usize;
 
     /// Coarsens the durations, and returns the number of their buckets.
@@ -40,7 +40,7 @@ impl Figures for () {
 /// The table of all threads.
 pub(super) struct Merged<K, V> {
     pub(super) table: Table<K, V>,
-    /// How many buckets the durations of all rows have.
+    /// How many buckets the durations of all rows have in total.
     buckets: usize,
     max_buckets: usize,
     /// How many times the durations were coarsened to limit the number of buckets.
@@ -58,7 +58,7 @@ impl<K: Hash + Eq + Copy, V: Figures> Merged<K, V> {
     }
 
     /// Adds the rows of a thread. The coarseness does not depend on the order in which rows are
-    /// added: it is the lowest one at which the buckets of all threads are few enough.
+    /// added: it is the lowest one at which the buckets of all threads stay within the limit.
     fn add(&mut self, own: Table<K, V>) {
         let (buckets, coarseness) = (&mut self.buckets, self.coarseness);
         self.table.merge(own, |all, one| {
@@ -76,10 +76,10 @@ impl<K: Hash + Eq + Copy, V: Figures> Merged<K, V> {
 /// A thread's table, which is merged into the table of all threads whenever it is large.
 pub(super) struct Merging<'a, K, V> {
     pub(super) table: Table<K, V>,
-    /// How many buckets the durations of the thread's rows have.
+    /// How many buckets the durations of the thread's rows have in total.
     pub(super) buckets: usize,
     all: &'a Mutex<Merged<K, V>>,
-    /// The numbers of rows and of buckets at which the next merge is due.
+    /// The numbers of rows and buckets at which the next merge is due.
     most: (usize, usize),
     /// The smallest number of rows that is worth a merge.
     least: usize,
@@ -109,7 +109,7 @@ impl<'a, K: Hash + Eq + Copy, V: Figures> Merging<'a, K, V> {
         self.most.0 = self.least.max(self.table.len().saturating_mul(2));
     }
 
-    /// Merges the table into that of all threads, and empties it.
+    /// Merges the table into the table of all threads, and empties it.
     pub(super) fn hand_over(&mut self) {
         let own = std::mem::replace(&mut self.table, Table::new(usize::MAX));
         self.buckets = 0;

@@ -1,4 +1,4 @@
-//! Answers questions about a trace: where its time went, and what ran at its end.
+//! Answers questions about a trace: where its time went, and what was running when it ended.
 //!
 //! | question | answer |
 //! |---|---|
@@ -10,28 +10,28 @@
 //! | what changed between runs of a program | [`diff()`] |
 //!
 //! Each function except [`diff()`] takes a [`SessionReader`], the [`Segments`] of a process, a
-//! [`ThreadReader`] or an [`IndexReader`]. It reads all events once, several threads in parallel,
-//! except that [`calls()`] reads one thread after another. Results do not depend on the number of
-//! cores. [`diff()`] compares results of [`functions()`].
+//! [`ThreadReader`] or an [`IndexReader`]. It reads all events once, with several threads in
+//! parallel, except for [`calls()`], which reads one thread after another. Results do not depend on
+//! the number of cores. [`diff()`] compares the results of [`functions()`].
 //!
 //! # Time
 //!
-//! Calls never cross threads, so each thread is analysed alone, and the times are added up. Calls
-//! are paired with returns as in [`spans`](crate::spans). A thread's time belongs to its innermost
-//! open call and counts as that function's *self* time. A function's *total* time is the time in
-//! which at least one of its calls is open. So the self times of all functions add up to the time
-//! in which calls were open ([`ThreadTotals::busy_ns`]), and no function's total time is less than
-//! its self time.
+//! Calls never cross threads, so each thread is analysed on its own, and the times are added up.
+//! Calls are paired with returns as in [`spans`](crate::spans). A thread's time belongs to its
+//! innermost open call and counts as that function's *self* time. A function's *total* time is the
+//! time in which at least one of its calls is open. The self times of all functions therefore add
+//! up to the time in which calls were open ([`ThreadTotals::busy_ns`]), and no function's total
+//! time is less than its self time.
 //!
 //! - A call that no event ended lasts until the thread's last event. It counts as
 //!   [`open`](Times::open), and [`Durations`] do not include it.
-//! - Over [`Segments`], a call may start in one segment and end in a later one. If a segment is
-//!   missing, or a thread cannot be read in it, the thread's open calls end at its last event
+//! - With [`Segments`], a call may start in one segment and end in a later one. If a segment is
+//!   missing, or a thread in it cannot be read, the thread's open calls end at its last event
 //!   before the gap, and count as open.
 //! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. Each
 //!   decrease is counted in [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
-//!   range, and only the part of its time inside the range counts.
+//!   range, and only the part of its time within the range counts.
 //! - With a recording's clock ([`Options::clock`]), all times and durations are on that clock.
 //!
 //! # Problems
@@ -39,14 +39,14 @@
 //! Events are verified as they are read. Results contain everything that can be read, and
 //! `problems` shows how the events that were read differ from those that the tracer wrote. A
 //! [merge](crate::merge) of all events reports the same problems. If more than 262,144 calls are
-//! open at once, the outermost are given up, and `problems` reports this.
+//! open at once, the outermost calls are given up, and `problems` reports this.
 //!
 //! # Cost
 //!
 //! An analysis takes 60 to 80 ns per event on one core. Threads are read in parallel, but each
 //! thread is read on a single core, however large it is, because a call can be paired only once all
-//! earlier events are known. Memory does not grow with the number of events; each function
-//! documents its own use.
+//! earlier events are known. Memory use does not grow with the number of events; each function
+//! documents how much it needs.
 
 mod calls;
 mod diff;
@@ -87,7 +87,7 @@ pub use pairs::{Pair, Pairs, pairs};
 pub use table::Times;
 pub use tree::{Node, Tree, tree};
 
-/// The part of a trace to analyse, and limits.
+/// The part of a trace to analyse, and the limits of the analysis.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -98,14 +98,14 @@ pub struct Options {
     pub from_ns: u64,
     /// The end of the time range in nanoseconds, inclusive; [`u64::MAX`] by default.
     pub to_ns: u64,
-    /// How many functions to list separately; 2¹⁹ by default. The rest share one entry.
+    /// The maximum number of functions to list separately; 2¹⁹ by default. The rest share one
+    /// entry.
     pub max_functions: usize,
-    /// How many nodes of a tree, or pairs of functions, to list separately; a million by default.
-    /// The rest share one entry.
+    /// The maximum number of a tree's nodes, or of pairs of functions, to list separately; a
+    /// million by default. The rest share one entry.
     pub max_nodes: usize,
-    /// How many buckets the [`Durations`] of all functions may have together; 2²¹ by default. If
-    /// more would be needed, the durations of all functions are
-    /// [coarsened](Functions::coarseness).
+    /// The maximum number of buckets of all functions' [`Durations`] together; 2²¹ by default. If
+    /// more are needed, the durations of all functions are [coarsened](Functions::coarseness).
     pub max_buckets: usize,
     /// How many threads to read in parallel; `None`, the default, for one per core.
     pub jobs: Option<NonZero<usize>>,
@@ -172,7 +172,7 @@ pub struct Threads<'a>(Source<'a>);
 
 #[derive(Debug, Clone, Copy)]
 enum Source<'a> {
-    /// The sessions of one process, in order.
+    /// The sessions of a process, in order.
     Sessions(&'a [SessionReader]),
     Thread(&'a ThreadReader),
     Index(&'a IndexReader),
@@ -203,7 +203,7 @@ impl<'a> From<&'a IndexReader> for Threads<'a> {
 }
 
 impl Threads<'_> {
-    /// Returns the earliest and the latest timestamp over all threads in nanoseconds; `None` if no
+    /// Returns the earliest and the latest timestamp of all threads in nanoseconds; `None` if no
     /// readable thread has events.
     #[must_use]
     pub fn time_range(&self) -> Option<(u64, u64)> {
@@ -351,7 +351,7 @@ struct Analysed<R> {
     problems: Vec<Problem>,
 }
 
-/// Runs `work` on threads in parallel, and passes on their results and problems in thread order.
+/// Runs `work` on threads in parallel, and passes on the results and problems in thread order.
 fn side_by_side<'u, 'a, R: Send>(
     units: &'u [Unit<'a>],
     options: &Options,
@@ -380,9 +380,9 @@ fn side_by_side<'u, 'a, R: Send>(
     result
 }
 
-/// Calls `read` with options that contain the number of threads to read in parallel. `read` also
-/// returns whether a limit was reached. If so, calls it again to read one thread after another, so
-/// that the result does not depend on the number of cores.
+/// Calls `read` with the number of threads to read in parallel. `read` also returns whether a limit
+/// was reached. If one was, calls `read` again to read one thread after another, so that the result
+/// does not depend on the number of cores.
 fn on_any_cores<T>(
     options: &Options,
     read: impl Fn(&Options, NonZero<usize>) -> Result<(T, bool)>,
@@ -397,7 +397,7 @@ fn on_any_cores<T>(
     Ok(result)
 }
 
-/// Reads threads in parallel. Their observers keep what they find.
+/// Reads threads in parallel. Each thread has an observer, which collects the results.
 fn run<O: Observer>(
     threads: &Threads<'_>,
     options: &Options,

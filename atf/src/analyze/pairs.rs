@@ -61,8 +61,8 @@ impl Pairs {
 
 /// Returns who called whom: each pair of caller and callee with its calls and times.
 ///
-/// Memory: about 100 bytes per pair of the result (at most [`max_nodes`](Options::max_nodes) pairs),
-/// plus, for the threads being read, as [`functions`](super::functions()) needs.
+/// Memory: about 100 bytes per pair of the result (at most [`max_nodes`](Options::max_nodes)
+/// pairs), plus the same amount as [`functions`](super::functions()) for the threads being read.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub fn pairs<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<P
     on_any_cores(options, |options, jobs| read(&threads, options, jobs))
 }
 
-/// Adds up the pairs. Also returns whether some have no entry because of the limit.
+/// Adds up the pairs. Also returns whether the limit left some without an entry.
 fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Pairs, bool)> {
     let all = Mutex::new(Merged::<Key, ()>::new(options.max_nodes, 0));
     let new = || ByPair(Merging::new(&all, jobs));

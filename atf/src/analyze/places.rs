@@ -1,4 +1,5 @@
-//! Finds rows by key, with a fifth of the memory of a `HashMap`, which would store each key again.
+//! Finds rows by key, using a fifth of the memory of a `HashMap`, which would store each key a
+//! second time.
 
 use std::hash::{BuildHasher as _, Hash, RandomState};
 
@@ -31,7 +32,7 @@ impl Places {
         None
     }
 
-    /// Adds the last row's position.
+    /// Adds the position of the last row.
     pub(super) fn add<R: Keyed>(&mut self, rows: &[R]) {
         // Grow the table once two thirds of the slots are in use.
         if rows.len().saturating_mul(3) > self.slots.len().saturating_mul(2) {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use super::places::{Keyed, Places};
 use super::walk::Ended;
 
-/// Calls and times of a function or a pair of functions.
+/// The calls and times of a function or a pair of functions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Times {
@@ -37,13 +37,13 @@ impl Times {
         }
     }
 
-    /// Returns whether there is nothing to report.
+    /// Returns whether there are no calls and no time to report.
     pub(super) fn is_empty(&self) -> bool {
         self.calls == 0 && self.total_ns == 0
     }
 }
 
-/// The times per key. Keys beyond a limit share one row.
+/// The times per key. Keys beyond the limit share one row.
 #[derive(Debug)]
 pub(super) struct Table<K, V> {
     rows: Vec<Row<K, V>>,
@@ -115,8 +115,8 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         rows.chain([&mut self.others.value])
     }
 
-    /// Returns a table in which the open calls can continue when this table is merged into another
-    /// one. Changes the calls' places to those in the new table.
+    /// Returns a new table in which the open calls can continue after this table is merged into
+    /// another one. Changes the calls' places to their places in the new table.
     pub(super) fn split<'p>(&self, open: impl Iterator<Item = &'p mut Place>) -> Self {
         let mut next = Self::new(self.limit);
         for place in open {

@@ -30,8 +30,8 @@ pub struct Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
-    /// The function; `None` for all calls under the parent that have no node of their own because
-    /// the tree reached its [limit](Options::max_nodes).
+    /// The function; `None` for the node of all calls under the parent that have no node of their
+    /// own because the tree reached its [limit](Options::max_nodes).
     pub function_id: Option<u64>,
     /// How many callers are above it: 0 for outermost calls.
     pub depth: u32,
@@ -47,7 +47,8 @@ impl Tree {
         Totals::of(&self.threads)
     }
 
-    /// Returns whether the tree lacks calls because of [`max_nodes`](Options::max_nodes).
+    /// Returns whether some calls have no node of their own because of
+    /// [`max_nodes`](Options::max_nodes).
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.nodes.iter().any(|node| node.function_id.is_none())
@@ -60,9 +61,9 @@ impl Tree {
 ///
 /// Memory: about 130 bytes per node of the result (at most [`max_nodes`](Options::max_nodes)
 /// nodes), plus 20 MB in total for the threads being read, which merge their nodes into the result
-/// as they go. Only open calls add to this: 30 MB per core if 262,144 are open. If the tree reaches
-/// its limit, the trace is read again, one thread after another, so that the nodes do not depend on
-/// the number of cores.
+/// as they go. Open calls add to this: 30 MB per core if 262,144 are open. If the tree reaches its
+/// limit, the trace is read again, one thread after another, so that the nodes do not depend on the
+/// number of cores.
 ///
 /// # Errors
 ///
@@ -72,7 +73,7 @@ pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tr
     on_any_cores(options, |options, jobs| read(&threads, options, jobs))
 }
 
-/// Builds the tree. Also returns whether calls lack a node because of the limit.
+/// Builds the tree. Also returns whether the limit left some calls without a node.
 fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Tree, bool)> {
     let all = Mutex::new(Growing::new(options.max_nodes));
     let least = NODES_OF_THREADS.min(options.max_nodes) / jobs;
@@ -104,8 +105,8 @@ struct Growing {
     nodes: Vec<Branch>,
     places: Places,
     limit: usize,
-    /// How many nodes collect calls without a node of their own. They do not count towards the
-    /// limit.
+    /// How many nodes collect the calls that have no node of their own. They do not count towards
+    /// the limit.
     rest: usize,
 }
 
@@ -256,7 +257,7 @@ impl Growing {
             &children[ends[0] as usize..ends[1] as usize]
         };
         let mut nodes = Vec::with_capacity(children.len());
-        // The nodes to visit, with their depths. The next node to visit is the last one.
+        // The nodes to visit, with their depths. The last one is visited next.
         let mut next: Vec<(u32, u32)> = below(ROOT).iter().map(|child| (*child, 0)).collect();
         while let Some((place, depth)) = next.pop() {
             let Branch { key, times } = &branches[place as usize];
@@ -276,8 +277,7 @@ impl Growing {
 /// calls, fit in 32 bits.
 const MOST_NODES: usize = 1 << 30;
 
-/// Adds a thread's calls to a tree of its own, and merges that tree into the tree of all threads
-/// whenever it has many nodes.
+/// A thread's own tree, which is merged into the tree of all threads whenever it has many nodes.
 struct Merging<'a> {
     all: &'a Mutex<Growing>,
     own: Growing,

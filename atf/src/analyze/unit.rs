@@ -27,13 +27,13 @@ pub(super) enum Files<'a> {
     Index(&'a IndexReader),
 }
 
-/// A step through a thread.
+/// A step in reading a thread.
 pub(super) enum Step<'s, 'a> {
-    /// The following events come from these files.
+    /// The events that follow come from these files.
     Files(&'s Files<'a>),
     /// Events are missing here.
     Gap,
-    /// An event, with its position counted over all files.
+    /// An event, with its position counted across all files.
     Event(u64, &'s IndexEvent),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct End<'a> {
     path: Option<PathBuf>,
     pub(super) completeness: Completeness,
     pub(super) missing_events: u64,
-    /// How many events were read from all files.
+    /// How many events were read from all files together.
     pub(super) event_count: u64,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// Returns the thread's name from the last manifest that has it.
+    /// Returns the thread's name from the last manifest that contains one.
     pub(super) fn name(&self) -> Option<&'a str> {
         self.listed()
             .rev()
@@ -210,7 +210,7 @@ impl Files<'_> {
         }
     }
 
-    /// Returns the problems other than those of the index's events.
+    /// Returns the thread's problems other than those with the index's events.
     fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
         match self {
             Self::Segment(segment) => {

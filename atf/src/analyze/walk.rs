@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
 
-/// Collects an analysis's results from a thread's calls.
+/// An observer that collects an analysis's results from a thread's calls.
 pub(super) trait Observer {
     /// The observer's own data about an open call.
     type Place: Copy;
@@ -33,7 +33,7 @@ pub(super) trait Observer {
     {
     }
 
-    /// Called after the thread's last event, when no call is open.
+    /// Completes the results after the thread's last event, when no call is open.
     fn finish(&mut self) {}
 }
 
@@ -42,7 +42,7 @@ pub(super) trait Observer {
 pub(super) struct Began<'e> {
     pub(super) event: &'e IndexEvent,
     pub(super) depth: Depth,
-    /// Clipped to the time range.
+    /// The start time, clipped to the time range.
     pub(super) now_ns: u64,
     /// Whether the call began in the time range.
     pub(super) is_within: bool,
@@ -73,7 +73,7 @@ pub(super) struct Walk<'o, O: Observer> {
     clock_ns: Option<u64>,
     /// The previous event's own time, which may be less than the clock.
     before_ns: u64,
-    /// The index file that is being read, and the position within the thread of its first event.
+    /// The index file that is being read, and the position of its first event within the thread.
     file: (Option<PathBuf>, u64),
     next_seq: u64,
     totals: ThreadTotals,

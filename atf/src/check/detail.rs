@@ -107,8 +107,8 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     }
 }
 
-/// Checks for impossible lengths. In a file without a footer, such a length only ends the recovered
-/// events.
+/// Checks for impossible lengths. In a file without a footer, such a length only marks the end of
+/// the recovered events.
 fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> {
     let is_ended = !matches!(detail.completeness(), Completeness::Unfinalized { .. });
     match detail.framing_problem().filter(|_| is_ended) {
@@ -145,7 +145,7 @@ fn events(
     Ok(range.unwrap_or((0, 0)))
 }
 
-/// Checks the values that a finalized file repeats in its header. `range` is the range of the
+/// Checks the values that the header of a finalized file repeats. `range` is the range of the
 /// events' `index_seq`.
 fn finalized_header(
     detail: &DetailReader,

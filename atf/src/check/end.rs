@@ -23,7 +23,7 @@ pub(super) struct EndRules {
     pub(super) placeholder: &'static Rule,
 }
 
-/// The end of a file, as determined by its reader.
+/// The end of a file, as its reader determined it.
 pub(super) struct End<'a> {
     pub(super) completeness: &'a Completeness,
     /// The offset right after the last event.
@@ -62,7 +62,7 @@ pub(super) enum Times {
 }
 
 impl Times {
-    /// Returns the time range that covers both.
+    /// Returns the time range that covers both ranges.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
@@ -73,7 +73,7 @@ impl Times {
         }
     }
 
-    /// Returns the values required in the fields that repeat this range.
+    /// Returns the values that the fields that repeat this range must have.
     pub(super) fn repeated(self) -> Option<(u64, u64)> {
         match self {
             Self::Unknown => None,
@@ -218,7 +218,7 @@ fn footer_fields(
     }
 }
 
-/// Compares a stored start and end with the expected ones. Reports each difference at its own
+/// Compares a stored start and end with the expected values. Reports each difference at its own
 /// field.
 pub(super) fn range(
     found: (u64, u64),

@@ -10,7 +10,7 @@ use crate::check::place::At;
 use crate::check::rules::table as rules;
 use crate::wire;
 
-/// Checks and scans the events in a single pass.
+/// A check and scan of the events in a single pass.
 #[derive(Debug)]
 pub(super) struct Events {
     steps: Steps,
@@ -37,7 +37,7 @@ impl Events {
         Ok(self.steps.get(seq))
     }
 
-    /// Checks the remaining events. Returns the timestamps of the first and the last event overall.
+    /// Checks the remaining events. Returns the timestamps of the file's first and last event.
     pub(super) fn finish(
         mut self,
         index: &IndexReader,
@@ -61,7 +61,7 @@ impl Events {
     }
 }
 
-/// The facts about earlier events that the next one is compared with.
+/// The facts about earlier events with which the next one is compared.
 #[derive(Debug)]
 struct Order {
     /// Whether events of this wire version have reserved bytes.

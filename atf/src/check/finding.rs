@@ -82,7 +82,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the name in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Kind {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileReport {
-    /// The file's path, starting with the path given to the check.
+    /// The file's path, which starts with the path given to the check.
     pub path: PathBuf,
     /// The kind of file.
     pub kind: Kind,
@@ -196,11 +196,11 @@ impl FileReport {
 pub struct Summary {
     /// The number of files with a verdict.
     pub files: u64,
-    /// The number of files to accept.
+    /// The number of files that a reader must accept.
     pub accept: u64,
-    /// The number of files to recover.
+    /// The number of files that a reader must recover.
     pub recover: u64,
-    /// The number of files to reject.
+    /// The number of files that a reader must reject.
     pub reject: u64,
     /// The number of readable index events in all files.
     pub events: u64,
@@ -257,7 +257,7 @@ impl Summary {
     }
 }
 
-/// Receives broken rules.
+/// A receiver of broken rules.
 pub(crate) trait Findings {
     /// Records a broken rule. The message is built only if it is kept.
     fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String);

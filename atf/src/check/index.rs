@@ -142,7 +142,7 @@ fn finalized_header(
         return Ok(());
     }
     for problem in index.disagreements() {
-        // The times are compared with the events themselves below.
+        // The times are compared with the events below.
         if !matches!(problem.field(), Some(field) if field.starts_with("header.time_")) {
             add_problem(report, &problem)?;
         }

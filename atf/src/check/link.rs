@@ -29,8 +29,8 @@ impl<'a> Pair<'a> {
         may_be_lost(self.index, self.detail)
     }
 
-    /// Checks the links from index events to detail events. If the details already prove all of
-    /// these links correct, does not read the events again.
+    /// Checks the links from index events to detail events. Does not read the events again if the
+    /// details already prove all of these links correct.
     pub(super) fn check_forward(&self, proven: u64, report: &mut FileReport) -> Result<(), Error> {
         let is_proven = |scan: &Scan| scan.links == proven && scan.zero_events == 0;
         if self.index.known_scan().is_some_and(is_proven) {
@@ -107,7 +107,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Checks the links from detail events to index events, and whether linked events agree.
+/// The check of the links from detail events to index events, and of whether linked events agree.
 pub(super) struct Backward<'a> {
     pair: &'a Pair<'a>,
     index: IndexCursor<'a>,
@@ -122,7 +122,8 @@ pub(super) struct Backward<'a> {
 }
 
 impl<'a> Backward<'a> {
-    /// Returns `None` if there are no details to compare. The findings concern the file at `path`.
+    /// Creates the check; returns `None` if there are no details to compare. Its findings concern
+    /// the file at `path`.
     pub(super) fn new(pair: &'a Pair<'a>, path: &Path) -> Option<Self> {
         let wire = pair.detail?.wire();
         let mut report = FileReport::new(path, Kind::Detail);

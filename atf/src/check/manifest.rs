@@ -51,7 +51,7 @@ impl SessionFacts {
     }
 }
 
-/// Checks a manifest without its session.
+/// Checks a manifest on its own, without its session.
 pub(super) fn file(path: &Path, output: &mut dyn Output) {
     match Manifest::open(path) {
         Err(error) => output.unreadable(path, &without_path(&error)),
@@ -90,7 +90,7 @@ pub(super) fn check(
     });
 }
 
-/// Checks everything that needs only the manifest.
+/// Checks everything for which the manifest alone is enough.
 fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Error> {
     for problem in &manifest.problems {
         add_problem(report, problem)?;

@@ -69,7 +69,7 @@ pub use problem::{Fact, rule_of, rule_of_fact, rule_of_file, text_with_rule};
 pub use verdict::Verdict;
 
 /// Checks a file, a thread's folder, a session, or a folder with any of these below it, and passes
-/// the results to `output`. A damaged file does not hide the others.
+/// the results to `output`. A damaged file does not prevent the others from being checked.
 pub fn check(path: &Path, output: &mut dyn Output) {
     walk::units(path, &mut |unit| {
         unit.check(output);

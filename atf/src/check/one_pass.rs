@@ -16,21 +16,21 @@ use super::content;
 use super::events::Events;
 use crate::check::finding::{FileReport, Kind};
 
-/// The check of both files, up to the last detail read.
+/// The check of both files, up to the last detail that was read.
 #[derive(Debug)]
 pub(super) struct OnePass {
     /// Created with the first detail.
     details: Option<EventStream>,
-    /// Whether a detail ended this check.
+    /// Whether a detail ended this check early.
     is_over: bool,
     links: Links,
-    /// The check of the index, up to at least the last link, and its findings.
+    /// The check of the index, at least up to the last link, and its findings.
     events: Option<(Events, FileReport)>,
     /// The findings about the details: empty until this check ends.
     report: FileReport,
 }
 
-/// The links of the details so far: each detail links to an index event that links back.
+/// The links of the details so far: each detail's index event links back to it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Links {
     pub(super) count: u64,
@@ -103,7 +103,7 @@ impl OnePass {
             }
         };
         let event = IndexEvent::decode(index.wire(), index.header().thread_id, record);
-        // An event of zeros may be a hole.
+        // An all-zero event may be part of a hole.
         let is_linked = event.detail_seq == Some(detail.seq) && *record != [0; IndexEvent::SIZE];
         let function = payload.and_then(FunctionPayload::split);
         let function = function.map(|(numbers, _)| numbers);

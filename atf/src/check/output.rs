@@ -7,8 +7,8 @@ use super::problem::rule_of;
 use super::rules::table as rules;
 use crate::{Error, ErrorKind, Result};
 
-/// Receives the results of a check one by one, so memory use does not grow with the number of
-/// files.
+/// A receiver for the results of a check, which arrive one by one, so that memory use does not grow
+/// with the number of files.
 pub trait Output {
     /// Receives the report on a file.
     fn file(&mut self, report: FileReport);
@@ -16,7 +16,7 @@ pub trait Output {
     /// Receives a path that could not be read, and the reason.
     fn unreadable(&mut self, path: &Path, why: &str);
 
-    /// Returns whether to stop, for example because results can no longer be written.
+    /// Returns whether the check should stop, for example because results can no longer be written.
     fn is_done(&self) -> bool {
         false
     }
@@ -64,7 +64,7 @@ pub(super) fn place_of(error: &Error) -> Place {
 ///
 /// # Errors
 ///
-/// The problem itself if it breaks no rule, so that it is not lost.
+/// Returns the problem itself if it breaks no rule, so that it is not lost.
 pub(super) fn add_problem(report: &mut FileReport, problem: &Error) -> Result<()> {
     let rule = rule_of(report.kind, problem).ok_or_else(|| problem.clone())?;
     report.add(rule, place_of(problem), || problem.kind().to_string());

@@ -1,4 +1,4 @@
-//! Checks in parallel. The results come in the same order as from a sequential check.
+//! Checks in parallel. The results arrive in the same order as in a sequential check.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Outpu
     });
 }
 
-/// Sends results to the collecting thread.
+/// An output that sends results to the collecting thread.
 struct Sent<'a, 'r>(&'a Results<'r, Found>);
 
 impl Output for Sent<'_, '_> {

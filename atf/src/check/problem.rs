@@ -5,8 +5,8 @@ use super::rules::{Rule, table as rules};
 use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE};
 use crate::{Error, ErrorKind};
 
-/// Like [`rule_of`], for a problem that includes the file's path. The file name determines the kind
-/// of file.
+/// Like [`rule_of`], but for a problem that contains the file's path. The file name determines the
+/// kind of file.
 #[must_use]
 pub fn rule_of_file(problem: &Error) -> Option<&'static Rule> {
     let kind = match problem.path()?.file_name()?.to_str()? {
@@ -19,7 +19,7 @@ pub fn rule_of_file(problem: &Error) -> Option<&'static Rule> {
     rule_of(kind, problem)
 }
 
-/// Returns a problem's text with the id of the broken rule: `… [ATF-IFTR-001]`.
+/// Returns a problem's text, followed by the id of the broken rule: `… [ATF-IFTR-001]`.
 #[must_use]
 pub fn text_with_rule(problem: &Error) -> String {
     match rule_of_file(problem) {

@@ -22,7 +22,7 @@ pub(super) struct Session {
     reader: SessionReader,
     /// The position, clock and id of the first thread with a readable header.
     first_clock: Option<(usize, (u8, u32))>,
-    /// The result of each thread's check, by position; `None` until it is checked.
+    /// The result of each thread's check, by position; `None` until the thread is checked.
     found: Mutex<Vec<Option<Found>>>,
     /// Signals each new result.
     news: Condvar,
@@ -101,8 +101,8 @@ impl Session {
     }
 }
 
-/// Marks a thread as checked even if its check panicked; otherwise, the rest of the check would
-/// wait forever.
+/// A guard that marks a thread as checked even if its check panics; otherwise, the rest of the
+/// check would wait forever.
 struct Done<'a> {
     session: &'a Session,
     position: usize,

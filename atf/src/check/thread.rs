@@ -20,7 +20,7 @@ use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
 
-/// Facts about a thread that the session's check needs.
+/// The facts about a thread that the session's check needs.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) has_detail: bool,
@@ -29,7 +29,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// Returns the facts of a thread whose index cannot be read.
+    /// Returns the facts about a thread whose index cannot be read.
     pub(super) const fn without_index(has_detail: bool) -> Self {
         Self {
             has_detail,
@@ -39,8 +39,8 @@ impl Facts {
     }
 }
 
-/// Checks a thread's folder without its session. If the folder's name contains a thread id, the
-/// header must contain the same one.
+/// Checks a thread's folder on its own, without its session. If the folder's name contains a thread
+/// id, the header must contain the same one.
 pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     let own = Expected {
         id: id_in_name(path),
@@ -151,8 +151,8 @@ fn whole(
         });
         draft
     });
-    // A file that is rejected, unreadable or of the other wire version cannot prove the other
-    // file's links wrong.
+    // A file that is rejected, unreadable or of a different wire version cannot prove that the
+    // other file's links are wrong.
     let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
     let are_comparable = thread.has_detail_file() == pair.detail.is_some();
     if are_comparable && !is_refused {

@@ -40,7 +40,7 @@ impl Unit {
     }
 }
 
-/// Passes each unit at a path to `take`, until `take` returns `false`. Returns the last value that
+/// Passes each unit at a path to `take` until `take` returns `false`. Returns the last value that
 /// `take` returned.
 pub(super) fn units(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let own = || path.to_owned();
@@ -81,7 +81,7 @@ fn file(path: &Path, output: &mut dyn Output) {
     }
 }
 
-/// A folder or file that has yet to be visited.
+/// A folder or file that has not been visited yet.
 struct Entry {
     path: PathBuf,
     file_type: io::Result<fs::FileType>,
@@ -152,7 +152,7 @@ fn visit(
     true
 }
 
-/// Passes the threads of a session to `take`, then the session itself.
+/// Passes the threads of a session to `take`, and then the session itself.
 fn session(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let session = match Session::open(path) {
         Ok(session) => Arc::new(session),

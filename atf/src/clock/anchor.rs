@@ -1,5 +1,5 @@
-//! The same moment on two clocks: the trace's clock and the clock of a sound or screen recording
-//! (S0, S1).
+//! Timing anchors, which align the trace's clock with the clock of a sound or screen recording (S0,
+//! S1).
 
 /// A time in a recording, `value / timescale` seconds: Apple's `CMTime` without its flags and
 /// epoch.
@@ -21,11 +21,11 @@ impl MediaTime {
     }
 }
 
-/// The same moment on the trace's clock and on a recording's clock (S0, S1). Capturing it once,
-/// while both clocks run, aligns the two timelines.
+/// The same moment on the trace's clock and on a recording's clock (S0, S1). A single anchor,
+/// captured while both clocks run, aligns the two timelines.
 ///
-/// Both conversions are exact except for one final rounding to the nearest value, with halves
-/// rounded away from the anchor.
+/// Conversions in both directions are exact except for a final rounding to the nearest value, with
+/// halves rounded away from the anchor.
 ///
 /// ```
 /// use atf::clock::{MediaTime, TimingAnchor};
@@ -83,8 +83,8 @@ impl TimingAnchor {
 
     /// Returns how much faster the recording's clock ran than the trace's from this anchor to a
     /// later one, in parts per billion (1000 is a millisecond in a thousand seconds), rounded to
-    /// the nearest. Returns `None` if the trace's clock has the same time at both anchors, a
-    /// timescale is not positive, or the drift exceeds an [`i64`].
+    /// the nearest integer. Returns `None` if the trace's clock has the same time at both anchors,
+    /// a timescale is not positive, or the drift exceeds an [`i64`].
     #[must_use]
     pub fn drift_ppb(&self, later: &Self) -> Option<i64> {
         let host = i128::from(later.host_time_ns).checked_sub(self.host_time_ns.into())?;
@@ -114,7 +114,7 @@ fn positive(timescale: i32) -> Option<i128> {
     (timescale > 0).then_some(timescale.into())
 }
 
-/// Divides, rounding to the nearest, with halves away from 0.
+/// Divides and rounds to the nearest integer, with halves rounded away from 0.
 fn divide(numer: i128, denom: i128) -> Option<i128> {
     let quotient = numer.checked_div(denom)?;
     let rest = numer.checked_rem(denom)?;

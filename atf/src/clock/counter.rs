@@ -12,16 +12,16 @@ use crate::sys::{is_invariant, ticks};
 const FIRST: Duration = Duration::from_millis(1);
 /// The longest time between adjustments, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000;
-/// If the counter's time is this many nanoseconds behind the clock's, the machine was asleep, and
-/// the counter's time jumps ahead.
+/// If the counter's time is this many nanoseconds behind the clock, the machine was asleep, and the
+/// counter's time jumps ahead.
 const JUMP_NS: u64 = 1_000_000;
 /// How many times both clocks are read for one comparison.
 const READINGS: u32 = 8;
 /// The number of bits after the binary point in a rate.
 const FRACTION: u32 = 32;
 
-/// A clock on the timeline of [`now_ns`] that is faster to read, because it uses the processor's
-/// time-stamp counter.
+/// A clock with the same timeline as [`now_ns`] that is faster to read, because it uses the
+/// processor's time-stamp counter.
 ///
 /// The rate is measured at the start and at each [`adjust`](Self::adjust). An adjustment also
 /// corrects any difference from [`now_ns`] by letting the counter's time run slightly faster or
@@ -41,7 +41,7 @@ const FRACTION: u32 = 32;
 /// ```
 #[derive(Debug)]
 pub struct CounterClock {
-    /// How many times the line was replaced. The lowest bit is the index of the current line.
+    /// How many times the line has been replaced. The lowest bit is the index of the current line.
     generation: AtomicU64,
     lines: [Line; 2],
     /// The largest measured difference between the two clocks.
@@ -78,8 +78,8 @@ struct Moment {
 }
 
 impl CounterClock {
-    /// Measures the counter's rate. This takes a millisecond. Returns `None` if the counter does
-    /// not run at a constant rate or the processor is not `x86_64`.
+    /// Starts the clock by measuring the counter's rate, which takes a millisecond. Returns `None`
+    /// if the counter does not run at a constant rate or the processor is not `x86_64`.
     #[must_use]
     pub fn start() -> Option<Self> {
         if !Self::is_available() {
@@ -123,12 +123,12 @@ impl CounterClock {
     }
 
     /// Compares the two clocks if a comparison is due: the first one after a millisecond, the next
-    /// after twice that, and so on up to one per second. A tracer's thread may call this at any
-    /// rate.
+    /// after twice that, and so on up to one per second. A tracer's thread may call this as often
+    /// as it likes.
     pub fn adjust(&self) {
         let mut calibration = self.calibration();
         if ticks() >= calibration.due_ticks {
-            // There is nothing to adjust if a clock has not moved.
+            // Ignore `None`: there is nothing to adjust if a clock has not moved.
             let _ = self.compare(&mut calibration);
         }
     }
@@ -148,9 +148,9 @@ impl CounterClock {
         self.follow(calibration, Moment::now(), ticks)
     }
 
-    /// Steers the line towards a moment on both clocks. `begin` returns the tick at which the line
-    /// is replaced. It is called as late as possible, because the old line remains in use until
-    /// then, even if this thread is paused for a while.
+    /// Replaces the line with one that converges on the clock, given a moment on both clocks.
+    /// `begin` returns the tick at which the line is replaced. It is called as late as possible,
+    /// because the old line remains in use until then, even if this thread is paused for a while.
     fn follow(
         &self,
         calibration: &mut Calibration,
@@ -180,7 +180,7 @@ impl CounterClock {
         } else {
             mine
         };
-        // Both clocks should meet at the next adjustment.
+        // Choose the rate so that both clocks show the same time at the next adjustment.
         let end = clock.saturating_add(interval);
         let meeting = divided(end.saturating_sub(start), length)?;
         self.set(begin, start, meeting.max(rate / 2));

@@ -1,4 +1,4 @@
-//! Computes the time of a recording from several anchors.
+//! Converts timestamps to a recording's time, using several anchors.
 
 use std::error::Error;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::ops::RangeInclusive;
 
 use super::TimingAnchor;
 
-/// Converts a session's timestamps to the time of a sound or screen recording in nanoseconds, using
-/// the session's [anchors](TimingAnchor).
+/// A converter from a session's timestamps to the time of a sound or screen recording in
+/// nanoseconds, based on the session's [anchors](TimingAnchor).
 ///
-/// Between two anchors, time runs at the rate that they imply. Before the first anchor and after
-/// the last, it runs at the rate of the trace's clock.
+/// Between two anchors, the recording's time runs at the rate that they imply. Before the first
+/// anchor and after the last, it runs at the rate of the trace's clock.
 ///
 /// ```
 /// use atf::clock::{MediaClock, MediaTime, TimingAnchor};
@@ -42,8 +42,8 @@ impl MediaClock {
     /// # Errors
     ///
     /// If there is no anchor, if timescales differ or are not positive, or if the recording's time
-    /// does not advance from one anchor to the next. In the last case, the anchors are not from the
-    /// same recording.
+    /// does not advance from one anchor to the next. In the last case, the anchors are from
+    /// different recordings.
     pub fn new(anchors: &[TimingAnchor]) -> Result<Self, MediaClockError> {
         let first = anchors.first().ok_or(MediaClockError::NoAnchors)?;
         let timescale = first.media_time.timescale;
@@ -139,7 +139,7 @@ impl MediaClock {
 pub enum MediaClockError {
     /// There is no timing anchor.
     NoAnchors,
-    /// The anchors have two different timescales, in units per second.
+    /// Two anchors have different timescales, in units per second.
     Timescales([i32; 2]),
     /// The recording's time does not advance from one anchor to the next, or the timescale is not
     /// positive.

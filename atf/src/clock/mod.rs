@@ -10,7 +10,7 @@
 //!
 //! All threads on a machine read the same clock, so their timestamps are comparable. Timestamps
 //! from different machines or different boots are not. A [`TimingAnchor`] relates this clock to the
-//! clock of a sound or screen recording. [`CounterClock`] computes the same times from the
+//! clock of a sound or screen recording. [`CounterClock`] computes the same time from the
 //! processor's counter, which is faster to read.
 
 mod anchor;
@@ -26,7 +26,7 @@ pub use counter::CounterClock;
 pub use media::{MediaClock, MediaClockError};
 pub use timebase::Timebase;
 
-/// The clock that [`now_ns`] reads, as headers record it (`header.clock_type`).
+/// The clock that [`now_ns`] reads, as recorded in headers (`header.clock_type`).
 pub const CLOCK: Clock = platform::CLOCK;
 
 /// Queries the platform's tick length now, so that [`now_ns`] does not have to do it later
@@ -36,8 +36,8 @@ pub fn init() {
 }
 
 /// Returns the continuous clock's time in nanoseconds (`ada_get_timestamp_ns` in S1), which is
-/// never less than an earlier reading on any thread of the same machine. Does not require [`init`],
-/// takes no lock and does not allocate.
+/// never earlier than a previous reading on any thread of the same machine. Does not require
+/// [`init`], takes no lock and does not allocate.
 ///
 /// ```
 /// let before = atf::clock::now_ns();

@@ -1,4 +1,4 @@
-//! Each platform's clock, under the same three names: `CLOCK`, `init`, `now_ns`.
+//! Each platform's clock, with the same three names: `CLOCK`, `init`, `now_ns`.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use boottime::{CLOCK, init, now_ns};
@@ -26,8 +26,8 @@ mod boottime {
     #[inline]
     pub(crate) fn now_ns() -> u64 {
         let time = sys::boottime();
-        // The time since boot is not negative, and a `u64` of nanoseconds does not overflow for 584
-        // years. Checks would double this function's instructions.
+        // The time since boot is not negative, and nanoseconds in a `u64` do not overflow for 584
+        // years. Checks would double the number of instructions in this function.
         #[allow(clippy::cast_sign_loss, reason = "not negative")]
         let (seconds, nanoseconds) = (time.tv_sec as u64, time.tv_nsec as u64);
         seconds
@@ -64,8 +64,8 @@ mod ticks {
         timebase().to_ns(sys::ticks())
     }
 
-    /// If the platform does not report the length, treats a tick as a nanosecond, so that at least
-    /// the order of events is right.
+    /// Returns the length of a tick. If the platform does not report it, a tick counts as a
+    /// nanosecond, so that at least the order of events is right.
     fn timebase() -> &'static Timebase {
         TIMEBASE.get_or_init(|| ask().unwrap_or(Timebase::NANOSECONDS))
     }

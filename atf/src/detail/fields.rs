@@ -8,10 +8,10 @@ pub const LARGEST_FIELDS: usize = 4096;
 
 /// Returns the fields of a call as a JSON object, if the payload contains one.
 ///
-/// For example, `atf-tracing` records the fields of spans in this way. Only the manifest's
-/// [`detail_fields`](crate::manifest::Manifest::detail_fields) states that a session's details have
-/// fields; the bytes of other tracers may look like JSON by chance. The object contains no control
-/// characters, so it is one line.
+/// For example, `atf-tracing` records the fields of spans in this way. Rely on the manifest's
+/// [`detail_fields`](crate::manifest::Manifest::detail_fields) to learn whether a session's details
+/// have fields; payloads from other tracers may look like JSON by chance. The object contains no
+/// control characters, so it is a single line.
 ///
 /// ```
 /// use atf::detail::fields;

@@ -28,7 +28,7 @@ impl Footer for DetailFooter {
         Self::from_bytes(wire, bytes)
     }
 
-    /// The count is compared later, once the events have been counted.
+    /// Compares only the length: the count is compared later, once the events have been counted.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
         if self.bytes_length == section_bytes {
             return Vec::new();

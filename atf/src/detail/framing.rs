@@ -14,11 +14,11 @@ use crate::window::{Window, end_without_zeros};
 use crate::wire::offset;
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// How many bytes the checksum is computed ahead of the walk, so that the walk finds them in the
-/// cache.
+/// How many bytes the checksum is ahead of the walk, so that the walk finds them in the cache.
 const BLOCK: u64 = 64 << 10;
 
-/// Receives the file's header, and the bytes of the events section in order, in pieces of any size.
+/// A callback that receives the file's header and the bytes of the events section, in order and in
+/// pieces of any size.
 pub(crate) type Tap<'a> = &'a mut dyn FnMut(&DetailHeader, &[u8]);
 
 /// The events section: the offset of each event, and what follows the last one.
@@ -39,9 +39,9 @@ pub(super) struct EventOffsets {
 }
 
 impl EventOffsets {
-    /// Searches every place where a footer may be, and walks the events up to the footer. Without a
-    /// footer, walks up to the end of the file. With a verified footer, passes the bytes of the
-    /// events to `tap`.
+    /// Looks for a footer wherever one may be, and walks the events up to it. Without a footer,
+    /// walks up to the end of the file. With a verified footer, passes the bytes of the events to
+    /// `tap`.
     pub(super) fn find(input: &Input, header: &DetailHeader, tap: Tap<'_>) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
@@ -109,7 +109,7 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
 }
 
 /// Returns whether an apparent footer is inside an event's payload, which is program memory and may
-/// contain anything. That is the case if an event begins before it and ends after it. If the
+/// contain any bytes. It is inside a payload if an event begins before it and ends after it. If the
 /// footer's numbers match, the events must also reach the end of the file or the zeros before it;
 /// otherwise a length is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
@@ -144,8 +144,8 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
 }
 
 /// Returns the damaged footer at `at`, if there is room for one. A rewritten header proves that the
-/// bytes at that offset are not an event. Zeros in place of unwritten blocks and a truncated footer
-/// do not count as damage.
+/// bytes at that offset are not an event. Zeros from unwritten blocks and a truncated footer do not
+/// count as damage.
 fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
     let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
     let Some(at) = at.filter(has_room) else {
@@ -172,8 +172,8 @@ struct EventWalker {
 
 impl EventWalker {
     /// Walks to `end`, or to the first offset where no event fits before `end`. With
-    /// `look_for_footer`, a footer in the place of an event, followed by other bytes, stops the
-    /// walk; without it, the bytes are passed to `tap` as they are added to the checksum.
+    /// `look_for_footer`, the walk stops at a footer that is in the place of an event and followed
+    /// by other bytes; without it, the bytes are passed to `tap` as they are added to the checksum.
     fn new(
         input: &Input,
         header: &DetailHeader,
@@ -193,8 +193,8 @@ impl EventWalker {
         let mut crc = Crc32c::new();
         let mut crc_end = start;
         while hop.end < end {
-            // The checksum runs ahead and loads block after block into the cache. Without it, the
-            // walk would wait for memory at each event.
+            // Computing the checksum ahead of the walk loads one block after another into the
+            // cache. Otherwise, the walk would wait for memory at each event.
             if look_for_footer {
                 crc_end = end;
             }
@@ -300,7 +300,7 @@ impl EventWalker {
         count.is_some_and(|count| count as u64 == header.event_count)
     }
 
-    /// Discards whatever follows the events that the header counts.
+    /// Discards everything after the events that the header counts.
     fn stop_at(&mut self, end: u64, header: &DetailHeader) {
         let count = usize::try_from(header.event_count).unwrap_or(usize::MAX);
         self.offsets.truncate(count);
@@ -398,8 +398,8 @@ impl EventWalker {
             trailing_bytes = data_end.saturating_sub(self.end);
             zero_tail_bytes = input.size().saturating_sub(data_end);
         }
-        // Only an impossible length is damage. An event that extends past the end of the file is
-        // merely torn.
+        // Only an impossible length counts as damage. An event that extends past the end of the
+        // file is merely torn.
         let impossible = matches!(
             self.problem.as_ref().map(Error::kind),
             Some(ErrorKind::BadTotalLength { found, min, .. }) if found < min

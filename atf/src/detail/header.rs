@@ -37,8 +37,8 @@ impl DetailHeader {
         self.bytes()
     }
 
-    /// Returns whether the header looks like a placeholder: count, length and range 0. A finalized
-    /// file without events looks the same.
+    /// Returns whether the header looks like a placeholder: count, length and range are 0. The
+    /// header of a finalized file without events looks the same.
     #[must_use]
     pub fn is_placeholder(&self) -> bool {
         self.event_count == 0

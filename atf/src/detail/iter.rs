@@ -20,7 +20,7 @@ impl DetailReader {
     ///
     /// After the last event, the iterator returns an `Err` for each of the
     /// [`problems`](Self::problems). The returned events are all in the file, but others may be
-    /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify.
+    /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify events.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)
@@ -34,7 +34,8 @@ impl DetailReader {
     }
 }
 
-/// Looks up events through a buffer, for many lookups that are close together or ascending.
+/// A cursor that looks up events through a buffer, for many lookups that are close together or
+/// ascending.
 ///
 /// Created by [`DetailReader::cursor`].
 #[derive(Debug)]
@@ -89,8 +90,8 @@ impl<'a> DetailCursor<'a> {
             .transpose()
     }
 
-    /// Returns the payload of an event. The event's length must have been checked against the file,
-    /// and must be small.
+    /// Returns the payload of an event, whose length must be small and must have been checked
+    /// against the file.
     ///
     /// # Errors
     ///
@@ -114,7 +115,7 @@ impl<'a> DetailCursor<'a> {
     }
 }
 
-/// The events in a file, in order. Ends after a read error.
+/// An iterator over the events in a file, in order, which ends after a read error.
 ///
 /// Created by [`DetailReader::events`] and [`DetailReader::events_in`].
 #[derive(Debug)]

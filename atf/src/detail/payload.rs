@@ -7,16 +7,16 @@ use crate::error::Result;
 use crate::setters::setters;
 use crate::wire::{DetailFunctionPayload, OutOfRange};
 
-/// Registers and stack at a call or a return.
+/// The registers and the stack at a call or a return.
 ///
-/// The sources describe it for arm64 (S1, S4). Existing tracers write the same layout on `x86_64`,
-/// so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by its size:
-/// the event must be exactly as long as its headers and `stack_size` together. Any other payload is
-/// opaque.
+/// The sources describe this payload for arm64 (S1, S4). Existing tracers write the same layout on
+/// `x86_64`, so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by
+/// its size: the event's length must be exactly the sum of its headers and `stack_size`. Any other
+/// payload is opaque.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionPayload {
-    /// The function, the same as in the index event.
+    /// The function's id, the same as in the index event.
     pub function_id: u64,
     /// Arguments of a call, or return values.
     pub x_regs: [u64; 8],
@@ -28,7 +28,7 @@ pub struct FunctionPayload {
     pub sp: u64,
     /// Reserved; conforming writers set it to 0.
     pub reserved: u16,
-    /// The `stack_size` bytes of the stack from `sp` on; the sources allow at most 256.
+    /// The `stack_size` bytes of the stack, starting at `sp`; the sources allow at most 256.
     pub stack: Vec<u8>,
 }
 
@@ -94,7 +94,7 @@ impl FunctionPayload {
         }))
     }
 
-    /// Decodes a whole payload. Returns `None` if it has another shape.
+    /// Decodes an event's whole payload. Returns `None` if it has another shape.
     #[must_use]
     #[inline]
     pub fn decode(payload: &[u8]) -> Option<Self> {

@@ -13,11 +13,11 @@ use crate::source::Input;
 use crate::window::SharedWindow;
 use crate::wire::offset;
 
-/// Reads a `detail.atf` of either wire version, finalized or not.
+/// A reader of a `detail.atf` of either wire version, finalized or not.
 ///
-/// Opening walks the events once and keeps their offsets, in 8 bytes per event. After that, every
-/// lookup costs the same. Opening fails only if the header does not determine where the events are;
-/// everything else is reported as data: [`completeness`](Self::completeness),
+/// Opening walks the events once and keeps their offsets, which takes 8 bytes per event. After
+/// that, all lookups cost the same. Opening fails only if the header does not determine where the
+/// events are; everything else is reported as data: [`completeness`](Self::completeness),
 /// [`framing_problem`](Self::framing_problem), [`checksum`](Self::checksum),
 /// [`disagreements`](Self::disagreements).
 ///
@@ -124,8 +124,7 @@ impl DetailReader {
     ///
     /// [`ErrorKind::Io`]; [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`] at the
     /// event's offset if the file changed after it was opened.
-    // Inlined: otherwise, the caller would have to wait until the returned event is stored before
-    // it could copy it.
+    // Inlined: otherwise, the caller could copy the returned event only after it has been stored.
     #[inline(always)]
     pub fn get(&self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.place(seq) else {
@@ -162,8 +161,8 @@ impl DetailReader {
         Ok(problems)
     }
 
-    /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
-    /// read. Leaves part of `buffer` unfilled only if the payload ends first.
+    /// Fills `buffer` with an event's payload, starting at byte `start`, and returns the number of
+    /// bytes read. Leaves part of `buffer` unfilled only if the payload ends first.
     ///
     /// # Errors
     ///
@@ -192,8 +191,8 @@ impl DetailReader {
         Ok(size)
     }
 
-    /// Returns the payload of an event without copying it. Returns `None` if the file is not in
-    /// memory; only mapped files and readers of bytes are.
+    /// Returns the payload of an event without copying it, or `None` if the file is not in memory.
+    /// Only mapped files and readers of bytes are in memory.
     #[must_use]
     pub fn payload_bytes(&self, event: &DetailEvent) -> Option<&[u8]> {
         let start = event.payload_offset();
@@ -246,8 +245,8 @@ impl DetailReader {
             .with(&self.input, event.payload_offset(), size, decode)
     }
 
-    /// Compares all events with the footer's checksum. The checksum was already computed when the
-    /// file was opened, unless the walk stopped before the footer. In that case, this reads all
+    /// Compares all events with the footer's checksum. Opening the file already computed the
+    /// checksum, unless the walk stopped before the footer. In that case, this method reads all
     /// events.
     ///
     /// # Errors
@@ -268,8 +267,8 @@ impl DetailReader {
         }
     }
 
-    /// Returns the timestamps of the first and the last event in nanoseconds, or `None` without
-    /// events.
+    /// Returns the timestamps of the first and the last event in nanoseconds, or `None` if there
+    /// are no events.
     ///
     /// # Errors
     ///

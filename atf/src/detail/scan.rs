@@ -7,12 +7,12 @@ use crate::error::Result;
 use crate::index::{Disorder, IndexEvent, IndexReader, Record, Steps};
 use crate::wire::DetailEventType;
 
-/// The maximum number of types to count separately: in a hostile file, every event can have its own
-/// type.
+/// The maximum number of types to count separately, because every event in a hostile file can have
+/// its own type.
 const TYPES: usize = 16;
 
 impl DetailReader {
-    /// Counts the types of all events, without looking at the index. Reads all events.
+    /// Counts the types of all events, without reading the index.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl Scan {
 
     fn add_link(&mut self, event: &DetailEvent, index: &IndexReader, record: &Record) {
         let linking = IndexEvent::decode(index.wire(), index.header().thread_id, record);
-        // A record of zeros does not count as a link to detail 0.
+        // An all-zero record does not count as a link to detail 0.
         let is_link = event.seq > 0 || *record != [0; IndexEvent::SIZE];
         let is_linked = is_link && linking.detail_seq == Some(event.seq);
         self.linked = self.linked.saturating_add(is_linked.into());
@@ -85,13 +85,13 @@ impl Scan {
     }
 }
 
-/// Scans the details and their index while the details are opened, so that each byte is read once.
-/// Reads index events only up to the last linked one. If a link leads far back, reads its target
-/// separately.
+/// Scans of the details and their index, made while the details are opened, so that each byte is
+/// read once. Reads index events only up to the last linked one. If a link leads far back, reads
+/// its target separately.
 #[derive(Debug, Default)]
 pub(crate) struct BothScans {
     begun: Option<Begun>,
-    /// Whether a read failed. Reading again returns the error.
+    /// Whether a read failed. The error recurs when the events are read again.
     is_over: bool,
 }
 

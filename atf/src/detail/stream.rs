@@ -17,7 +17,7 @@ pub(crate) struct EventStream {
     needed: usize,
     /// The remaining bytes of a payload that is not needed.
     skip: u64,
-    /// Whether a length was impossible, so that no event can be found after it.
+    /// Whether an event had an impossible length, so that no later event can be found.
     is_lost: bool,
 }
 
@@ -71,8 +71,8 @@ impl EventStream {
         }
     }
 
-    /// Passes on the event that begins with these bytes, and returns how many of them it used. If
-    /// there are too few bytes, returns how many are needed.
+    /// Passes on the event that begins with these bytes, and returns how many of them belong to it.
+    /// If there are too few bytes, returns how many are needed.
     fn event(
         &mut self,
         header: &DetailHeader,

@@ -20,7 +20,7 @@ pub enum ErrorKind {
     },
     /// A symlink in a session. It could lead out of the session, so it is not followed.
     SymbolicLink,
-    /// The path now refers to a different file than when it was opened.
+    /// The path now refers to a different file than the one that was opened.
     Replaced,
     /// A field that never changes during a file's lifetime has changed.
     Changed {
@@ -42,8 +42,8 @@ pub enum ErrorKind {
         /// The broken invariant.
         broken: &'static str,
     },
-    /// The file is empty: its writer stopped before it wrote anything. For example, the process was
-    /// killed while its events were still in the buffer.
+    /// The file is empty: its writer stopped before it wrote anything, for example because the
+    /// process was killed while its events were still in the buffer.
     NothingWritten,
     /// The file is too short for a header.
     TooShort {
@@ -158,7 +158,7 @@ pub enum ErrorKind {
     Disagrees {
         /// The value of this field.
         found: u64,
-        /// The value at the trusted place.
+        /// The value in the trusted place.
         expected: u64,
         /// The trusted place: `the footer`, `the events section`, …
         by: &'static str,
@@ -179,7 +179,7 @@ pub enum ErrorKind {
         /// The number of bytes from the event's start to the end of the section.
         available: u64,
     },
-    /// The detail section ends within an event's header.
+    /// The events section ends within a detail event's header.
     EventCutShort {
         /// The number of bytes from the event's start to the end of the section.
         available: u64,
@@ -194,7 +194,7 @@ pub enum ErrorKind {
         limit: u64,
     },
 
-    /// The number does not fit its field, or the format forbids it.
+    /// The number does not fit in its field, or the format forbids it.
     OutOfRange {
         /// The number.
         found: u64,
@@ -210,10 +210,10 @@ pub enum ErrorKind {
         /// The previous event's timestamp in nanoseconds.
         last: u64,
     },
-    /// A limit was reached: the wire version cannot count more events or details, or an option of
-    /// the recording forbids more.
+    /// A limit was reached: the wire version cannot count more events or details, or one of the
+    /// recording's options does not allow more.
     LimitReached {
-        /// How many events, details, threads or bytes there can be.
+        /// The maximum number of events, details, threads or bytes.
         limit: u64,
     },
     /// Index events link to details that were reserved but never written.
@@ -225,7 +225,7 @@ pub enum ErrorKind {
     NotReserved,
     /// Details were reserved much faster than they were written.
     TooManyReservations {
-        /// How many details may be outstanding.
+        /// The maximum number of outstanding details.
         limit: u64,
     },
     /// The file is already finalized, so nothing can be added.
@@ -236,7 +236,7 @@ pub enum ErrorKind {
         /// The name of the file.
         file: &'static str,
     },
-    /// A ring changed during every attempt to read it.
+    /// The ring changed during every attempt to read it.
     Unsteady,
     /// The writer was created by this process's parent, so both processes would write to the same
     /// ring.
@@ -261,7 +261,8 @@ pub enum ErrorKind {
     TooManyOpenCalls {
         /// How many calls were given up.
         given_up: u64,
-        /// How many calls are kept: [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT).
+        /// The maximum number of calls that are kept:
+        /// [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT).
         limit: u64,
     },
 
@@ -305,7 +306,7 @@ pub enum ErrorKind {
     ByteOrderMark,
     /// The manifest is empty.
     Empty,
-    /// A function in the manifest has an empty name, which is treated as no name.
+    /// A function in the manifest has an empty name, so it is treated as unnamed.
     EmptyName,
     /// The manifest is not UTF-8.
     NotUtf8,
@@ -322,7 +323,7 @@ pub enum ErrorKind {
     MissingKey,
     /// The manifest has an unknown key.
     UnknownKey,
-    /// An object in the manifest has a key twice; the first one counts.
+    /// An object in the manifest has a key twice; the first one is used.
     DuplicateKey,
     /// The manifest lists a thread twice.
     DuplicateThread {

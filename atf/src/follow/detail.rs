@@ -14,33 +14,33 @@ use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// The number of bytes after an event that are searched for later data.
+/// The number of bytes after an event in which to look for later data.
 const BEHIND: u64 = 32;
 /// The number of bytes to read ahead.
 const AHEAD: u64 = 16 << 10;
 
-/// Follows a `detail.atf` of either wire version while it is being written.
+/// A follower of a `detail.atf` of either wire version while it is being written.
 ///
-/// Returns the same events as a [`DetailReader`](crate::detail::DetailReader) of the finished file,
-/// each as soon as the whole event is certain (see the [module](super)). Payloads are read on
-/// demand. Uses a constant 16 KiB of memory, plus the requested payloads.
+/// It returns the same events as a [`DetailReader`](crate::detail::DetailReader) of the finished
+/// file, each as soon as the whole event is certain (see the [module](super)). Payloads are read on
+/// demand. A follower takes a constant 16 KiB of memory, plus the requested payloads.
 #[derive(Debug)]
 pub struct DetailFollower {
     file: Growing,
     head: Head<DetailHeader>,
-    /// The file as last examined; `None` once all events found in it have been returned.
+    /// The file as it was last examined; `None` once all events found in it have been returned.
     look: Option<Look>,
     next_seq: u64,
     /// The offset after the last event returned.
     end: u64,
     /// The offset and header of the last event returned, to check that it does not change.
     last: Option<(u64, [u8; DetailEventHeader::SIZE])>,
-    /// The file's size when it last ended in zeros.
+    /// The size of the file when it last ended in zeros.
     zeros_end: u64,
     has_footer: bool,
     finalized: Option<DetailFooter>,
     problem: Option<Error>,
-    /// A problem with the returned events, to report after the last one.
+    /// A problem with the returned events, which is reported after the last one.
     verdict: Option<Error>,
 }
 
@@ -49,7 +49,7 @@ pub struct DetailFollower {
 struct Look {
     input: Input,
     header: DetailHeader,
-    /// The footer, once header and footer are complete.
+    /// The footer, once both header and footer are complete.
     footer: Option<Placed<DetailFooter>>,
     /// Some of the file's bytes, beginning at offset `start`.
     buffer: Vec<u8>,
@@ -84,22 +84,22 @@ impl DetailFollower {
         self.file.path()
     }
 
-    /// Returns the header as last read: a placeholder until the file is finalized, and `None`
-    /// before it is written.
+    /// Returns the header as it was last read: a placeholder until the file is finalized, and
+    /// `None` before the header is written.
     #[must_use]
     pub fn header(&self) -> Option<&DetailHeader> {
         self.head.header()
     }
 
-    /// Returns the position of the next event: the number of events returned.
+    /// Returns the position of the next event, which is the number of events returned so far.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         self.next_seq
     }
 
-    /// Returns whether the events known to be final are followed by a verified footer. If the
-    /// header is never rewritten, the writer died after it wrote the footer, and all events are in
-    /// the file.
+    /// Returns whether a verified footer follows the events that are known to be final. If the
+    /// header is never rewritten after that, the writer died after it wrote the footer, and all
+    /// events are in the file.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
@@ -118,14 +118,14 @@ impl DetailFollower {
         self.problem.as_ref()
     }
 
-    /// Returns the next event, once all of its bytes are certain.
+    /// Returns the next event once all of its bytes are certain.
     ///
     /// # Errors
     ///
     /// The errors of [`IndexFollower::poll`](super::IndexFollower::poll) and
     /// [`DetailHeader::decode`]; [`ErrorKind::Disagrees`] at `footer.bytes_length` if, according to
     /// the footer, the events end before the last returned event, and at `footer.event_count` if
-    /// its count is wrong. After the last event of a finalized file, one call returns the
+    /// that count is wrong. After the last event of a finalized file, one call returns the
     /// [`framing_problem`](Self::framing_problem) or [`ErrorKind::ChecksumMismatch`].
     pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
         if self.finalized.is_some() {
@@ -148,7 +148,7 @@ impl DetailFollower {
     }
 
     /// Returns the result of a poll after the last event: first any problem with the returned
-    /// events, then [`Polled::Finalized`].
+    /// events, and then [`Polled::Finalized`].
     fn over(&mut self) -> Result<Polled<DetailEvent>> {
         match self.verdict.take() {
             Some(problem) => Err(problem),
@@ -156,8 +156,8 @@ impl DetailFollower {
         }
     }
 
-    /// Fills `buffer` with an event's payload from byte `start` on, and returns the number of bytes
-    /// read. Leaves part of `buffer` unfilled only if the payload ends first.
+    /// Fills `buffer` with an event's payload, starting at byte `start`, and returns the number of
+    /// bytes read. Leaves part of `buffer` unfilled only if the payload ends first.
     ///
     /// # Errors
     ///
@@ -264,7 +264,7 @@ impl DetailFollower {
         }))
     }
 
-    /// Returns the next event in a finalized file, where events end at the footer.
+    /// Returns the next event in a finalized file, whose events end at the footer.
     fn step_to_footer(
         &mut self,
         look: &mut Look,
@@ -408,15 +408,15 @@ const _: () = assert!(offset!(DetailFooter.bytes_length) == offset!(DetailEventH
 type Stepped = (DetailEventHeader, [u8; DetailEventHeader::SIZE]);
 
 impl Look {
-    /// Returns the header of the event at `offset`, or `None` if the file ends before the header
-    /// does.
+    /// Returns the header of the event at `offset`, or `None` if the file does not contain all of
+    /// it.
     fn event(&mut self, offset: u64) -> Result<Option<Stepped>> {
         let (wire, thread_id) = (self.header.wire, self.header.thread_id);
         let bytes = self.view(offset, EVENT_HEADER_SIZE)?.first_chunk().copied();
         Ok(bytes.map(|bytes| (DetailEventHeader::decode(wire, thread_id, &bytes), bytes)))
     }
 
-    /// Returns `size` bytes from `offset`, or fewer at the end of the file.
+    /// Returns the `size` bytes at `offset`, or fewer at the end of the file.
     fn view(&mut self, offset: u64, size: u64) -> Result<&[u8]> {
         let left = self.input.size().saturating_sub(offset);
         let size = usize::try_from(size.min(left)).unwrap_or_default();
@@ -442,7 +442,7 @@ impl Look {
 }
 
 /// Returns the verified footer of a file with a rewritten header. A header that disagrees with the
-/// footer may be half-written, so it counts only if the previous poll read the same header.
+/// footer may be half-written, so it is used only if the previous poll read the same header.
 fn final_footer(
     input: &Input,
     header: &DetailHeader,

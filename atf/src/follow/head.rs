@@ -10,7 +10,7 @@ use crate::wire::{self, HEADER_SIZE, offset};
 /// A field's name, offset and value.
 type Field = (&'static str, usize, u64);
 
-/// A header of a file that can be followed.
+/// The header of a kind of file that can be followed.
 pub(super) trait Header: Sized + Clone {
     const MAGIC: [u8; 4];
 
@@ -21,11 +21,11 @@ pub(super) trait Header: Sized + Clone {
 
     fn events_offset(&self) -> u64;
 
-    /// Returns the fields that never change when a writer rewrites the header.
+    /// Returns the fields that do not change when a writer rewrites the header.
     fn lasting(&self) -> Vec<Field>;
 }
 
-/// The header as last read.
+/// The header as it was last read.
 #[derive(Debug)]
 pub(super) struct Head<H> {
     read: Option<(H, [u8; HEADER_SIZE])>,
@@ -69,7 +69,7 @@ impl<H: Header> Head<H> {
     }
 }
 
-/// Returns whether the header's space is allocated but the header is not fully written.
+/// Returns whether the space for the header is allocated but the header is not yet fully written.
 fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
     let events_offset = bytes
         .get(H::EVENTS_OFFSET..)

@@ -15,14 +15,15 @@ use crate::wire::{HEADER_SIZE, offset};
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 /// The maximum number of events read per poll (128 KiB).
 const MOST: usize = (128 << 10) / IndexEvent::SIZE;
-/// The maximum number of bytes read per poll: the last event again, new events, and the bytes after
-/// them.
+/// The maximum number of bytes read per poll: the last event, which is read again, new events, and
+/// the bytes after them.
 const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZE) as u64;
 
-/// Follows an `index.atf` of either wire version while it is being written.
+/// A follower of an `index.atf` of either wire version while it is being written.
 ///
-/// Returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished file,
-/// each as soon as it is certain (see the [module](super)). Uses a constant 128 KiB of memory.
+/// It returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished
+/// file, each as soon as it is certain (see the [module](super)). A follower takes a constant 128
+/// KiB of memory.
 ///
 /// ```
 /// use atf::follow::{IndexFollower, Polled};
@@ -60,15 +61,15 @@ pub struct IndexFollower {
     first_timestamp: Option<u64>,
     /// The last certain event, to check that it does not change.
     last: Option<Record>,
-    /// The file's size when it last ended in zeros.
+    /// The size of the file when it last ended in zeros.
     zeros_end: u64,
-    /// Whether the header ever lacked the footer's offset, the only header field that changes when
-    /// an empty file is finalized.
+    /// Whether the header ever lacked the footer's offset, which is the only header field that
+    /// changes when a file without events is finalized.
     had_no_offset: bool,
     crc: Crc32c,
     has_footer: bool,
     finalized: Option<(IndexFooter, Checksum)>,
-    /// A problem with the returned events, to report after the last one.
+    /// A problem with the returned events, which is reported after the last one.
     problem: Option<Error>,
 }
 
@@ -101,29 +102,29 @@ impl IndexFollower {
         }
     }
 
-    /// Returns the path of the file.
+    /// Returns the file's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Returns the header as last read: a placeholder until the file is finalized, and `None`
-    /// before it is written.
+    /// Returns the header as it was last read: a placeholder until the file is finalized, and
+    /// `None` before the header is written.
     #[must_use]
     pub fn header(&self) -> Option<&IndexHeader> {
         self.head.header()
     }
 
-    /// Returns the position of the next event: the number of events returned.
+    /// Returns the position of the next event, which is the number of events returned so far.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         let left = self.buffer.len().saturating_sub(self.given) / IndexEvent::SIZE;
         self.count.saturating_sub(left as u64)
     }
 
-    /// Returns whether the events known to be final are followed by a verified footer. If the
-    /// header is never rewritten, the writer died after it wrote the footer, and all events are in
-    /// the file.
+    /// Returns whether a verified footer follows the events that are known to be final. If the
+    /// header is never rewritten after that, the writer died after it wrote the footer, and all
+    /// events are in the file.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
@@ -135,15 +136,15 @@ impl IndexFollower {
         self.finalized.as_ref().map(|(footer, _)| footer)
     }
 
-    /// Compares the returned events with the footer's checksum, once all are certain. A mismatch
-    /// means that events have changed or that the file is damaged.
+    /// Compares the returned events with the footer's checksum once all events are certain. A
+    /// mismatch means that events have changed or that the file is damaged.
     #[must_use]
     pub fn checksum(&self) -> Checksum {
         let finalized = self.finalized.as_ref();
         finalized.map_or(Checksum::NotChecked, |(_, checksum)| *checksum)
     }
 
-    /// Returns the events that have become certain, at most about 4000.
+    /// Returns events that have become certain, at most about 4000 at a time.
     ///
     /// # Errors
     ///
@@ -153,7 +154,7 @@ impl IndexFollower {
     ///
     /// - [`ErrorKind::Replaced`]: the path refers to another file;
     /// - [`ErrorKind::UnexpectedEnd`] at the file's end: the file ends before the last event
-    ///   returned; [`ErrorKind::TooShort`] if it has lost its header;
+    ///   returned; [`ErrorKind::TooShort`] if even the header is incomplete;
     /// - [`ErrorKind::Changed`] at a header field that must not change;
     /// - [`ErrorKind::Overwritten`] at the last event returned;
     /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer's count is lower than the
@@ -190,8 +191,8 @@ impl IndexFollower {
         Ok(Polled::New(event))
     }
 
-    /// If all certain events were returned, examines the file again. Returns the poll's result if
-    /// there are still no new events.
+    /// Examines the file again if all certain events have been returned. Returns the poll's result
+    /// if there are still no new events.
     fn look<T>(&mut self) -> Result<Option<Polled<T>>> {
         if self.given < self.buffer.len() {
             return Ok(None);
@@ -280,7 +281,7 @@ impl IndexFollower {
         let size = stop.saturating_sub(start).min(READ);
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
         let read = input.read(start, &mut bytes)?;
-        // If the read was short, the file was truncated in the meantime and ends there.
+        // If fewer bytes were read, the file was truncated in the meantime and ends there.
         let stop = if (read as u64) < size {
             start.saturating_add(read as u64)
         } else {
@@ -323,7 +324,7 @@ impl IndexFollower {
         size: u64,
     ) -> Result<usize> {
         // If the header contains the footer's offset, no event can begin there. A footer at that
-        // offset confirms it, even if other numbers are wrong.
+        // offset confirms the offset, even if other numbers are wrong.
         let is_confirmed = header.is_bounded()
             || !header.is_placeholder() && has_footer_at(input, header, header.footer_offset)?;
         let bound = if is_confirmed {
@@ -388,7 +389,7 @@ impl IndexFollower {
                     true
                 }
                 Verdict::NoFooter if !has_magic => false,
-                // A damaged footer counts only if nothing follows it.
+                // Bytes count as a damaged footer only if nothing follows them.
                 _ => !is_written(behind.get(..IndexEvent::SIZE).unwrap_or(behind)),
             },
         )
@@ -422,7 +423,7 @@ fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> 
 }
 
 /// Returns the verified footer of a file with a rewritten header. A header that disagrees with the
-/// footer may be half-written, so it counts only if the previous poll read the same header.
+/// footer may be half-written, so it is used only if the previous poll read the same header.
 fn final_footer(
     input: &Input,
     header: &IndexHeader,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | an `index.atf` | [`IndexFollower`] |
 //! | a `detail.atf` | [`DetailFollower`] |
-//! | a `thread_N` folder | [`ThreadFollower`]: each event with its details |
+//! | a `thread_N` folder | [`ThreadFollower`]: each event with its detail |
 //! | a session folder | [`SessionFollower`]: its threads as they appear, and its manifest |
 //!
 //! ```
@@ -30,20 +30,20 @@
 //!
 //! A follower can be polled at any rate: `poll` never waits, and returns what has become certain
 //! since the last call ([`Polled`]). Over time, it returns exactly the events that a reader of the
-//! finished file returns, once each and in the same order. To guarantee this, it holds back
+//! finished file returns, once each and in the same order. To guarantee this, it holds back:
 //! - an incomplete event, and a detail whose length or end is not written yet;
 //! - bytes that could begin a footer, until later bytes show whether they do;
-//! - zeros, because data may still be written there, and an event followed only by zeros, which may
-//!   be half-written in a preallocated file. Zeros that remain when the file is finalized are a
-//!   hole, which a reader also returns. One case cannot be detected: a half-written event at the
-//!   very end of the preallocated space;
+//! - zeros, which may still be overwritten with data, and an event that is followed only by zeros,
+//!   which may be half-written in a preallocated file. Zeros that remain when the file is finalized
+//!   are a hole, which a reader also returns. One case cannot be detected: a half-written event at
+//!   the very end of the preallocated space;
 //! - all events that do not directly follow the header, because only the footer proves where they
 //!   begin.
 //!
 //! The file need not exist yet, and is open only during a poll. Its writer may truncate bytes that
-//! were never returned, for example after the disk was full. Any other contradiction with returned
-//! events is an error (see [`IndexFollower::poll`]). Errors are not permanent: the next poll tries
-//! again.
+//! were never returned, for example after the disk was full. If the file contradicts the returned
+//! events, a poll returns an error (see [`IndexFollower::poll`]). Errors are not permanent: the
+//! next poll tries again.
 //!
 //! # When the writer dies
 //!
@@ -65,16 +65,17 @@ pub use index::IndexFollower;
 pub use session::{FollowedThread, SessionFollower};
 pub use thread::{ThreadEvent, ThreadFollower};
 
-/// The result of polling a growing file. This enum is exhaustive: a file has a new event, may have
-/// one later, or will never have another one.
+/// The result of polling a growing file. This enum is exhaustive, because a file has a new event,
+/// may have one later, or will never have another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
     /// New data that has become certain. There may be more: poll again before waiting.
     New(T),
     /// Nothing new is certain yet.
     NotYet,
-    /// All events were returned, and the file is [`Finalized`](crate::Completeness::Finalized): its
-    /// footer and header are written. No more events follow.
+    /// All events have been returned, and the file is
+    /// [`Finalized`](crate::Completeness::Finalized): its footer and header are written. No more
+    /// events follow.
     Finalized,
 }
 

@@ -14,14 +14,14 @@ use crate::session::{Folders, Presence};
 use crate::source::{Identity, OpenOptions};
 use crate::symbols::{Places, Symbols};
 
-/// Follows a session's folder while it is being written: finds new threads and rereads the
-/// manifest.
+/// A follower of a session's folder while it is being written, which finds new threads and rereads
+/// the manifest.
 ///
 /// Callers follow each thread separately, with or without its details. Events of different threads
 /// arrive as they are written, not in a common order. Once everything is finalized, a
 /// [`SessionReader`](crate::session::SessionReader) merges them.
 ///
-/// The folder is `pid_N`, which contains the threads; it need not exist yet.
+/// The folder is the `pid_N` folder that contains the threads; it need not exist yet.
 ///
 /// ```
 /// use atf::follow::{FollowedThread, Polled, SessionFollower};
@@ -64,7 +64,7 @@ pub struct SessionFollower {
     seen: BTreeSet<(u32, String)>,
     manifest: Option<Manifest>,
     places: Places,
-    /// The metadata of the manifest file when it was last read.
+    /// The metadata of the manifest's file when it was last read.
     version: Option<Version>,
 }
 
@@ -93,8 +93,8 @@ impl SessionFollower {
         &self.path
     }
 
-    /// Returns the threads whose folders are new since the last call, by ascending id, or none if
-    /// there is no session yet. Ignores symlinks.
+    /// Returns the threads whose folders have appeared since the last call, by ascending id;
+    /// returns none if there is no session yet. Ignores symlinks.
     ///
     /// A thread that is only listed in the manifest cannot be followed yet. It is returned once it
     /// has a folder.
@@ -126,7 +126,7 @@ impl SessionFollower {
     /// # Errors
     ///
     /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the file cannot be examined. Problems with its
-    /// contents are among the manifest's problems, as with
+    /// contents are among the manifest's problems, as they are for
     /// [`SessionReader::manifest`](crate::session::SessionReader::manifest).
     pub fn poll_manifest(&mut self) -> Result<bool> {
         let path = self.path.join(MANIFEST_FILE);
@@ -145,13 +145,13 @@ impl SessionFollower {
         Ok(true)
     }
 
-    /// Returns the manifest as last read; `None` without a manifest.
+    /// Returns the manifest as it was last read; `None` if there is no manifest.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()
     }
 
-    /// Returns the function names from the manifest as last read.
+    /// Returns the function names from the manifest as it was last read.
     #[must_use]
     pub fn symbols(&self) -> Symbols<'_> {
         Symbols::new(self.manifest.as_ref(), &self.places)

@@ -9,10 +9,11 @@ use crate::files::DETAIL_FILE;
 use crate::index::IndexEvent;
 use crate::source::Growing;
 
-/// Follows a thread's folder while it is being written: each event with its detail.
+/// A follower of a thread's folder while it is being written, which returns each event with its
+/// detail.
 ///
 /// An event whose detail is not yet certain is held back. If its link turns out to be dangling, the
-/// event is returned without a detail, once `detail.atf` is finalized, or once `index.atf` is
+/// event is returned without a detail once `detail.atf` is finalized, or once `index.atf` is
 /// finalized and there is no `detail.atf`. Details without an event are skipped.
 ///
 /// ```
@@ -50,9 +51,9 @@ pub struct ThreadFollower {
     path: PathBuf,
     index: IndexFollower,
     detail: DetailFollower,
-    /// The last detail seen, until its event is reached.
+    /// The last detail that was read, until its event is reached.
     seen: Option<DetailEvent>,
-    /// An event waiting for its detail.
+    /// An event that waits for its detail.
     waiting: Option<IndexEvent>,
     ignores_details: bool,
 }
@@ -119,7 +120,7 @@ impl ThreadFollower {
         self.ignores_details = true;
     }
 
-    /// Returns the position of the next event: the number of events returned.
+    /// Returns the position of the next event, which is the number of events returned so far.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         let waiting = u64::from(self.waiting.is_some());
@@ -145,7 +146,7 @@ impl ThreadFollower {
         };
         self.waiting = Some(event);
         match self.find(detail_seq)? {
-            // A finalized thread without a detail file will never get one.
+            // A finalized thread that has no detail file will never get one.
             None if self.index.footer().is_none() || self.detail.header().is_some() => {
                 Ok(Polled::NotYet)
             }

@@ -1,4 +1,4 @@
-//! Reads events in blocks, the fastest way to read a file.
+//! Reads events in blocks, which is the fastest way to read a file.
 
 use std::ops::{Range, RangeBounds};
 
@@ -6,7 +6,7 @@ use super::event::EVENT_SIZE;
 use super::{EventSlice, IndexEvent, IndexReader, Record, clamp};
 use crate::error::Result;
 
-/// The number of events per block. A block has 64 KiB, so a second pass finds it in the cache.
+/// The number of events per block. A block takes 64 KiB, so a second pass finds it in the cache.
 const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
 /// The number of events per read from a source that is not in memory (256 KiB).
 const READ: usize = (256 << 10) / IndexEvent::SIZE;
@@ -70,7 +70,7 @@ impl<'a> EventBlocks<'a> {
         self.left.start
     }
 
-    /// Returns the next block, or `None` after the last one and after an error.
+    /// Returns the next block, or `None` after the last one or after an error.
     ///
     /// # Errors
     ///

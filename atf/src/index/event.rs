@@ -17,8 +17,8 @@ pub(crate) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Returns the kind of an event. Loads four bytes, because the compiler cannot vectorize loads of
-/// one byte.
+/// Returns the kind of an event. Loads four bytes at once, because the compiler cannot vectorize
+/// loads of single bytes.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits")]
 pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
@@ -29,7 +29,7 @@ pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKin
     let word = words
         .get(offset / 4)
         .map_or(0, |word| u32::from_le_bytes(*word));
-    // Shift out the higher bytes, then the lower ones.
+    // Shift out the higher bytes, and then the lower ones.
     let above = 8_usize.wrapping_mul(4_usize.wrapping_sub(size).wrapping_sub(offset % 4)) as u32;
     let below = 8_usize.wrapping_mul(4_usize.wrapping_sub(size)) as u32;
     EventKind(word.wrapping_shl(above).wrapping_shr(below))
@@ -45,7 +45,7 @@ const fn assert_in_one_word(mut fields: &[Field]) {
     }
 }
 
-/// Returns one more than the event's `detail_seq`, or 0 if the event has no link. Avoids a
+/// Returns one more than the event's `detail_seq`, or 0 if the event has no link. Does so without a
 /// comparison, which the compiler would not vectorize.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "at most 64 bits")]
@@ -73,7 +73,7 @@ const fn assert_none_is_greatest(mut fields: &[Field], mut nones: &[u64]) {
 }
 
 impl IndexEvent {
-    /// Creates an event of thread 0, without depth or link.
+    /// Creates an event of thread 0 without a depth or a link.
     #[must_use]
     pub const fn new(timestamp_ns: u64, function_id: u64, event_kind: EventKind) -> Self {
         Self {
@@ -84,8 +84,7 @@ impl IndexEvent {
         }
     }
 
-    /// Decodes an event. The file's header supplies `wire` and `thread_id`. Any bytes are a valid
-    /// event.
+    /// Decodes an event. The file's header supplies `wire` and `thread_id`. Any bytes are valid.
     #[must_use]
     #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
@@ -98,8 +97,8 @@ impl IndexEvent {
     /// # Errors
     ///
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `detail_seq` if it is not below
-    /// the wire version's value for "none", and at `event_kind` if it does not fit into version 2's
-    /// bits.
+    /// the wire version's value for "none", and at `event_kind` if the kind does not fit into
+    /// version 2's bits.
     pub fn encode(&self, wire: Wire) -> Result<[u8; Self::SIZE]> {
         self.check_fits(wire)?;
         Ok(self.bytes(wire))
@@ -110,8 +109,9 @@ impl IndexEvent {
         Ok(Self::new(0, 0, event_kind).check_fits(wire)?)
     }
 
-    /// Encodes an event whose values fit. If this returned a `Result`, the bytes would be stored
-    /// and loaded in pieces of different sizes. That would cost more than the encoding itself.
+    /// Encodes an event whose values fit. If this function returned a `Result`, the bytes would be
+    /// stored and loaded in pieces of different sizes, which would cost more than the encoding
+    /// itself.
     #[inline]
     pub(crate) fn encode_to(&self, wire: Wire, place: &mut [u8; Self::SIZE]) {
         debug_assert!(

@@ -28,7 +28,7 @@ impl IndexHeader {
     /// [`UnknownVersion`](ErrorKind::UnknownVersion), [`BadEventSize`](ErrorKind::BadEventSize),
     /// [`BadEventsOffset`](ErrorKind::BadEventsOffset), each pointing at its field, and
     /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`. Without
-    /// the last check, a version 2 header with 32 events could be mistaken for a version 1
+    /// this last check, a version 2 header with 32 events could be mistaken for a version 1
     /// placeholder.
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
         let this = Self::from_bytes(wire(bytes, INDEX_MAGIC)?, bytes);
@@ -58,9 +58,9 @@ impl IndexHeader {
         Ok(self.bytes())
     }
 
-    /// Returns whether the header looks like a placeholder: flags, count and times 0,
-    /// `footer_offset` 0 or the end of the header. A finalized file without events can look the
-    /// same.
+    /// Returns whether the header looks like a placeholder: flags, count and times are 0, and
+    /// `footer_offset` is 0 or the end of the header. The header of a finalized file without events
+    /// can look the same.
     #[must_use]
     pub fn is_placeholder(&self) -> bool {
         u32::from(self.flags) == 0
@@ -70,8 +70,8 @@ impl IndexHeader {
             && (self.footer_offset == 0 || self.footer_offset == Self::SIZE as u64)
     }
 
-    /// Returns whether the `flags` state that there is a `detail.atf` next to the file. In an
-    /// unfinalized file, the flag is meaningless.
+    /// Returns whether `flags` states that there is a `detail.atf` next to the file. The flag is
+    /// meaningless in an unfinalized file.
     #[must_use]
     pub fn has_detail_file(&self) -> bool {
         self.flags.contains(IndexFlags::HAS_DETAIL_FILE)
@@ -79,7 +79,7 @@ impl IndexHeader {
 
     /// Returns whether the header was rewritten and its count matches its `footer_offset`. If so,
     /// only a footer can be at that offset, never an event. A count of 0 proves nothing, because a
-    /// placeholder with flags set early looks the same.
+    /// placeholder whose flags were set early looks the same.
     pub(crate) fn is_bounded(&self) -> bool {
         let bytes = self.event_count.checked_mul(EVENT_SIZE);
         let end = bytes.and_then(|bytes| bytes.checked_add(self.events_offset));

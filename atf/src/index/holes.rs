@@ -10,7 +10,7 @@ use crate::window::Window;
 
 impl IndexReader {
     /// Finds the holes (blocks that never reached the disk and therefore read as zeros) in one pass
-    /// over the file. There are no holes if a matching checksum shows that the zeros were written.
+    /// over the file. If a matching checksum shows that the zeros were written, there are no holes.
     #[must_use]
     pub fn holes(&self) -> Holes<'_> {
         Holes::new(self)
@@ -40,7 +40,8 @@ pub struct Hole {
     pub count: u64,
 }
 
-/// The holes in a file, in order, found in one pass. Ends after an error.
+/// An iterator over the holes in a file, in order, which finds them in one pass and ends after an
+/// error.
 ///
 /// Created by [`IndexReader::holes`].
 #[derive(Debug)]
@@ -66,8 +67,8 @@ impl<'a> Holes<'a> {
         }
     }
 
-    /// Advances to the next all-zero event if `zero` is set, or else to the next event that is not
-    /// all zeros. Returns its position.
+    /// Advances to the next all-zero event if `zero` is true, and otherwise to the next event that
+    /// is not all zeros. Returns its position.
     fn find(&mut self, zero: bool) -> Result<u64> {
         while !self.left.is_empty() {
             let bytes = self.window.record(self.left.start)?;
@@ -80,7 +81,7 @@ impl<'a> Holes<'a> {
     }
 
     fn hole(&mut self) -> Result<Option<Hole>> {
-        // If the events match the checksum, their zeros were written too.
+        // If the events match the checksum, any zeros among them were written.
         if std::mem::take(&mut self.is_first) && self.reader.checksum()?.proves_the_events() {
             self.left.start = self.left.end;
         }

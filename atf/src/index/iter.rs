@@ -17,12 +17,12 @@ impl IndexReader {
     }
 
     /// Iterates over all events in file order, which is chronological unless the writer is faulty.
-    /// `rev` starts with the last event.
+    /// With `rev`, the iteration starts at the last event.
     ///
     /// Events are verified as they are read. After the last event, the iterator returns an `Err`
     /// for each of the [`problems`](Self::problems): the returned events are in the file, but
     /// others may be missing, and some may have changed. [`events_in`](Self::events_in) does not
-    /// verify.
+    /// verify events.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)
@@ -36,7 +36,8 @@ impl IndexReader {
     }
 }
 
-/// Looks up events through a buffer, for many lookups that are close together or ascending.
+/// A cursor that looks up events through a buffer, for many lookups that are close together or
+/// ascending.
 ///
 /// Created by [`IndexReader::cursor`].
 #[derive(Debug)]
@@ -80,8 +81,8 @@ impl<'a> IndexCursor<'a> {
     }
 }
 
-/// Iterates over events in file order from either end, including those in gaps. Ends after a read
-/// error.
+/// An iterator over events in file order, from either end, including those in gaps. Ends after a
+/// read error.
 ///
 /// Created by [`IndexReader::events`], which adds the file's problems at the end, and by
 /// [`IndexReader::events_in`].
@@ -94,10 +95,10 @@ pub struct Events<'a> {
     /// How many of the block's events have been returned.
     given: usize,
     end: usize,
-    /// The positions of events after the block, not yet read.
+    /// The positions of the events after the block, which are not yet read.
     left: Range<u64>,
     back: Window<'a>,
-    /// Scans all events as they are read; `None` if they are not verified.
+    /// The pass that scans all events as they are read; `None` if they are not verified.
     pass: Option<Pass>,
     ending: Ending,
 }
@@ -123,8 +124,8 @@ impl Block<'_> {
 /// The number of events in the first read (4 KiB). Each further read is twice as large as the
 /// previous one.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
-/// The maximum number of events to buffer. They take 64 KiB, so the scan and the caller find them
-/// in the cache.
+/// The maximum number of events to buffer. They take 64 KiB, so both the scan and the caller find
+/// them in the cache.
 const MOST: usize = (64 << 10) / IndexEvent::SIZE;
 
 impl<'a> Events<'a> {
@@ -163,7 +164,7 @@ impl<'a> Events<'a> {
     }
 
     /// Buffers the events after the block, or returns the next problem. Does not return an event,
-    /// because `next` could then no longer keep events in registers.
+    /// because `next` could then not keep events in registers.
     #[cold]
     #[inline(never)]
     fn after_block(&mut self) -> Option<Result<()>> {
@@ -220,7 +221,7 @@ impl<'a> Events<'a> {
         } = self;
         let problems = || {
             let completed = pass.take().map_or(Ok(()), |pass| pass.complete(reader));
-            // Read the events that the pass did not receive: those in memory, and those taken from
+            // Read the events that the pass did not receive: those in memory and those taken from
             // the back.
             let scanned = completed.and_then(|()| reader.scan());
             let mut problems = reader.problems();

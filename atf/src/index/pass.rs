@@ -16,11 +16,11 @@ use crate::wire::{Wire, with_wire};
 /// The minimum number of events per part of a parallel scan: a smaller part is not worth a thread.
 const SMALLEST_PART: u64 = 1 << 15;
 
-/// The number of events per step of a pass. A step has 16 KiB, so the second pass over it finds it
-/// in the cache.
+/// The number of events per step of a pass. A step takes 16 KiB, so the second pass over it finds
+/// it in the cache.
 const CHUNK: usize = (16 << 10) / IndexEvent::SIZE;
 
-/// A scan for callers that read all events anyway: they add each block that they read.
+/// A scan for callers that read all events anyway and add each block that they read.
 #[derive(Debug)]
 pub(crate) struct Pass(Box<Part>);
 
@@ -51,7 +51,8 @@ impl Pass {
 
 impl IndexReader {
     /// Scans all events in one pass for checksum, order, kinds and zeros. The first call reads the
-    /// file, at about 70 % of memory bandwidth if it is cached; later calls return the same result.
+    /// file, at about 70 % of the memory bandwidth if the file is cached; later calls return the
+    /// same result.
     ///
     /// ```
     /// use atf::Checksum;
@@ -79,8 +80,8 @@ impl IndexReader {
         self.scan_parallel(NonZero::<usize>::MIN)
     }
 
-    /// Like [`scan`](Self::scan), but in `threads` parts in parallel, one of them on this thread. A
-    /// small file has fewer parts.
+    /// Like [`scan`](Self::scan), but scans `threads` parts in parallel, one of them on this
+    /// thread. A small file has fewer parts.
     ///
     /// # Errors
     ///
@@ -97,7 +98,7 @@ impl IndexReader {
         Ok(self.scanned.get_or_init(|| scanned))
     }
 
-    /// Compares all events with the footer's checksum, if it has one, in a [`scan`](Self::scan).
+    /// Compares all events with the footer's checksum, if there is one, in a [`scan`](Self::scan).
     ///
     /// # Errors
     ///
@@ -138,7 +139,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
                 Ok(Ok(part)) => part?,
                 // A source provided by the caller may panic; the sources of this crate do not.
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // If no other thread can be started, scan the part on this one.
+                // If no other thread can be started, scan the part on this thread.
                 Err(_) => Part::scan(reader, range)?,
             };
             all = all.then(part);
@@ -153,7 +154,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
 struct Part {
     seqs: Range<u64>,
     crc: Crc32c,
-    /// The CRC-32C including all earlier parts, once parts are combined.
+    /// The CRC-32C, which includes all earlier parts once parts are combined.
     crc32c: Option<u32>,
     times: Option<(u64, u64)>,
     disorder: Option<Disorder>,
@@ -165,7 +166,7 @@ struct Part {
 }
 
 impl Part {
-    /// Creates a part without events. The first event added will be event `seq`.
+    /// Creates a part without events. The first event to add is event `seq`.
     fn new(reader: &IndexReader, seq: u64) -> Self {
         Self {
             seqs: seq..seq,
@@ -193,8 +194,8 @@ impl Part {
     /// Adds the next events.
     fn add(&mut self, block: EventSlice<'_>) {
         let seq = self.seqs.end;
-        // Compute the checksum first, because it is the faster of the two and loads the block into
-        // the cache.
+        // Compute the checksum first, because it is the faster of the two passes and loads the
+        // block into the cache.
         self.crc.update(block.as_bytes());
         self.walk(seq, block);
         self.sparse.add(seq, block);

@@ -17,7 +17,7 @@ use crate::source::Input;
 use crate::window::SharedWindow;
 use crate::wire::offset;
 
-/// Reads an `index.atf` of either wire version, finalized or not.
+/// A reader of an `index.atf` of either wire version, finalized or not.
 ///
 /// Opening decodes the header and finds the end of the events. It fails only if the header does not
 /// determine where the events are; everything else is reported as data: [`completeness`],
@@ -147,9 +147,9 @@ impl IndexReader {
         }
     }
 
-    /// Returns the events at these positions without copying them. Returns `None` if the file is
-    /// not in memory; only mapped files and readers of bytes are. Ignores positions after the last
-    /// event.
+    /// Returns the events at these positions without copying them, or `None` if the file is not in
+    /// memory. Only mapped files and readers of bytes are in memory. Ignores positions after the
+    /// last event.
     #[must_use]
     #[inline]
     pub fn slice(&self, seqs: impl RangeBounds<u64>) -> Option<EventSlice<'_>> {
@@ -160,7 +160,8 @@ impl IndexReader {
         Some(EventSlice::new(wire, thread_id, bytes))
     }
 
-    /// Returns the result of the first pass over all events, or `None` before that pass.
+    /// Returns the result of the first pass over all events, or `None` if there has been no pass
+    /// yet.
     pub(crate) fn known_scan(&self) -> Option<&Scan> {
         self.scanned.get().map(|scanned| &scanned.scan)
     }
@@ -170,9 +171,9 @@ impl IndexReader {
         self.scanned.get_or_init(|| scanned);
     }
 
-    /// Returns what is known about the checksum without reading events: `None` if the footer has a
-    /// checksum that no pass over all events has compared yet. A caller that reads only some events
-    /// can thus learn whether the file was verified.
+    /// Returns the result of checking the checksum, if it is known without reading events: `None`
+    /// if the footer has a checksum that no pass over all events has compared yet. A caller that
+    /// reads only some events can thus find out whether the file was verified.
     ///
     /// The comparison is part of [`scan`](Self::scan), of [`checksum`](Self::checksum), of reading
     /// [`events`](Self::events) to the end, and of a [merge](crate::merge) of all events.
@@ -211,7 +212,7 @@ impl IndexReader {
         problems
     }
 
-    /// Returns the error for all-zero events that a pass found and no checksum confirms.
+    /// Returns the error for all-zero events that a pass found and that no checksum confirms.
     fn gap(&self) -> Option<Error> {
         let scanned = self.scanned.get()?;
         let seq = scanned.first_zero?;
@@ -224,8 +225,8 @@ impl IndexReader {
         })
     }
 
-    /// Returns the timestamps of the first and the last event in nanoseconds, or `None` without
-    /// events.
+    /// Returns the timestamps of the first and the last event in nanoseconds, or `None` if there
+    /// are no events.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, Result};
 pub(crate) type Record = [u8; IndexEvent::SIZE];
 
 impl IndexReader {
-    /// Returns all events, if the bytes are in memory.
+    /// Returns all events if the file is in memory.
     pub(crate) fn records(&self) -> Option<&[Record]> {
         let start = usize::try_from(self.header().events_offset).ok()?;
         let end = usize::try_from(self.events_end()).ok()?;
@@ -31,8 +31,8 @@ impl IndexReader {
     }
 
     /// Reads events into `records`, starting with event `seq`, and returns how many were read.
-    /// Reads fewer than fit at the end of the events, before unreadable events, and if the file was
-    /// truncated after it was opened.
+    /// Reads fewer events than fit at the end of the file and before unreadable events, and if the
+    /// file was truncated after it was opened.
     ///
     /// # Errors
     ///

@@ -20,7 +20,8 @@ pub struct Scan {
     pub crc32c: u32,
     /// The result of checking the footer's checksum.
     pub checksum: Checksum,
-    /// The timestamps of the first and the last event in nanoseconds; `None` without events.
+    /// The timestamps of the first and the last event in nanoseconds; `None` if there are no
+    /// events.
     pub time_range: Option<(u64, u64)>,
     /// Where timestamps decrease; `None` if they never do.
     pub disorder: Option<Disorder>,
@@ -38,7 +39,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Returns whether the timestamps never decrease, as writers must ensure.
+    /// Returns whether timestamps never decrease, which writers must ensure.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.disorder.is_none()
@@ -66,7 +67,7 @@ pub struct KindCounts {
 }
 
 impl KindCounts {
-    /// Returns the known kinds with their numbers of events.
+    /// Returns the known kinds, each with its number of events.
     pub fn iter(&self) -> impl Iterator<Item = (EventKind, u64)> + use<> {
         EventKind::MEMBERS.iter().copied().zip(self.known)
     }
@@ -87,7 +88,7 @@ impl KindCounts {
     }
 }
 
-/// The result of a scan, with samples that speed up later searches for a time.
+/// The result of a scan, with samples that speed up later searches by time.
 #[derive(Debug)]
 pub(super) struct Scanned {
     pub(super) scan: Scan,
@@ -119,8 +120,8 @@ impl Links {
     }
 }
 
-/// Makes several passes over a cached block, without branches on its contents. The compiler
-/// vectorizes each pass, but would not vectorize a single combined pass.
+/// Makes several passes over a cached block, without branches that depend on its contents. The
+/// compiler vectorizes each pass, but would not vectorize a single combined pass.
 #[inline]
 pub(super) fn walk(
     events: &[[u8; IndexEvent::SIZE]],

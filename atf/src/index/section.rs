@@ -11,7 +11,7 @@ use crate::source::Input;
 use crate::window::{Window, end_without_zeros};
 use crate::wire::{Wire, offset};
 
-/// The events section: its length, the source of that length, and what follows.
+/// The events section: its length, where that length comes from, and what follows the section.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) event_count: u64,
@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Searches every place where a footer may be. Without a footer, finds the last whole event.
+    /// Looks for a footer wherever one may be. Without a footer, finds the last whole event.
     pub(super) fn find(input: &Input, header: &IndexHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
@@ -83,7 +83,8 @@ impl Section {
         }
     }
 
-    /// Finds the whole events up to the end, excluding zeros and bytes that may be a torn footer.
+    /// Finds the whole events up to the end of the file, excluding zeros and bytes that may be a
+    /// torn footer.
     fn without_footer(input: &Input, header: &IndexHeader, data_end: u64) -> Result<Self> {
         let events = header.events_offset;
         let unfinalized = |event_count, trailing_bytes, zero_tail_bytes, partial_footer| Self {
@@ -116,7 +117,7 @@ impl Section {
         if data_end > whole_end {
             return Ok(unfinalized(touched, rest, zeros, None));
         }
-        // An event of unknown kind before zeros is torn: only its beginning was written.
+        // An event of an unknown kind before zeros is torn: only its beginning was written.
         let intact = match touched.checked_sub(1) {
             Some(last) if is_of_no_kind(input, header, last)? => last,
             _ => touched,
@@ -170,7 +171,7 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<I
 }
 
 /// Returns a torn footer (truncated or partly zeros) and the number of events before it. Without
-/// this check, its first 32 to 63 bytes, or its last 32, could be mistaken for an event.
+/// this check, the footer's first 32 to 63 bytes, or its last 32, could be mistaken for an event.
 fn partial_footer(
     input: &Input,
     header: &IndexHeader,
@@ -195,9 +196,10 @@ fn partial_footer(
     Ok(None)
 }
 
-/// Returns whether the `size` bytes at the place of event `seq` begin a footer, judging by the
-/// magic and, if present, the count or the start time. If the sector with the footer's beginning
-/// never reached the disk, it reads as zeros, followed by the length of the preceding events.
+/// Returns whether the `size` bytes at the place of event `seq` are the beginning of a footer,
+/// judging by the magic and, if present, the count or the start time. If the sector with the
+/// footer's beginning never reached the disk, it reads as zeros, followed by the length of the
+/// preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const COUNT_END: usize = offset!(IndexFooter.time_start_ns);

@@ -1,4 +1,4 @@
-//! In-memory events, accessed in place.
+//! Events in memory, accessed in place.
 
 use std::iter::FusedIterator;
 use std::ops::{Bound, Range, RangeBounds};
@@ -9,7 +9,7 @@ use super::IndexEvent;
 use super::event;
 use crate::wire::{Wire, v1, v2};
 
-/// Consecutive events as they are in the file, without a copy.
+/// Consecutive events with the same bytes as in the file, without a copy.
 ///
 /// Created by [`IndexReader::slice`](super::IndexReader::slice) and
 /// [`EventBlocks`](super::EventBlocks). Events are decoded on access; the raw bytes and the wire
@@ -22,8 +22,8 @@ pub struct EventSlice<'a> {
 }
 
 impl<'a> EventSlice<'a> {
-    /// Creates a slice of the whole events in `bytes`, and ignores a partial event at the end. The
-    /// file's header supplies `wire` and `thread_id`. Any bytes are valid events.
+    /// Creates a slice of the whole events in `bytes`, ignoring a partial event at the end. The
+    /// file's header supplies `wire` and `thread_id`. Any bytes are valid.
     #[must_use]
     pub fn new(wire: Wire, thread_id: u32, bytes: &'a [u8]) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl<'a> EventSlice<'a> {
     }
 
     /// Returns the timestamp of the event at `position` in nanoseconds, without decoding the rest
-    /// of it.
+    /// of the event.
     #[must_use]
     #[inline]
     pub fn timestamp_ns(&self, position: usize) -> Option<u64> {
@@ -110,14 +110,14 @@ impl<'a> EventSlice<'a> {
         self.events.as_flattened()
     }
 
-    /// Returns the events as wire version 1 structs, if that is their version.
+    /// Returns the events as structs of wire version 1 if that is their version.
     #[must_use]
     pub fn as_v1(&self) -> Option<&'a [v1::IndexEvent]> {
         let events = <[v1::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
         events.filter(|_| self.wire == Wire::V1)
     }
 
-    /// Returns the events as wire version 2 structs, if that is their version.
+    /// Returns the events as structs of wire version 2 if that is their version.
     #[must_use]
     pub fn as_v2(&self) -> Option<&'a [v2::IndexEvent]> {
         let events = <[v2::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();

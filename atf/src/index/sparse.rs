@@ -1,4 +1,4 @@
-//! Sampled timestamps that narrow the search for a time.
+//! Sampled timestamps, which narrow down the search for a time.
 
 use super::EventSlice;
 
@@ -9,7 +9,7 @@ pub(super) struct Known {
     pub(super) time: u64,
 }
 
-/// The minimum distance between sampled events: 32 KiB of the file.
+/// The minimum distance between sampled events, in events: 32 KiB of the file.
 const LEAST_STRIDE: u64 = 1024;
 /// The maximum number of samples. They take 1 MiB, which fits into a cache. In larger files,
 /// samples are farther apart.
@@ -43,7 +43,7 @@ impl SparseIndex {
         self.times.extend(times);
     }
 
-    /// Appends the samples of the events that follow.
+    /// Appends the samples of the next events.
     pub(super) fn append(&mut self, mut next: Self) {
         self.times.append(&mut next.times);
     }

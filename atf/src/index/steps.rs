@@ -6,7 +6,7 @@ use crate::error::Result;
 /// The number of events per read (64 KiB).
 const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
 
-/// Reads and scans all events block by block. Every call must pass the same reader.
+/// A pass that reads and scans all events block by block. Every call must pass the same reader.
 #[derive(Debug)]
 pub(crate) struct Steps {
     pass: Option<Pass>,

@@ -1,4 +1,4 @@
-//! Finds the events in a time range, using their order.
+//! Finds the events in a time range by means of their order.
 
 use std::iter::FusedIterator;
 use std::num::NonZero;
@@ -18,9 +18,9 @@ impl IndexReader {
     ///
     /// The first call [scans](Self::scan) the whole file once to check the order. It also samples
     /// the timestamp of every 1024th event, or of fewer events in a very large file. A sample takes
-    /// 8 bytes; all samples take at most 1 MiB. Later calls search the samples and, seven at a
-    /// time, the events between two samples. The cost is logarithmic in the number of events,
-    /// whatever the distribution of times.
+    /// 8 bytes; all samples together take at most 1 MiB. Later calls search the samples and then
+    /// the events between two samples, seven at a time. The cost is logarithmic in the number of
+    /// events, regardless of how the times are distributed.
     ///
     /// # Errors
     ///
@@ -72,11 +72,12 @@ impl IndexReader {
 
     /// Like [`seq_range`](Self::seq_range), but without a pass over the file: reads a few events
     /// or, for a file outside `time`, only its ends (S1). Returns `None` unless the file appears to
-    /// be in order: it must be finalized; header, footer, first and last event must agree on its
-    /// times; and the events that the search reads must be in order.
+    /// be in order: the file must be finalized; its header, footer, first event and last event must
+    /// agree on its times; and the events that the search reads must be in order.
     ///
-    /// Writers must keep events in order, but only reading all events can prove this. Until the
-    /// file is [verified](Self::known_checksum), rely on the result only if you trust the writer.
+    /// Writers must keep events in order, but only a read of all events can prove that they did.
+    /// Until the file is [verified](Self::known_checksum), rely on the result only if you trust the
+    /// writer.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl IndexReader {
         Ok(end.map(|end| start..end.max(start)))
     }
 
-    /// Returns the times of the first and the last event, if header, footer and events agree on
+    /// Returns the times of the first and the last event if header, footer and events agree on
     /// them.
     fn proven_times(&self) -> Result<Option<(u64, u64)>> {
         let (header, Some(footer)) = (self.header(), self.footer()) else {
@@ -150,7 +151,7 @@ impl IndexReader {
     /// Returns the events whose timestamps, in nanoseconds, are in `time`, with their positions, in
     /// file order.
     ///
-    /// If the file is out of order, every event is checked, so no event is missed. The first call
+    /// If the file is out of order, every event is checked, so that none is missed. The first call
     /// costs the same as the first call of [`seq_range`](Self::seq_range).
     ///
     /// ```
@@ -188,14 +189,14 @@ impl IndexReader {
     }
 }
 
-/// The events in a time range, with their positions. Ends after an error.
+/// An iterator over the events in a time range, with their positions. Ends after an error.
 ///
 /// Created by [`IndexReader::time_query`].
 #[derive(Debug)]
 pub struct TimeQuery<'a> {
     events: Events<'a>,
     next_seq: u64,
-    /// The times to select, if matching events may be scattered.
+    /// The times to select if matching events may be scattered.
     filter: Option<RangeInclusive<u64>>,
     is_empty: bool,
 }
@@ -288,7 +289,8 @@ impl Search {
     }
 
     /// Interpolates the position from the times of both ends, and adds positions on both sides:
-    /// near ones for evenly or randomly spread times, and farther ones for other distributions.
+    /// close ones for evenly or randomly distributed times, and more distant ones for other
+    /// distributions.
     fn guesses(&self) -> [u64; LOOKS] {
         let (low, high) = self.ends();
         let width = high.seq.saturating_sub(low.seq);
@@ -332,7 +334,7 @@ impl Search {
         self.low = Some(low);
     }
 
-    /// Returns the position, if the ends are adjacent.
+    /// Returns the position if the ends are adjacent.
     fn found(&self) -> Option<u64> {
         match self.low {
             None => Some(0),

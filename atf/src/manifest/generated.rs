@@ -66,17 +66,17 @@ pub struct Manifest {
     pub modules: Vec<Module>,
     /// The names of functions.
     pub symbols: Vec<Symbol>,
-    /// Moments read on both clocks, the trace's and a recording's.
+    /// Moments at which both clocks were read, the trace's and a recording's.
     pub timing_anchors: Vec<TimingAnchor>,
-    /// The events that the tracer could not keep and that belong to no listed thread, such as those of a thread without files. Omitted if there are none.
+    /// Events that the tracer lost and that belong to no listed thread, such as those of a thread without files. Omitted if there are none.
     pub lost_events: Option<Loss>,
-    /// Maximum number of events per thread that the tracer holds in memory before it writes them to a file. A tracer writes this key at its start and removes it at its end. If the key is still there afterwards, the tracer was killed, and up to this number of each thread's last events may be missing.
+    /// Maximum number of events per thread that the tracer holds in memory before it writes them to a file. A tracer writes this key at its start and removes it at its end. If the key is still there afterwards, the tracer was killed, and up to this number of events may be missing at the end of each thread.
     pub unwritten_events: Option<u64>,
     /// What ended the traced process, if it did not exit by itself: the name of a signal, such as "SIGSEGV". Omitted if unknown.
     pub ended_by: Option<String>,
     /// The largest measured difference in nanoseconds between the timestamps and the clock of `clock_type`, if the timestamps were read from another clock, such as a processor's counter. Omitted otherwise.
     pub clock_error_ns: Option<u64>,
-    /// Whether details contain the fields of their calls: a JSON object in UTF-8, in each payload that does not have the shape of a function payload.
+    /// Whether details contain the fields of their calls, as a JSON object in UTF-8 in each payload that does not have the shape of a function payload.
     pub detail_fields: Option<bool>,
     /// The first 100 problems, each with the path of its value (`threads[2].id`) and its
     /// byte offset in the file.
@@ -225,9 +225,9 @@ pub struct ManifestThread {
     pub has_detail: Option<bool>,
     /// Its name: not empty, any characters. Omitted if unknown.
     pub name: Option<String>,
-    /// The events that the tracer could not keep and that are not in any file. Omitted if there are none.
+    /// Events that the tracer lost, so they are not in any file. Omitted if there are none.
     pub lost_events: Option<Loss>,
-    /// The details that the tracer could not keep, although their events are in the trace. Omitted if there are none.
+    /// Details that the tracer lost, although their events are in the trace. Omitted if there are none.
     pub lost_details: Option<Loss>,
     /// The part of a longer trace that this thread was cut to. Omitted if it was not cut.
     pub cut: Option<Cut>,
@@ -299,7 +299,7 @@ impl Serialize for ManifestThread {
         object.end()
     }
 }
-/// The part of a longer trace that a thread was cut to. Calls that were open at its start are repeated there. Calls that were open at its end return there if the trace went on, so that the part is as balanced as the trace was. The added calls and returns have no details.
+/// The part of a longer trace that a thread was cut to. Calls that were open at its start are repeated there. Calls that were open at its end return there if the trace continued, so that the part is as balanced as the trace. The added calls and returns have no details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cut {
@@ -357,7 +357,7 @@ impl Serialize for Cut {
         object.end()
     }
 }
-/// Events or details that the tracer could not keep.
+/// Events or details that the tracer lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Loss {
@@ -552,15 +552,15 @@ impl Serialize for Symbol {
         object.end()
     }
 }
-/// One moment on two clocks: the trace's, and that of a sound or screen recording.
+/// One moment on two clocks: the trace's and that of a sound or screen recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub(super) struct TimingAnchorObject {
     /// Time on the trace's clock, in nanoseconds.
     pub host_time_ns: u64,
-    /// Time on the recording's clock, in equal parts of a second.
+    /// Time on the recording's clock, in ticks.
     pub media_time: i64,
-    /// Number of these parts per second.
+    /// Number of ticks of `media_time` per second.
     pub media_timescale: i32,
 }
 impl TimingAnchorObject {

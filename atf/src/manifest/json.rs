@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 use super::TIMESCALE;
 use crate::error::{Error, ErrorKind, push};
 
-/// The maximum number of problems to keep, because hostile text can have one per two bytes.
+/// The maximum number of problems to keep, because hostile text can have one for every two bytes.
 const MOST_PROBLEMS: usize = 100;
-/// How many characters of a wrong value to show.
+/// How many characters of an invalid value to show.
 const SHOWN: usize = 40;
 /// The message of the only error that is not caused by the text.
 const NO_MEMORY: &str = "not enough memory for the values";
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         self.expected(number, raw, place, EXPECTED)
     }
 
-    /// Reads a string, as an owned copy.
+    /// Reads a string and returns an owned copy.
     pub(super) fn text(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<String> {
         let Text(text) = self.typed(raw, place, "a text")?;
         let mut own = String::new();
@@ -284,8 +284,8 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Records a problem if `value` is `None`, which means that the text has the wrong type or is
-    /// out of range.
+    /// Records a problem if `value` is `None`, which means that the JSON value has the wrong type
+    /// or is out of range.
     fn expected<T>(
         &mut self,
         value: Option<T>,
@@ -381,7 +381,7 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// Returns the beginning of a value, to show in a message.
+/// Returns the beginning of a value, for use in a message.
 fn shown(raw: &RawValue) -> String {
     let text = raw.get();
     match text.char_indices().nth(SHOWN) {

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Loss, Manifest};
 use crate::text::counted;
 
-/// Data that a trace lacks according to its manifest. Displays as a sentence.
+/// Data that a trace lacks according to its manifest. Its `Display` output is a sentence.
 ///
 /// ```
 /// use atf::manifest::Manifest;
@@ -27,14 +27,14 @@ use crate::text::counted;
 pub enum Missing {
     /// Events that the tracer lost.
     Events(Loss),
-    /// Details that the tracer lost, except for those of lost events.
+    /// Details that the tracer lost, excluding those of lost events.
     Details(Loss),
     /// Events that the tracer held in memory when it ended.
     #[non_exhaustive]
     Unwritten {
-        /// The maximum number of events of each thread.
+        /// The maximum number of unwritten events per thread.
         events: u64,
-        /// Whether the tracer is known to have ended. If not, it may still be running.
+        /// Whether the tracer is known to have ended. Otherwise, it may still be running.
         has_ended: bool,
     },
 }
@@ -64,8 +64,9 @@ impl fmt::Display for Missing {
 }
 
 impl Manifest {
-    /// Returns all data that the trace lacks, with the thread's id. The id is `None` for threads
-    /// that the manifest does not list, and for unwritten events, because any thread may lack them.
+    /// Returns all data that the trace lacks, each item with its thread's id. The id is `None` for
+    /// threads that the manifest does not list, and for unwritten events, because any thread may
+    /// lack them.
     #[must_use]
     pub fn missing(&self) -> Vec<(Option<u32>, Missing)> {
         let lost = |loss: Option<Loss>| loss.filter(|loss| loss.count > 0);

@@ -2,7 +2,7 @@
 //!
 //! No source defines its schema, so this module uses the one that known tracers write. The manifest
 //! is written before the thread files are finalized, so it may be wrong or missing after a crash.
-//! Reading the events does not require it.
+//! It is not needed for reading the events.
 //!
 //! ```
 //! use atf::manifest::Manifest;

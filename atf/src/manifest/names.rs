@@ -12,8 +12,8 @@ use super::read::without_mark;
 use super::{Manifest, Symbol, key};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Returns the text with names added for unnamed functions, and all other values unchanged,
-/// including unknown ones.
+/// Returns the text with names added for unnamed functions. All other values, including unknown
+/// ones, stay unchanged.
 pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
     let old = members.iter().find(|(key, _)| key == key::SYMBOLS);
@@ -32,7 +32,7 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     let mut seen = HashSet::new();
     let mut items = Vec::new();
     for raw in old {
-        // The checker reports the manifest's problems, so they are ignored here.
+        // Ignore the manifest's problems, because the checker reports them.
         let found = Symbol::read(&mut Reader::new(raw.get(), 0), raw, Place::Root);
         // If a function is listed twice, the first entry is used.
         let is_first = found

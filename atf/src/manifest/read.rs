@@ -17,7 +17,8 @@ use crate::source::{Input, MANIFEST_LIMIT, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 impl Manifest {
-    /// Reads as much as possible, and lists anything unreadable in [`problems`](Self::problems).
+    /// Parses as much as possible, and lists whatever is unreadable in
+    /// [`problems`](Self::problems).
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Self {
         let text = match str::from_utf8(bytes) {
@@ -52,7 +53,7 @@ impl Manifest {
     /// names of about two million functions.
     pub const LIMIT: u64 = MANIFEST_LIMIT;
 
-    /// Reads a file, as [`parse`](Self::parse) does.
+    /// Reads a file and parses it like [`parse`](Self::parse).
     ///
     /// # Errors
     ///
@@ -121,7 +122,8 @@ pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// Reads all bytes in steps, so that the file's claimed size does not determine an allocation.
+/// Reads all bytes in steps, so that no allocation depends on the size that the file claims to
+/// have.
 fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     const STEP: usize = 64 << 10;
     let found = file.size();
@@ -166,8 +168,8 @@ pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> 
     }
     let once = members.iter().filter_map(|(key, _)| last.remove_entry(key));
     let valid = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
-        // Skip values such as 1e999, which are well-formed but would make strict parsers reject the
-        // new file.
+        // Skip values such as 1e999, which are well-formed, but which would make strict parsers
+        // reject the new file.
         serde_json::from_str::<Value>(raw.get()).ok()?;
         Some((key.to_string(), (*raw).to_owned()))
     };

@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 
 impl Manifest {
     /// Encodes the manifest for [`parse`](Self::parse): first the keys that known tracers write, in
-    /// their order, then the keys that they do not write yet. Omits every `None`, empty names,
-    /// losses of 0, empty lists of modules, symbols and anchors, and [`problems`](Self::problems).
+    /// the same order, and then the keys that they do not write yet. Omits every `None`, empty
+    /// names, losses of 0, empty lists of modules, symbols and anchors, and
+    /// [`problems`](Self::problems).
     ///
     /// # Errors
     ///

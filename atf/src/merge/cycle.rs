@@ -2,11 +2,12 @@
 
 use super::key::Key;
 
-/// Threads that take turns: each has had one turn, and then another in the same order.
+/// Threads that take turns in a fixed order: each has had two turns, the second ones in the same
+/// order as the first.
 ///
 /// While that order holds, each turn needs one check instead of a tournament. It holds as long as
-/// each thread's following event comes after the next events of the threads in the cycle, and
-/// before those of all other threads.
+/// the event after each thread's next event comes after the next events of all threads in the
+/// cycle, and before those of all other threads.
 #[derive(Debug)]
 pub(super) struct Cycle {
     /// The keys of the threads' next events, ascending from `first` and wrapping around at the end.

@@ -54,15 +54,15 @@ impl<'m> Merged<'m> {
     }
 
     /// Returns the folder ids of threads whose checksum was never compared with their events. A
-    /// merge of all events has verified each thread when it returns the thread's last event. A
-    /// merge of a [time range](super::Merge::time_range) does not read enough to verify.
+    /// merge of all events has verified each thread by the time it returns the thread's last event.
+    /// A merge of a [time range](super::Merge::time_range) does not read enough to verify threads.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.threads.iter();
         threads.filter(|t| t.is_unverified()).map(|t| t.id())
     }
 
-    /// Loads events for threads that have run out of them. Returns the next item if it is not one
-    /// of the loaded events.
+    /// Loads events for threads that have run out of them. Returns the next item if it is not a
+    /// loaded event.
     #[cold]
     fn load(&mut self) -> Option<Option<Result<MergedEvent>>> {
         match self.lanes.load() {

@@ -1,4 +1,4 @@
-//! Supplies the selected events of one thread, a run of consecutive events at a time.
+//! Supplies the selected events of one thread, one run of consecutive events at a time.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -58,11 +58,11 @@ impl Part {
     }
 }
 
-/// How many in-memory events to verify at once. They take 64 KiB, so they are still in the cache
-/// when they are merged.
+/// How many in-memory events to verify at once: 64 KiB, so that they are still in the cache when
+/// they are merged.
 const VERIFIED: usize = (64 << 10) / IndexEvent::SIZE;
 
-/// Supplies the selected events of one thread.
+/// The source of one thread's selected events in a merge.
 #[derive(Debug)]
 pub(super) struct Feed<'m> {
     thread: Arc<Thread>,
@@ -75,7 +75,7 @@ pub(super) struct Feed<'m> {
     part: Part,
     /// The maximum number of events to read or verify at once.
     size: usize,
-    /// Verifies the events just before they are merged, if all are selected.
+    /// The pass that verifies events just before they are merged, if all are selected.
     pass: Option<Pass>,
 }
 
@@ -123,7 +123,7 @@ impl<'m> Feed<'m> {
         self.first_seq
     }
 
-    /// Returns the maximum number of events still to come from [`next`](Self::next).
+    /// Returns the maximum number of events that [`next`](Self::next) can still return.
     pub(super) fn left(&self) -> u64 {
         self.unread().saturating_add(self.left.len() as u64)
     }

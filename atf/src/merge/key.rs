@@ -2,8 +2,8 @@
 
 use std::hint::select_unpredictable;
 
-/// A source's next time and its number as one integer, so that a comparison is one instruction and
-/// no two keys are equal.
+/// A source's next time and its number in one integer, so that a comparison takes one instruction
+/// and no two keys are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
@@ -11,7 +11,7 @@ impl Key {
     /// The key of a source without an event near the base: greater than every other key.
     pub(super) const END: Self = Self(u64::MAX);
 
-    /// Returns the lesser key and the greater key, without a branch.
+    /// Returns the lesser and the greater key, without a branch.
     #[inline]
     pub(super) fn sort(a: Self, b: Self) -> (Self, Self) {
         let is_first = a < b;
@@ -22,11 +22,12 @@ impl Key {
     }
 }
 
-/// Packs keys: the time since `base` in the upper bits, the source's number in the lower ones.
+/// A packing of keys, with the time since `base` in the upper bits and the source's number in the
+/// lower ones.
 ///
-/// A time too far from `base` to fit the upper bits has the key [`END`](Key::END). Its source waits
-/// until every source has that key; then the base moves. Only the current source can have a time
-/// before `base`, and only if its times decrease. Its key is then packed as if its time were
+/// A time too far from `base` to fit in the upper bits has the key [`END`](Key::END). The source
+/// waits until every source has that key; then the base moves. Only the current source can have a
+/// time before `base`, and only if its times decrease. Its key is then packed as if its time were
 /// `base`. That is still the least key: it was this source's turn, so no source with a lower number
 /// is at `base`.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +36,7 @@ pub(super) struct Packing {
     rank_bits: u32,
     /// A mask of the bits that contain the source's number.
     mask: u64,
-    /// The greatest time since the base that fits a key.
+    /// The greatest time since the base that fits in a key.
     farthest: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The loaded events of one thread.
+//! The stream of one thread's events.
 
 use super::MergedEvent;
 use super::feed::{Feed, timestamp_ns};
@@ -8,7 +8,7 @@ use crate::sys;
 use crate::wire::Wire;
 
 /// How many events ahead to prefetch a thread's records. With many threads, the processor does not
-/// detect that each thread's events are read sequentially.
+/// detect that the events of each thread are read sequentially.
 const AHEAD: usize = 4;
 
 /// One thread's stream of events.
@@ -107,7 +107,7 @@ impl<'m> Lane<'m> {
         self.head < self.end
     }
 
-    /// Moves past the first waiting event, now that its place in the merged order is known.
+    /// Moves past the first unordered event, now that its place in the merged order is known.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         self.head = self.head.wrapping_add(1);
@@ -116,8 +116,8 @@ impl<'m> Lane<'m> {
         }
     }
 
-    /// Moves past the first waiting event and up to `most` events after it that are not later than
-    /// `last`. Returns how many events it passed.
+    /// Moves past the first unordered event and up to `most` events after it that are not later
+    /// than `last`. Returns the number of events passed.
     pub(super) fn pass_run(&mut self, last: u64, most: usize) -> usize {
         let rest = self.waiting().iter().skip(1).take(most);
         let rest = rest.take_while(|record| timestamp_ns(record) <= last);
@@ -134,7 +134,7 @@ impl<'m> Lane<'m> {
         Ok(())
     }
 
-    /// Returns the maximum number of events still to come.
+    /// Returns the maximum number of events that can still come.
     pub(super) fn left(&self) -> u64 {
         let at_hand = self.end.saturating_sub(self.at) as u64;
         self.feed.left().saturating_add(at_hand)

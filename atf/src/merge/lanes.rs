@@ -11,10 +11,11 @@ use crate::error::Error;
 /// A thread that failed: its rank among the threads, and the error.
 pub(super) type Failure = (usize, Error);
 
-/// Repeatedly takes the earliest event, breaking ties by thread.
+/// The lanes of all threads, from which the earliest event is taken repeatedly, breaking ties by
+/// thread.
 ///
-/// Finding a turn has to wait for the result of the previous one, but returning events does not. So
-/// many turns are found before their events are returned.
+/// Finding a turn must wait for the result of the previous one, but returning events need not.
+/// Therefore, many turns are found before any of their events are returned.
 #[derive(Debug)]
 pub(super) struct Lanes<'m> {
     lanes: Vec<Lane<'m>>,
@@ -36,7 +37,7 @@ impl<'m> Lanes<'m> {
         }
     }
 
-    /// Returns the maximum number of events still to come.
+    /// Returns the maximum number of events that can still come.
     pub(super) fn left(&self) -> u64 {
         self.lanes
             .iter()
@@ -44,7 +45,7 @@ impl<'m> Lanes<'m> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Takes the next event; `None` if [`load`](Self::load) must be called first.
+    /// Takes the next event; returns `None` if [`load`](Self::load) must be called first.
     #[inline(always)]
     pub(super) fn take(&mut self) -> Option<MergedEvent> {
         if self.turn.count == 0 {
@@ -54,7 +55,7 @@ impl<'m> Lanes<'m> {
         self.lanes.get_mut(self.turn.rank)?.take()
     }
 
-    /// Passes on the events of all turns found. [`load`](Self::load) must be called next.
+    /// Passes on the events of all turns found so far. [`load`](Self::load) must be called next.
     #[inline(always)]
     pub(super) fn fold<B>(&mut self, init: B, mut f: impl FnMut(B, MergedEvent) -> B) -> B {
         let (mut all, mut turn) = (init, mem::take(&mut self.turn));
@@ -74,7 +75,7 @@ impl<'m> Lanes<'m> {
     ///
     /// # Errors
     ///
-    /// A thread's failure. That thread has no more events.
+    /// The failure of a thread, after which the thread has no more events.
     #[cold]
     #[inline(never)]
     pub(super) fn load(&mut self) -> Result<bool, Failure> {
@@ -86,8 +87,8 @@ impl<'m> Lanes<'m> {
         loop {
             let rank = self.turns.rank(&self.lanes);
             let Some(lane) = self.lanes.get_mut(rank) else {
-                // After the last event, each problem is returned by another call, which must not
-                // search all threads again.
+                // After the last event, each call returns one problem, and must not search all
+                // threads again.
                 self.lanes.clear();
                 return Ok(false);
             };

@@ -49,7 +49,7 @@ use crate::thread::ThreadReader;
 
 pub use self::events::Merged;
 
-/// The total size in bytes of an iteration's buffers, unless there are very many threads.
+/// The total size of an iteration's buffers in bytes, unless there are very many threads.
 const BUDGET: usize = 64 << 20;
 /// With more threads than this, files are reopened for each read, because some systems limit a
 /// process to 256 open files.
@@ -82,39 +82,39 @@ impl MergedEvent {
     }
 }
 
-/// Selects the threads and the time range to merge.
+/// A merge of the selected threads and time range.
 ///
 /// # Order
 ///
 /// Events are ordered by `timestamp_ns`. Events of different threads with equal timestamps are
 /// ordered by the id in the name of the thread's folder; events of one thread stay in file order.
-/// The order is deterministic. Equal timestamps imply nothing about cause and effect.
+/// The order is deterministic. Equal timestamps say nothing about cause and effect.
 ///
 /// A thread with decreasing timestamps also stays in file order: its next event comes as soon as
-/// every other thread's next event is later. So timestamps in the output decrease only where a
-/// thread's own timestamps do.
+/// every other thread's next event is later. Timestamps in the output therefore decrease only where
+/// a thread's own timestamps do.
 ///
 /// # Problems
 ///
-/// Problems do not prevent events from being read, and every iteration ends by reporting them.
-/// After the last event comes an `Err` for each [problem](Self::problems): with the session (its
-/// manifest), with a thread that could not be opened, and with a thread whose events differ from
-/// what was written ([`IndexReader::problems`]) or link to missing details. A thread that becomes
-/// unreadable ends with a single `Err` among the other events, and the other threads continue.
+/// Problems do not stop an iteration, which reports them at its end. After the last event comes an
+/// `Err` for each [problem](Self::problems): with the session (its manifest), with threads that
+/// could not be opened, and with threads whose events differ from what was written
+/// ([`IndexReader::problems`]) or link to missing details. A thread that becomes unreadable ends
+/// with a single `Err` among the other events, and the other threads continue.
 ///
 /// An iteration over all events verifies them as it reads them. An iteration over a [time
-/// range](Self::time_range) does not read everything, but can list the threads it did not verify
-/// ([`Merged::unverified`]). Each of the [`partitions`](Self::partitions) reads independently: a
-/// thread that fails in one partition continues in the next, and the last partition reports the
-/// threads' problems.
+/// range](Self::time_range) does not read everything, but can list the threads that it did not
+/// verify ([`Merged::unverified`]). Each of the [`partitions`](Self::partitions) reads
+/// independently: a thread that fails in one partition continues in the next, and the last
+/// partition reports the threads' problems.
 ///
 /// # Cost
 ///
-/// Files are opened when the first method needs them. Events in memory are merged in place. For
+/// Files are opened when a method first needs them. Events in memory are merged in place. For
 /// files, each thread has a buffer: a total of 64 MiB (see [`buffer_budget`](Self::buffer_budget))
 /// is divided by the number of threads, with 4 KiB to 64 KiB for each. With more than 128 threads,
-/// no file stays open: each is reopened to fill its buffer. Reopening fails if the file was
-/// replaced in the meantime.
+/// no file stays open: each is reopened whenever its buffer is filled. Reopening fails if the file
+/// was replaced in the meantime.
 #[derive(Debug)]
 pub struct Merge {
     sources: Vec<Source>,
@@ -129,7 +129,7 @@ pub struct Merge {
 /// A thread to merge.
 #[derive(Debug)]
 enum Source {
-    /// The rank of the thread's process, the position of its session, and the thread.
+    /// The rank of the thread's process, the position of the thread's session, and the thread.
     Entry(u32, u32, ThreadEntry),
     Open(Arc<Thread>),
 }
@@ -201,9 +201,8 @@ impl Merge {
     /// Merges several processes that ran on one machine and share its clock. Events with equal
     /// timestamps are ordered by process, then by thread, then by [segment](Segments).
     ///
-    /// [`process`](MergedEvent::process) is the position of the session when all processes'
-    /// sessions are counted in order. [`seq`](MergedEvent::seq) is the position in the session's
-    /// file.
+    /// [`process`](MergedEvent::process) is the session's position among the sessions of all
+    /// processes, in order. [`seq`](MergedEvent::seq) is the position in that session's file.
     #[must_use]
     pub fn of_processes<'a>(processes: impl IntoIterator<Item = &'a Segments>) -> Self {
         let groups = processes.into_iter().map(Segments::sessions);
@@ -234,7 +233,7 @@ impl Merge {
     }
 
     /// Merges threads of one session without reporting the session's own problems, for example to
-    /// read its threads one after the other.
+    /// read the threads one after another.
     ///
     /// ```
     /// use atf::merge::Merge;
@@ -284,8 +283,8 @@ impl Merge {
     /// [spans](crate::spans#in-a-range-of-time) instead.
     ///
     /// For a finalized thread, only its ends and the events in the range are read, provided that
-    /// header, footer, first and last event agree on its times ([`IndexReader::seek`]). Otherwise
-    /// all its events are read.
+    /// header, footer, first and last event agree on its times ([`IndexReader::seek`]). Otherwise,
+    /// all of its events are read.
     #[must_use]
     pub fn time_range(mut self, range: impl RangeBounds<u64>) -> Self {
         let first = match range.start_bound() {
@@ -319,8 +318,8 @@ impl Merge {
         self
     }
 
-    /// Sets the total buffer size, in bytes, for threads read from files. Each thread's buffer has
-    /// at least 4 KiB and at most 64 KiB.
+    /// Sets the total buffer size in bytes for threads read from files. Each thread's buffer has at
+    /// least 4 KiB and at most 64 KiB.
     #[must_use]
     pub fn buffer_budget(mut self, bytes: usize) -> Self {
         self.budget = bytes;
@@ -328,7 +327,7 @@ impl Merge {
     }
 
     /// Returns the known problems: those of the sessions, those of threads that could not be
-    /// opened, and those that the other threads' ends or earlier iterations revealed.
+    /// opened, and those that the ends of the other threads or earlier iterations have revealed.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();

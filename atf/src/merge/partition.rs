@@ -8,7 +8,7 @@ use super::thread::Thread;
 use super::{Merge, Merged};
 use crate::error::Result;
 
-/// How many timestamps to sample per partition, to make the partitions about equal in size.
+/// How many timestamps to sample per partition, so that the partitions are about equal in size.
 const SAMPLES: u64 = 256;
 
 impl Merge {
@@ -16,10 +16,10 @@ impl Merge {
     /// return the same events as [`events`](Self::events).
     ///
     /// Events with equal timestamps stay together, so a trace with few distinct timestamps has
-    /// fewer parts. A sample of the timestamps determines the parts' sizes. Searching for the
-    /// bounds requires ordered threads: the first call reads all events, on `count` cores, to find
-    /// out which threads are ordered, and reads unordered threads a second time. If a read fails,
-    /// there is only one part.
+    /// fewer parts. The bounds of the parts are chosen from a sample of the timestamps. Searching
+    /// for the bounds requires ordered threads: the first call reads all events, on `count` cores,
+    /// to find out which threads are ordered, and reads unordered threads a second time. If a read
+    /// fails, there is only one part.
     ///
     /// Each part has its own buffers, which together stay within the [budget](Self::buffer_budget).
     ///
@@ -56,8 +56,7 @@ impl Merge {
             return vec![self.of_parts(parts, self.budget)];
         }
         let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
-        // Dividing the threads meant reading all of them, so the last partition can report their
-        // problems.
+        // All threads were read to divide them, so the last partition can report their problems.
         let last = cut.len().saturating_sub(1);
         let partition = |(place, parts)| {
             let merged = self.of_parts(parts, budget);
@@ -70,7 +69,7 @@ impl Merge {
         cut.into_iter().enumerate().map(partition).collect()
     }
 
-    /// Returns, for each partition, its part of every thread.
+    /// Returns each partition's part of every thread.
     fn cut(&self, parts: &[Part], count: usize) -> Result<Vec<Vec<Part>>> {
         let threads: Vec<&Thread> = self.opened().threads.iter().map(AsRef::as_ref).collect();
         learn_order(&threads, count)?;
@@ -162,7 +161,7 @@ fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
         }
         return Ok(seqs);
     }
-    // An event that is earlier than its predecessor stays after it: see `Merge`.
+    // An event that is earlier than its predecessor still comes after it: see `Merge`.
     let mut blocks = index.blocks(start..end);
     while seqs.len() < borders.len() {
         let first_seq = blocks.next_seq();

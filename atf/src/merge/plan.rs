@@ -15,8 +15,8 @@ impl Merge {
         self.of_parts(self.parts(), self.budget)
     }
 
-    /// Like [`events`](Self::events), but the iterator outlives this value. It copies even
-    /// in-memory events through buffers.
+    /// Like [`events`](Self::events), but the iterator can outlive this value. It copies even
+    /// in-memory events into buffers.
     #[must_use]
     pub fn into_events(self) -> Merged<'static> {
         let parts = self.parts();
@@ -53,8 +53,8 @@ impl Merge {
 }
 
 /// Returns the part of a thread's events in this time range. If the thread's ends do not prove its
-/// order, or the search fails, all events are read, and an unreadable event ends the thread when
-/// its turn comes.
+/// order, or the search fails, all events are read, and the thread ends at the first unreadable
+/// event, once its turn comes.
 fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
     let all = 0..thread.index().event_count();
     let Some((first, last)) = times else {

@@ -20,7 +20,7 @@ pub(super) struct Thread {
 pub(super) enum Files {
     /// A single index file.
     Index(IndexReader),
-    /// An index file and its folder. Details are checked after the last event.
+    /// An index file and its folder. The details are checked after the last event.
     InFolder(IndexReader, PathBuf, OpenOptions),
     /// Both files.
     Both(Box<ThreadReader>),

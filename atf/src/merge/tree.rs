@@ -65,8 +65,8 @@ impl LoserTree {
     }
 
     /// Advances the source with the least key to its next key, sets `following` as the key after
-    /// that, and returns the new least key. There are no branches, because random turns cannot be
-    /// predicted.
+    /// that, and returns the new least key. The code has no branches, because turns in random order
+    /// cannot be predicted.
     ///
     /// `levels` must be the [tree's](Self::levels); a constant lets the compiler unroll the loop.
     #[inline(always)]

@@ -32,10 +32,11 @@ pub(super) struct Turns {
     end: usize,
     order: Order,
     packing: Packing,
-    /// The thread whose event is next. If its events have run out, its next event is not yet in
-    /// `order`. A number that no thread has means that the order must be determined again.
+    /// The thread whose event is next. If its loaded events have run out, its next event is not yet
+    /// in `order`. A number that belongs to no thread means that the order must be determined
+    /// again.
     rank: usize,
-    /// How many turns in a row this thread has had.
+    /// How many turns this thread has had in a row.
     repeats: u32,
 }
 
@@ -70,7 +71,8 @@ impl Turns {
         turn
     }
 
-    /// Returns the thread whose event is next; after the last event, a number that no thread has.
+    /// Returns the thread whose event is next; after the last event, a number that belongs to no
+    /// thread.
     pub(super) fn rank(&mut self, lanes: &[Lane<'_>]) -> usize {
         if self.rank >= lanes.len() {
             self.rebase(lanes);
@@ -120,7 +122,7 @@ impl Turns {
         lanes.iter().enumerate().map(key)
     }
 
-    /// Finds the next turns, until any thread has passed its last available event. The current
+    /// Finds the next turns until any thread has passed its last available event. The current
     /// thread must have an available event.
     pub(super) fn find(&mut self, lanes: &mut [Lane<'_>]) {
         self.next = 0;

@@ -17,8 +17,8 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usi
     file.write_at(within_limit(offset, bytes)?, offset)
 }
 
-/// Returns as many of the bytes as may be written at `offset`. Writing beyond the file-size limit
-/// (`ulimit -f`) would kill the process with SIGXFSZ, so this returns an error instead.
+/// Returns as many of the bytes as may be written at `offset`. If none may, returns an error,
+/// because writing beyond the file-size limit (`ulimit -f`) would kill the process with SIGXFSZ.
 pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     let limit = sys::file_size_limit()?;
     match usize::try_from(limit.saturating_sub(offset)) {

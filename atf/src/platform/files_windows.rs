@@ -35,7 +35,8 @@ pub(crate) fn has_other_names(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Permissions of a file or folder. Empty, because new files inherit them from their folder.
+/// The permissions of a file or folder. Empty, because new files inherit their permissions from
+/// their folder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mode;
 

@@ -1,4 +1,4 @@
-//! File operations that differ between systems. Each kind of system has its own source file.
+//! File operations that differ between systems. There is one source file per kind of system.
 
 #[cfg(unix)]
 #[path = "files_unix.rs"]

@@ -18,13 +18,14 @@ use crate::write::{Detail, ThreadWriter};
 /// The maximum number of events to take before freeing their slots (32 KiB of the ring).
 const MOST_TAKEN: usize = 1024;
 
-/// Drains what a [`Recorder`](super::Recorder) recorded: see the [module](super).
+/// The end of a ring that drains the events that a [`Recorder`](super::Recorder) recorded: see the
+/// [module](super).
 #[derive(Debug)]
 pub struct Drain {
     events: Consumer<Slot>,
     outlet: Outlet,
     is_finished: bool,
-    /// Whether the ring was replaced by one just large enough for its contents.
+    /// Whether the ring was replaced by one that is just large enough for its contents.
     is_compact: bool,
 }
 
@@ -85,17 +86,18 @@ impl Drain {
     ///
     /// # Errors
     ///
-    /// The writer's errors: [`ErrorKind::Io`], which every later call returns again;
+    /// The writer's errors: [`ErrorKind::Io`], which all later calls also return;
     /// [`ErrorKind::LimitReached`], [`ErrorKind::AlreadyFinalized`], [`ErrorKind::DetailsMissing`];
     /// [`ErrorKind::TimeGoesBack`] if the writer already has later events. Events that the writer
-    /// did not accept stay in the ring, where another drain call with a new writer can pick them
-    /// up. The recorder keeps running and counts events that do not fit as lost.
-    /// [`totals`](Self::totals) includes the events handled before the error.
+    /// did not accept stay in the ring, and another call with a new writer can drain them. The
+    /// recorder keeps running, and counts events that do not fit as lost. [`totals`](Self::totals)
+    /// includes the events handled before the error.
     pub fn drain_into(&mut self, writer: &mut ThreadWriter) -> Result<Drained> {
         self.drain_windows(writer, None)
     }
 
-    /// Like [`drain_into`](Self::drain_into), but keeps only events and details inside the windows.
+    /// Like [`drain_into`](Self::drain_into), but writes only events and details inside the
+    /// windows.
     pub(super) fn drain_windows(
         &mut self,
         target: &mut impl Target,
@@ -135,7 +137,7 @@ impl Drain {
         self.outlet.losses.events.loss()
     }
 
-    /// Returns the number and times of the details lost so far, except for those of lost events.
+    /// Returns the number and times of the details lost so far, excluding those of lost events.
     #[must_use]
     pub fn detail_loss(&self) -> Option<Loss> {
         self.outlet.losses.details.loss()
@@ -158,7 +160,7 @@ impl Drain {
         }
     }
 
-    /// Returns whether the recorder was dropped, so that no more events enter the ring.
+    /// Returns whether the recorder was dropped, after which no more events enter the ring.
     pub(super) fn is_abandoned(&self) -> bool {
         self.events.is_abandoned()
     }
@@ -171,7 +173,7 @@ impl Drain {
     }
 
     /// Moves the held events of a finished thread into memory of exactly their size. From then on,
-    /// no event is discarded for lack of room.
+    /// no events are discarded to make room.
     pub(super) fn compact(&mut self) {
         if self.is_abandoned() && !self.is_compact {
             self.is_compact = true;
@@ -195,8 +197,8 @@ impl Drain {
         }
     }
 
-    /// Discards all held events. Counts these and the events discarded earlier as lost, because no
-    /// trigger can request them any more.
+    /// Discards all held events. Counts them and the events discarded earlier as lost, because
+    /// later triggers can no longer request them.
     pub(super) fn release(&mut self, target: &mut impl Target, windows: &Windows) -> Result<()> {
         let mut crowd = Crowd {
             events: usize::MAX,
@@ -229,7 +231,7 @@ impl Drain {
         self.crowd().is_out()
     }
 
-    /// Returns how far the ring is above half of its capacity.
+    /// Returns by how much the ring exceeds half of its capacity.
     fn crowd(&self) -> Crowd {
         let excess = |slots: usize, capacity: usize| {
             let most = if self.is_compact {
@@ -272,8 +274,8 @@ impl Drain {
     }
 
     /// Takes the events that are in the ring now, up to the first one that a later trigger may
-    /// request. Events recorded in the meantime wait for the next call, so one busy thread does not
-    /// keep the drain from the other rings.
+    /// request. Events recorded in the meantime wait for the next call, so that one busy thread
+    /// does not keep the drain from the other rings.
     fn take_all(&mut self, target: &mut impl Target, windows: Option<&Windows>) -> Result<()> {
         let mut crowd = self.crowd();
         let mut left = self.events.slots();
@@ -294,7 +296,7 @@ impl Drain {
         windows: Option<&Windows>,
         crowd: &mut Crowd,
     ) -> Result<usize> {
-        // The slots are available, because only this drain takes from the ring.
+        // The slots are available, because nothing but this drain takes events from the ring.
         let Ok(chunk) = self.events.read_chunk(count) else {
             return Err(Error::internal("events that are in the ring can be taken"));
         };
@@ -323,8 +325,8 @@ impl Drain {
     }
 }
 
-/// Moves the contents of a lane without a producer into a new lane of exactly their size, unless
-/// there is no memory for it.
+/// Moves the contents of a lane without a producer into a new lane of exactly their size, if there
+/// is enough memory for it.
 fn compact<T: Copy>(lane: &mut Consumer<T>) {
     if check_memory(lane.slots().saturating_mul(size_of::<T>())).is_err() {
         return;
@@ -398,7 +400,7 @@ impl Crowd {
 #[derive(Debug)]
 struct Payloads {
     lane: Consumer<u8>,
-    /// A payload that wraps around the end of the ring, copied into one piece.
+    /// A copy, in one piece, of a payload that wraps around the end of the ring.
     joined: Vec<u8>,
 }
 

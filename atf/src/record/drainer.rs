@@ -30,7 +30,7 @@ const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
 /// the manifest is large and takes a long time to write.
 const MANIFEST_REST: u32 = 50;
 
-/// Drains all rings into the threads' files and keeps the manifest up to date.
+/// The drainer, which drains all rings into the threads' files and keeps the manifest up to date.
 #[derive(Debug)]
 pub(super) struct Drainer {
     shared: Arc<Shared>,
@@ -61,20 +61,20 @@ struct NextSegment {
     outputs: Vec<Output>,
 }
 
-/// The work of one pass other than draining.
+/// The work of one pass, apart from draining.
 struct Requests {
     /// The threads to create.
     wanted: Vec<u32>,
     /// The threads without a ring that have ended.
     ended: Vec<Arc<Direct>>,
-    /// How many manifest writes were requested so far.
+    /// How many manifest writes have been requested so far.
     manifests: u64,
-    /// How many flushes were requested so far.
+    /// How many flushes have been requested so far.
     flushes: u64,
     is_manifest: bool,
     is_flush: bool,
     is_last: bool,
-    /// When the pass began. `opened` and `closed` include every window opened before that time.
+    /// When the pass began. `opened` and `closed` include all windows opened before that time.
     now_ns: u64,
     opened: Option<u64>,
     closed: Vec<(u64, u64)>,
@@ -147,7 +147,7 @@ impl Drainer {
             }
             if !is_behind {
                 let interval = self.shared.options.interval;
-                // Ignore the result: the drain checks the rings, whether it was woken or timed out.
+                // Ignore the result: the drain checks the rings whether it was woken or timed out.
                 let changed = &self.shared.changed;
                 let _ = changed.wait_timeout_while(state, interval, State::is_idle);
             }
@@ -155,13 +155,13 @@ impl Drainer {
     }
 
     fn take_requests(&self) -> Requests {
-        // Read this before the pass's time. The events that these triggers request are then earlier
-        // than that time, so the pass does not hold them.
+        // Read this before the pass's time, so that the events that these triggers request are
+        // earlier than that time and the pass does not hold them.
         let fired = self.shared.triggers.fired();
         Requests::take(&mut self.shared.lock(), fired)
     }
 
-    /// Updates the windows before deciding on any event.
+    /// Updates the windows before any event is kept or discarded.
     fn look_at_triggers(&mut self, requests: &mut Requests) {
         let triggers = &self.shared.triggers;
         if let Some(windows) = &mut self.windows {
@@ -176,7 +176,7 @@ impl Drainer {
             match (requests.is_last, is_busy) {
                 (true, _) => windows.decide_all(requests.now_ns),
                 (false, false) => windows.decide_at(requests.now_ns),
-                // A trigger that is just being fired may request held events.
+                // A trigger that is currently being fired may request held events.
                 (false, true) => requests.triggers = triggers.served(),
             }
         }
@@ -203,7 +203,7 @@ impl Drainer {
             match step {
                 Ok(Step::Ended) => self.keep_ended(ring, requests.now_ns),
                 step => {
-                    // A live thread gets files, even if they stay empty.
+                    // A live thread gets files even if they stay empty.
                     let needs_files = requests.is_last && !ring.drain.is_abandoned();
                     self.close(ring, step, needs_files);
                 }
@@ -229,8 +229,8 @@ impl Drainer {
         }
     }
 
-    /// Creates the next segment with an output for each ring. On failure, removes everything
-    /// created.
+    /// Creates the next segment with an output for each ring. On failure, removes everything that
+    /// was created.
     fn create_segment(&self, segments: &mut Segments) -> Result<NextSegment> {
         let session = Arc::new(segments.create(&self.session)?);
         session.take_over(&self.shared.session);
@@ -245,7 +245,8 @@ impl Drainer {
             }
             Ok(output)
         });
-        // The manifest lists all threads. If it cannot be written, their writers are dropped here.
+        // The manifest lists all threads, so if it cannot be written, their writers are dropped
+        // here.
         let created = outputs.collect::<Result<_>>().and_then(|outputs| {
             let manifest_size = session.store_manifest()?;
             Ok((manifest_size, outputs))
@@ -257,7 +258,7 @@ impl Drainer {
                 outputs,
             }),
             Err(error) => {
-                // Ignore this error, because the first one is returned.
+                // Ignore an error here, because the first error is returned.
                 let _ = session.files_of(threads).delete();
                 Err(error)
             }
@@ -303,7 +304,7 @@ impl Drainer {
     }
 
     /// Updates the manifest before threads that wait for triggers continue, because the process may
-    /// end then. Clears `unwritten_events` if all requested events have been passed to the system.
+    /// then end. Clears `unwritten_events` if all requested events have been passed to the system.
     fn prepare_end(&mut self, requests: &Requests) {
         let triggers = &self.shared.triggers;
         let is_asked = triggers.is_ending() && requests.triggers > triggers.served();
@@ -351,7 +352,7 @@ impl Drainer {
         self.rings.iter().chain(self.ended.rings())
     }
 
-    /// Writes the manifest if requested or due.
+    /// Writes the manifest if a write was requested or is due.
     fn write_manifest(&mut self, requests: &Requests) {
         let is_ending = self.shared.triggers.is_ending();
         let interval = if is_ending {
@@ -361,7 +362,7 @@ impl Drainer {
         };
         let is_due = self.manifest_time.elapsed() >= interval && !requests.is_last;
         let triggers = &self.shared.triggers;
-        // Do not assume that a process waiting for a trigger will keep running.
+        // Do not assume that a process that waits for a trigger will keep running.
         let is_waiting = triggers.fired() > triggers.served();
         if is_due && !is_waiting && triggers.live_on() {
             let unwritten = self.shared.options.unwritten_events(self.session.options());
@@ -450,7 +451,7 @@ mod tests {
         drainer.drain(&requests);
     }
 
-    /// Returns how many triggers a pass serves if `meanwhile` runs after it began.
+    /// Returns how many triggers a pass serves if `meanwhile` runs just after the pass begins.
     fn served(drainer: &mut Drainer, meanwhile: impl FnOnce(&Shared)) -> u64 {
         let mut requests = drainer.take_requests();
         meanwhile(&drainer.shared);

@@ -7,16 +7,16 @@ use crate::manifest::Loss;
 /// The maximum number of separate runs of events or details (1.5 MiB).
 const MOST_RUNS: usize = 1 << 16;
 
-/// How late a trigger may be reported, in nanoseconds.
+/// The maximum delay before a trigger is reported, in nanoseconds.
 const LATE: u64 = 1_000_000_000;
 
 /// The times of discarded events or details.
 #[derive(Debug)]
 pub(super) struct LetGo {
-    /// The latest times, in order, grouped into runs.
+    /// The most recent times, in order, grouped into runs.
     runs: VecDeque<Loss>,
     limit: usize,
-    /// The number of timestamps in a new run: more than 1 only after the limit was exceeded.
+    /// The number of timestamps in a new run: more than 1 only after the limit has been exceeded.
     each: u64,
     /// Older times, merged into one entry. Only a trigger that is reported late can request them.
     older: Option<Loss>,
@@ -65,7 +65,7 @@ impl LetGo {
         }
     }
 
-    /// Halves the number of runs. Allocates no memory, because there may be none.
+    /// Halves the number of runs. Does not allocate, because there may be no memory left.
     fn join_pairs(&mut self) {
         let count = self.runs.len().div_ceil(2);
         for place in 0..count {
@@ -105,8 +105,8 @@ impl LetGo {
         }
     }
 
-    /// Removes the times from `start` to `end`, and returns them as one entry. A run that is only
-    /// partly in this range is included as a whole.
+    /// Removes the times from `start` to `end`, and returns them as one entry. If only part of a
+    /// run is in this range, the whole run is included.
     pub(super) fn claim(&mut self, start: u64, end: u64) -> Option<Loss> {
         let is_touched = |older: &mut Loss| older.first_ns <= end && older.last_ns >= start;
         let older = self.older.take_if(is_touched);
@@ -147,7 +147,7 @@ mod tests {
         let second = 1_000_000_000;
         let mut let_go = LetGo::new(10);
         (0..1000).for_each(|n| let_go.add(n));
-        // After a few passes, there is room again to keep each time individually.
+        // After a few passes, there is enough room again to keep each time individually.
         (0..10).for_each(|_| let_go.forget(5 * second));
         (0..5).for_each(|n| let_go.add(9 * second + n));
         let_go.forget(9 * second);

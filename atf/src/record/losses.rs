@@ -10,9 +10,9 @@ use crate::manifest::Loss;
 pub(super) struct Losses {
     pub(super) events: Lane,
     pub(super) details: Lane,
-    /// Whether draining has ended. If so, every further event is lost.
+    /// Whether draining has ended, after which every further event is lost.
     is_closed: AtomicBool,
-    /// The id of the recording process. A forked child has another id, and no drain.
+    /// The id of the recording process. A forked child has a different id, and no drain.
     pub(super) process: u32,
 }
 
@@ -65,7 +65,7 @@ impl Lane {
     pub(super) fn add_all(&self, loss: &Loss) {
         self.first_ns.fetch_min(loss.first_ns, Ordering::Relaxed);
         self.last_ns.fetch_max(loss.last_ns, Ordering::Relaxed);
-        // Stored after the times, so a reader that sees this count also sees the times.
+        // Stored after the times, so that a reader that sees this count also sees the times.
         self.count.fetch_add(loss.count, Ordering::Release);
     }
 
@@ -78,12 +78,12 @@ impl Lane {
         self.told.load(Ordering::Relaxed)
     }
 
-    /// Returns the number and times of the losses in this segment; `None` without losses.
+    /// Returns the number and times of the losses in this segment; `None` if there are none.
     pub(super) fn loss(&self) -> Option<Loss> {
         self.loss_of(self.count())
     }
 
-    /// Like [`loss`](Self::loss), and starts the counts of the next segment.
+    /// Like [`loss`](Self::loss), but also starts the counts of the next segment.
     pub(super) fn take_loss(&self) -> Option<Loss> {
         let count = self.count();
         let loss = self.loss_of(count);

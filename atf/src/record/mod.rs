@@ -2,9 +2,9 @@
 //!
 //! A [`Recording`] is a session that is being recorded: each traced thread has a ring, and one
 //! thread drains them all into the threads' files (S0, S1, S3). Recording an event copies 32 bytes
-//! into the ring: no system call, no lock, no allocation, and the ring's pages are resident before
-//! the first event. With a [`Window`], which needs large rings, pages become resident when they are
-//! first written.
+//! into the ring, without a system call, a lock or an allocation; the ring's pages are resident
+//! before the first event. With a [`Window`], which needs large rings, pages become resident when
+//! they are first written.
 //!
 //! ```
 //! use atf::EventKind;
@@ -36,11 +36,12 @@
 //!
 //! # When a ring is full
 //!
-//! [`Overflow`] decides: drop the detail first, drop the newest event, or block. Nothing is dropped
-//! silently: the call reports each loss, and the manifest lists the number and times of each
-//! thread's losses per lane. The sequence numbers of an event and its detail are reserved together
-//! when both have room, so links stay correct even after losses. [`spans`](crate::spans) reports a
-//! call without its return, or a return without its call, as unmatched.
+//! [`Overflow`] determines what happens: the detail is dropped first, the newest event is dropped,
+//! or the thread blocks. Nothing is dropped silently: the call reports each loss, and the manifest
+//! lists the number and times of each thread's losses in each lane. The sequence numbers of an
+//! event and its detail are reserved together when both have room, so links stay correct even after
+//! losses. [`spans`](crate::spans) reports a call without its return, or a return without its call,
+//! as unmatched.
 //!
 //! # Windows and segments
 //!
@@ -50,9 +51,9 @@
 //!
 //! # After a kill
 //!
-//! A ring is in the memory of this process: SIGKILL loses all events that were not drained, or were
-//! drained only into the buffer of the thread's writer. Until the recording stops, the manifest
-//! records the maximum number of events that both may hold (`unwritten_events`). With
+//! A ring is in the memory of this process: SIGKILL loses all events that were not yet drained, or
+//! were drained only into the buffer of the thread's writer. Until the recording stops, the
+//! manifest contains the maximum number of events that the two may hold (`unwritten_events`). With
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call writes
 //! to the thread's files, whose buffers outlive the process. Each call takes longer, but once it
 //! has returned, its event is safe.
@@ -96,9 +97,9 @@ pub use window::{Lanes, Window};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capacity {
-    /// The number of events, each 32 bytes of memory: 1 to 2²⁵.
+    /// The number of events, from 1 to 2²⁵; each takes 32 bytes of memory.
     pub events: usize,
-    /// Bytes for the payloads of details: at most 2³⁰; 0 to record no details.
+    /// The number of bytes for the payloads of details, at most 2³⁰; 0 to record no details.
     pub payload_size: usize,
 }
 
@@ -108,8 +109,9 @@ setters!(Capacity {
 });
 
 impl Default for Capacity {
-    /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads. At ten million events per second, a drain that
-    /// runs every millisecond finds a sixth of the event slots full.
+    /// Returns a capacity of 2¹⁶ events, which take 2 MiB, and 1 MiB of payloads. At ten million
+    /// events per second, a drain that runs every millisecond finds a sixth of the event slots
+    /// full.
     fn default() -> Self {
         Self {
             events: 1 << 16,
@@ -129,7 +131,7 @@ pub enum Overflow {
     /// ring's event slots is free, the event is recorded without its detail.
     #[default]
     DropDetail,
-    /// The event is dropped with its detail.
+    /// The event is dropped, together with its detail.
     DropNewest,
     /// The thread waits for room, so nothing is lost while the drain runs. A payload larger than
     /// the capacity is dropped. With a [`Window`], a payload larger than half of the capacity is
@@ -137,7 +139,8 @@ pub enum Overflow {
     Block,
 }
 
-/// Creates a ring: the traced thread's end, and the writer thread's end.
+/// Creates a ring and returns its two ends: one for the traced thread, and one for the writer
+/// thread.
 ///
 /// # Errors
 ///
@@ -176,7 +179,7 @@ pub fn channel(capacity: Capacity, overflow: Overflow) -> Result<(Recorder, Drai
     channel_for(capacity, overflow, false)
 }
 
-/// Like [`channel`], but if `is_judged`, the drain decides which details are recorded.
+/// Like [`channel`], but if `is_judged` is true, the drain decides which details are recorded.
 fn channel_for(
     capacity: Capacity,
     overflow: Overflow,
@@ -184,8 +187,8 @@ fn channel_for(
 ) -> Result<(Recorder, Drain)> {
     capacity.check()?;
     check_memory(ring_size(capacity, is_judged))?;
-    // Do not touch these pages: rings with windows are large, and short-lived threads use little of
-    // them.
+    // Do not touch these pages: rings with windows are large, and short-lived threads use only a
+    // small part of them.
     let (events, payloads) = if is_judged {
         let events = RingBuffer::new(capacity.events);
         (events, RingBuffer::new(capacity.payload_size))
@@ -226,7 +229,7 @@ fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Cons
     (producer, consumer)
 }
 
-/// Returns the memory, in bytes, of a ring and of its drain's record of discarded events.
+/// Returns the memory size, in bytes, of a ring and of its drain's record of discarded events.
 fn ring_size(capacity: Capacity, is_judged: bool) -> usize {
     let events = capacity.events.saturating_mul(size_of::<Slot>());
     let size = events.saturating_add(capacity.payload_size);
@@ -247,10 +250,10 @@ struct Slot {
     flags: u16,
 }
 
-/// The event has no detail. Larger than any payload lane.
+/// The value for an event without a detail, which is larger than any payload lane.
 const NO_DETAIL: u32 = u32::MAX;
 
-/// The detail did not fit, and the drain has yet to decide whether that is a loss.
+/// The value for a detail that did not fit, if the drain has yet to decide whether that is a loss.
 const MISSED: u32 = u32::MAX - 1;
 
 impl Slot {
@@ -282,5 +285,5 @@ impl Slot {
     }
 }
 
-/// An event takes half a cache line.
+/// A slot takes half a cache line.
 const _: () = assert!(size_of::<Slot>() == 32);

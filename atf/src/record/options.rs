@@ -14,21 +14,22 @@ use crate::write::{SessionTotals, SessionWriter, WriteOptions};
 pub struct RecordOptions {
     /// The capacity of each thread's ring.
     pub capacity: Capacity,
-    /// The policy for an event that does not fit into its ring.
+    /// The policy for events that do not fit into their ring.
     pub overflow: Overflow,
     /// How long the drain sleeps after finding all rings empty.
     pub interval: Duration,
-    /// How many threads may record at the same time. Each takes a ring, two buffers
-    /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files. With
-    /// a [`Window`], threads whose files are open count even after they have ended.
+    /// The maximum number of threads that may record at the same time. Each takes a ring, two
+    /// buffers ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open
+    /// files. With a [`Window`], threads whose files are open count even after they have ended.
     pub max_threads: usize,
     /// The memory limit for the rings of all live threads together, in bytes, including the times
     /// of discarded events ([`Window`]). Rings of the full [`capacity`](Self::capacity) take up to
-    /// half of it. If a new ring does not fit into that half, it is halved until it fits into what
-    /// remains of it, or into one sixteenth of the limit divided by the number of threads, but not
-    /// below 256 events and 16 KiB of payloads. A thread whose ring still does not fit is not
-    /// recorded, and its events count as lost. Rings are also halved if the system has no memory
-    /// for them. [`RecordSummary::smaller_rings`] counts the threads with smaller rings.
+    /// half of it. If a new ring does not fit into that half, its capacity is halved until it fits
+    /// into the rest of that half, or into one sixteenth of the limit divided by the number of
+    /// threads, but not below 256 events and 16 KiB of payloads. A thread whose ring still does not
+    /// fit is not recorded, and its events count as lost. Rings are also halved if the system does
+    /// not have enough memory for them. [`RecordSummary::smaller_rings`] counts the threads with
+    /// smaller rings.
     pub ring_memory: usize,
     /// The [`Window`] around triggers in which to record in full; `None` to record everything.
     /// Needs rings.
@@ -84,8 +85,8 @@ impl RecordOptions {
 }
 
 impl RecordOptions {
-    /// Returns the capacity of a new ring, if `count` others take `taken` bytes; `None` if it does
-    /// not fit into the memory limit.
+    /// Returns the capacity of a new ring when `count` other rings take `taken` bytes; `None` if
+    /// the new ring does not fit into the memory limit.
     pub(super) fn next_capacity(&self, count: usize, taken: usize) -> Option<Capacity> {
         /// A ring may always take 1 / `PARTS` of the limit, divided by the number of threads.
         const PARTS: usize = 16;
@@ -102,8 +103,9 @@ impl RecordOptions {
         (size <= limit).then_some(capacity)
     }
 
-    /// Returns the maximum number of a thread's events that may exist only in memory, in its ring
-    /// and its writer's buffer. Returns `None` if these events survive the process's death.
+    /// Returns the maximum number of events per thread that may exist only in memory, in the
+    /// thread's ring and its writer's buffer. Returns `None` if these events survive the death of
+    /// the process.
     pub(super) fn unwritten_events(&self, options: &WriteOptions) -> Option<u64> {
         let buffer = options.buffer_capacity() / IndexEvent::SIZE;
         let events = self.capacity.events.saturating_add(buffer);
@@ -115,14 +117,14 @@ impl RecordOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordSummary {
-    /// The session's totals. With [segments](Segment), the sums over all segments, so a thread
-    /// counts once per segment.
+    /// The session's totals. With [segments](Segment), the sums over all segments: a thread counts
+    /// once per segment.
     pub totals: SessionTotals,
-    /// How many sessions were written: 1 without [segments](Segment).
+    /// The number of sessions written: 1 without [segments](Segment).
     pub segments: u64,
-    /// The number of events that were lost, together with their details.
+    /// The number of lost events; their details were lost with them.
     pub lost_events: u64,
-    /// The number of details that were lost, although their events were recorded.
+    /// The number of lost details whose events were recorded.
     pub lost_details: u64,
     /// The number of threads whose rings were smaller than the [capacity](RecordOptions::capacity),
     /// because of [`ring_memory`](RecordOptions::ring_memory).
@@ -130,7 +132,7 @@ pub struct RecordSummary {
 }
 
 impl Capacity {
-    /// The least capacity to which a ring is reduced.
+    /// The minimum capacity to which a ring is reduced.
     const LEAST: Self = Self {
         events: 256,
         payload_size: 16 << 10,
@@ -161,7 +163,7 @@ mod tests {
 
     const MIB: usize = 1 << 20;
 
-    /// Returns the numbers of events in the rings of this many threads.
+    /// Returns the capacity in events of each ring, for up to `threads` threads.
     fn rings(options: &RecordOptions, threads: usize) -> Vec<usize> {
         let (mut taken, mut events) = (0, Vec::new());
         for count in 0..threads {
@@ -195,13 +197,13 @@ mod tests {
     #[test]
     fn a_limit_that_is_too_small_leaves_threads_without_rings() {
         let options = RecordOptions::default().ring_memory(MIB / 4);
-        // Half of the limit is 128 KiB, and a ring of 1/32 of 3 MiB fits into it. The smallest ring
-        // has 24 KiB.
+        // Half of the limit is 128 KiB, into which a ring of 1/32 of 3 MiB fits. The smallest ring
+        // takes 24 KiB.
         let rings = rings(&options, 256);
         assert!(rings.starts_with(&[2048, 512]), "{rings:?}");
         assert!(rings.len() < 12, "{rings:?}");
         assert_eq!(options.ring_memory(1000).next_capacity(0, 0), None);
-        // A small ring does not become larger.
+        // A ring smaller than the minimum is not enlarged.
         let tiny = Capacity::default().events(3).payload_size(0);
         let tiny = options.ring_memory(200).capacity(tiny);
         assert_eq!(tiny.next_capacity(0, 0), Some(tiny.capacity));

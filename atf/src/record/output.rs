@@ -18,7 +18,7 @@ impl Target for ThreadWriter {
 }
 
 /// A thread's output in a session. A flight recorder creates the files when a trigger first
-/// requests one of the thread's events, so a thread without requested events costs neither files
+/// requests one of the thread's events, so a thread without requested events needs neither files
 /// nor buffers.
 #[derive(Debug)]
 pub(super) struct Output {
@@ -76,7 +76,7 @@ impl Output {
         }
     }
 
-    /// Passes the buffers to the system.
+    /// Passes the buffered events to the operating system.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.writer.as_mut().map_or(Ok(()), ThreadWriter::flush)
     }

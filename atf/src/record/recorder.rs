@@ -14,12 +14,12 @@ use crate::write::{Detail, Event, Link};
 
 /// How long a blocked thread sleeps between checks for room.
 const BLOCKED: Duration = Duration::from_micros(50);
-/// The same after [`MOST_CHECKS`]: the checks of hundreds of blocked threads leave the drain little
-/// time.
+/// How long a blocked thread sleeps after [`MOST_CHECKS`] checks: frequent checks by hundreds of
+/// threads would leave the drain little time.
 const BLOCKED_LONG: Duration = Duration::from_millis(1);
 const MOST_CHECKS: u32 = 20;
 
-/// Records the events of one thread: see the [module](super).
+/// A recorder for the events of one thread: see the [module](super).
 ///
 /// Dropping it ends the stream: the drain takes the remaining events and then [is
 /// finished](super::Drain::is_finished).
@@ -29,7 +29,7 @@ pub struct Recorder {
     payloads: Producer<u8>,
     losses: Arc<Losses>,
     overflow: Overflow,
-    /// How many slots are kept for events without details.
+    /// The number of slots reserved for events without details.
     reserved: usize,
     /// Whether the drain decides which details are recorded, and therefore which are lost.
     pub(super) is_judged: bool,
@@ -38,7 +38,7 @@ pub struct Recorder {
     next: Link,
 }
 
-/// An event or detail that was not recorded, and has already been counted as lost.
+/// An event or detail that was not recorded and has already been counted as lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Lost {
@@ -49,7 +49,7 @@ pub enum Lost {
     /// only if it is inside a window.
     Detail,
     /// The event, with its detail if any. It is earlier than the previous event or of unknown kind,
-    /// and the format forbids tracers to write such events.
+    /// and the format does not allow tracers to write such events.
     Refused,
 }
 
@@ -96,10 +96,10 @@ impl Recorder {
     }
 
     /// Records an event and returns its `index_seq`: its position in the file that the ring is
-    /// drained into, provided that file was new. With a [window](super::Window), the drain decides
-    /// what is written, so a `detail_seq` counts recorded details and is not a position in a file.
-    /// With [`Lanes::Both`](super::Lanes::Both), the same holds for `index_seq` and recorded
-    /// events.
+    /// drained into, provided that the file was new. With a [window](super::Window), the drain
+    /// decides what is written, so a `detail_seq` counts recorded details and is not a position in
+    /// a file. With [`Lanes::Both`](super::Lanes::Both), the same holds for `index_seq` and
+    /// recorded events.
     ///
     /// # Errors
     ///
@@ -134,15 +134,15 @@ impl Recorder {
         ))
     }
 
-    /// Records an event with its detail, copying the payload. Reserves the sequence numbers of both
+    /// Records an event with its detail, copying the payload. Reserves both sequence numbers
     /// together, so links stay correct even after losses.
     ///
     /// # Errors
     ///
     /// The errors of [`record`](Self::record), and those of the [policy](Overflow) for a payload
-    /// that does not fit. The call never waits for a payload larger than the capacity, because it
-    /// can never fit. With a [window](super::Window), it does not wait for a payload larger than
-    /// half of the capacity either.
+    /// that does not fit. The call never waits if the payload is larger than the capacity, because
+    /// such a payload can never fit. With a [window](super::Window), it also does not wait if the
+    /// payload is larger than half of the capacity.
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         self.check(event)?;
         let payload = detail.payload;
@@ -203,19 +203,19 @@ impl Recorder {
         Arc::clone(&self.losses)
     }
 
-    /// Returns how many events were lost so far.
+    /// Returns the number of events lost so far.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.losses.events.count()
     }
 
-    /// Returns how many details were lost so far, except for those of lost events.
+    /// Returns the number of details lost so far, not counting those of lost events.
     #[must_use]
     pub fn lost_details(&self) -> u64 {
         self.losses.details.count()
     }
 
-    /// Returns whether the ring is no longer drained, so that all further events are lost.
+    /// Returns whether the ring is no longer drained, in which case all further events are lost.
     #[must_use]
     #[inline]
     pub fn is_abandoned(&self) -> bool {
@@ -287,7 +287,7 @@ impl Recorder {
         has_slot && self.payloads.slots() >= payload_size
     }
 
-    /// Returns how many events and payload bytes the ring can hold.
+    /// Returns the maximum number of events and payload bytes that the ring can hold.
     pub(super) fn capacity(&self) -> Capacity {
         Capacity {
             events: self.events.buffer().capacity(),
@@ -295,8 +295,8 @@ impl Recorder {
         }
     }
 
-    /// Waits for room. Returns false if the ring is no longer drained, or if this is a forked
-    /// child, where no other thread runs.
+    /// Waits for room. Returns false if the ring is no longer drained, or if this process is a
+    /// forked child, in which no other thread runs.
     #[cold]
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
         let mut checks = 0_u32;

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::sys::Barrier;
 use crate::write::{Detail, Event, Link, SessionWriter};
 
-/// Records a session: see the [module](super).
+/// A recording of a session: see the [module](super).
 ///
 /// With rings, one thread drains them, writes the files, and keeps the loss counts in the manifest
 /// up to date. Dropping a recording stops it.
@@ -35,7 +35,8 @@ pub struct Recording {
     drain: Mutex<Option<Joining>>,
 }
 
-/// Waits for the drain's thread to end. Returns whether it ended without a panic.
+/// A function that waits for the drain's thread to end and returns whether it ended without a
+/// panic.
 struct Joining(Box<dyn FnOnce() -> bool + Send>);
 
 impl fmt::Debug for Joining {
@@ -85,7 +86,7 @@ impl Recording {
         let shared = Arc::new(Shared::new(session, *options));
         shared.session.store_manifest()?;
         if shared.session.options().survive_kill {
-            // Its first use takes less time before the drain's thread exists.
+            // The first use of a barrier takes less time before the drain's thread exists.
             let _ = Barrier::new();
         }
         let drainer = Drainer::new(Arc::clone(&shared));
@@ -102,7 +103,7 @@ impl Recording {
         &self.shared.session
     }
 
-    /// Registers a thread, with its name if it has one. Threads are numbered from 0.
+    /// Registers a thread with an optional name. Threads are numbered from 0.
     ///
     /// # Errors
     ///
@@ -131,7 +132,7 @@ impl Recording {
         }
     }
 
-    /// Sets a function that updates metadata that changes without notice, such as thread names, so
+    /// Sets a function for updating metadata that changes without notice, such as thread names, so
     /// that the manifest is up to date even if the process dies. Only the first call has an effect.
     ///
     /// The drain's thread calls `update` 10 ms after a thread was registered, 20 ms after that, and
@@ -154,7 +155,7 @@ impl Recording {
     /// # Errors
     ///
     /// The errors of [`ThreadRecorder::record`]; [`Lost::Event`] if the thread cannot be registered
-    /// ([`stop`](Self::stop) returns the error) or its thread-local variables are already
+    /// ([`stop`](Self::stop) returns the error) or its thread-local variables have already been
     /// destroyed.
     #[inline]
     pub fn record(&self, event: &Event) -> Result<u64, Lost> {
@@ -179,7 +180,7 @@ impl Recording {
     ) -> Result<T, Lost> {
         let number = self.shared.number;
         let recorded = MINE.try_with(|mine| {
-            // The `RefCell` is already borrowed if a signal handler interrupted this very function.
+            // The `RefCell` is already borrowed if a signal handler interrupted this function.
             let mut mine = mine.try_borrow_mut().ok()?;
             let known = mine.iter().position(|mine| mine.recording == number);
             let mine = match known.and_then(|known| mine.get_mut(known)) {
@@ -194,7 +195,7 @@ impl Recording {
         })
     }
 
-    /// Registers the calling thread. Does not retry a failed registration.
+    /// Registers the calling thread. A failed registration is not retried.
     #[cold]
     fn register<'a>(&self, mine: &'a mut Vec<Mine>) -> Option<&'a mut Mine> {
         let is_live = |recorder: &ThreadRecorder| !recorder.is_abandoned();
@@ -317,8 +318,8 @@ impl Recording {
     ///
     /// The recording's first error: [`ErrorKind::Io`], the error of a thread that could not be
     /// registered, or [`ErrorKind::LimitReached`] if a file cannot count all events. The rest of
-    /// the session is finalized all the same. [`ErrorKind::AlreadyFinalized`] if the recording was
-    /// already stopped; [`ErrorKind::Forked`].
+    /// the session is still finalized. [`ErrorKind::AlreadyFinalized`] if the recording was already
+    /// stopped; [`ErrorKind::Forked`].
     pub fn stop(&self) -> Result<RecordSummary> {
         self.shared.check_process()?;
         if std::mem::replace(&mut self.shared.lock().is_stopping, true) {

@@ -17,10 +17,10 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 /// Each segment is a valid session. The first is the one that the recording was started with, and
 /// the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`. Existing
 /// names are skipped. All threads switch to the next segment at the same time, each between two
-/// events, and every segment has the recording's modules, symbols, names and anchors. A thread's
-/// depths continue: if a call is open at the switch, it is in one segment and its return in a later
-/// one. [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs to the
-/// segment in which it was counted.
+/// events, and every segment has the recording's modules, symbols, names and anchors. Call depths
+/// continue across segments: a call that is open at the switch is in one segment, and its return is
+/// in a later one. [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs
+/// to the segment in which it was counted.
 ///
 /// During a switch, each thread briefly has two writers. If the next segment cannot be created, the
 /// recording continues in the current one and retries about once a second. If no attempt succeeds,
@@ -31,14 +31,14 @@ use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segment {
-    /// A segment ends when its events and details reach this size in bytes. The drain checks it
-    /// once per pass, so a segment may exceed it by the contents of the rings.
+    /// A segment ends when its events and details reach this size in bytes. The drain checks the
+    /// size once per pass, so a segment may exceed this limit by the contents of the rings.
     pub size: Option<u64>,
     /// A segment ends when it reaches this age.
     pub duration: Option<Duration>,
-    /// How many segments to keep, including the current one; at least 1. When this is exceeded, the
-    /// oldest is deleted, except for files that the recording did not write and their folder. If
-    /// deleting fails, the recording continues, and stopping it returns the error.
+    /// How many segments to keep, including the current one; at least 1. If there are more, the
+    /// oldest is deleted, except for files that the recording did not write and the folders that
+    /// contain them. If deleting fails, the recording continues, and stopping it returns the error.
     pub keep: Option<usize>,
 }
 
@@ -104,8 +104,8 @@ impl Segments {
         }
     }
 
-    /// Returns whether a segment with these writers is over. Each writer adds at most `most` events
-    /// per pass.
+    /// Returns whether the segment that these writers belong to must end. Each writer adds at most
+    /// `most` events per pass.
     pub(super) fn is_over<'a>(
         &self,
         writers: impl Iterator<Item = &'a ThreadWriter>,
@@ -156,7 +156,7 @@ impl Segments {
     }
 
     /// Keeps the error of a segment that could not be created, until a later attempt succeeds.
-    /// Waits twice as many passes before each attempt as before the previous one.
+    /// Doubles the number of passes to wait before each further attempt.
     pub(super) fn fail(&mut self, error: Error) {
         let last = self.failure.as_ref().map_or(0, |failure| failure.passes);
         let passes = last.saturating_mul(2).clamp(1, MOST_PASSES);
@@ -172,7 +172,7 @@ impl Segments {
         self.failure.take().map(|failure| failure.error)
     }
 
-    /// Counts a finished segment, and deletes the oldest if there are too many.
+    /// Counts a finished segment, and deletes the oldest one if there are too many.
     pub(super) fn end(&mut self, segment: &SessionWriter, totals: &SessionTotals) -> Result<()> {
         self.totals.add(totals);
         self.count = self.count.saturating_add(1);

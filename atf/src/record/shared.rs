@@ -30,7 +30,7 @@ pub(super) struct Shared {
     pub(super) update: OnceLock<Update>,
 }
 
-/// Updates metadata that changes without notice.
+/// An update of metadata that changes without notice.
 pub(super) struct Update(pub(super) Box<dyn Fn(&SessionWriter) + Send + Sync>);
 
 impl fmt::Debug for Update {
@@ -50,12 +50,12 @@ pub(super) struct State {
     pub(super) ended: Vec<Arc<Direct>>,
     /// The losses of each thread that may still lose something.
     pub(super) losses: Vec<(u32, Arc<Losses>)>,
-    /// How many events and details were lost by threads that are no longer in `losses`, over all
+    /// The numbers of events and details lost by threads that are no longer in `losses`, over all
     /// segments.
     pub(super) lost: (u64, u64),
-    /// The losses of events in this segment from threads without files.
+    /// The events lost in this segment by threads without files.
     pub(super) lost_unlisted: Option<Loss>,
-    /// How many threads got rings smaller than the requested capacity.
+    /// The number of threads whose rings are smaller than the requested capacity.
     pub(super) smaller_rings: u64,
     /// Threads that the drain's thread has yet to create.
     pub(super) wanted: Vec<u32>,
@@ -142,8 +142,8 @@ impl Shared {
         Err(error.with_path(Some(self.session.path())))
     }
 
-    /// Registers a thread. The drain's thread creates its files and its ring, because the calling
-    /// thread's stack may be small, as in a signal handler.
+    /// Registers a thread. The drain's thread creates the new thread's files and ring, because the
+    /// calling thread's stack may be small, as in a signal handler.
     pub(super) fn add_thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
         let thread_id = self.reserve_thread()?;
         if let Some(name) = name {
@@ -184,9 +184,9 @@ impl Shared {
         Error::new(ErrorKind::AlreadyFinalized).with_path(Some(self.session.path()))
     }
 
-    /// Makes the drain's thread finalize a thread without a ring when it ends.
+    /// Makes the drain's thread finalize a thread without a ring when that thread ends.
     pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
-        // In a forked child, the parent's thread has not ended.
+        // In a forked child, the thread still runs in the parent.
         if self.check_process().is_ok() {
             let mut state = self.lock();
             state.direct.retain(|other| !Arc::ptr_eq(other, direct));
@@ -211,8 +211,8 @@ impl Shared {
     }
 
     /// Passes the losses and the first segment's metadata to the current segment's manifest. If the
-    /// segment `is_over`, later losses belong to the next one. Returns how many events and details
-    /// were lost so far in all segments.
+    /// segment `is_over`, later losses belong to the next one. Returns the numbers of events and
+    /// details lost so far in all segments.
     pub(super) fn tell(&self, is_over: bool) -> (u64, u64) {
         let segment = self.segment();
         segment.take_over(&self.session);
@@ -295,7 +295,7 @@ impl Shared {
         }
         let unfinished = std::mem::take(&mut self.lock().unfinished);
         for session in unfinished {
-            // Its first error has already been recorded.
+            // The session's first error has already been recorded.
             let _ = session.finalize();
         }
         self.tell(false);

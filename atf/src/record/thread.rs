@@ -17,8 +17,8 @@ const ATTEMPTS: u32 = 200;
 /// The time between two attempts.
 const WAITING: Duration = Duration::from_millis(1);
 
-/// Records the events of one thread of a [`Recording`](super::Recording). Dropping it finalizes
-/// the thread's files.
+/// A recorder for the events of one thread of a [`Recording`](super::Recording). Dropping it
+/// finalizes the thread's files.
 #[derive(Debug)]
 pub struct ThreadRecorder {
     thread_id: u32,
@@ -80,7 +80,7 @@ impl ThreadRecorder {
     ///
     /// # Errors
     ///
-    /// Those of [`record`](Self::record) and [`Recorder::record_with_detail`].
+    /// The errors of [`record`](Self::record) and [`Recorder::record_with_detail`].
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
         match &mut self.lane {
             Lane::Ring(recorder) => recorder.record_with_detail(event, detail),
@@ -90,9 +90,9 @@ impl ThreadRecorder {
         }
     }
 
-    /// Returns the capacity of the thread's ring, which is smaller than the full one if the rings of
-    /// all threads would exceed [`ring_memory`](super::RecordOptions::ring_memory). `None` if the
-    /// thread has no ring.
+    /// Returns the capacity of the thread's ring, which is smaller than the full one if the rings
+    /// of all threads would exceed [`ring_memory`](super::RecordOptions::ring_memory). Returns
+    /// `None` if the thread has no ring.
     #[must_use]
     pub fn capacity(&self) -> Option<Capacity> {
         match &self.lane {
@@ -110,7 +110,8 @@ impl ThreadRecorder {
         })
     }
 
-    /// Returns whether the recording has stopped or failed, so that all further events are lost.
+    /// Returns whether the recording has stopped or failed, in which case all further events are
+    /// lost.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         match &self.lane {
@@ -120,8 +121,8 @@ impl ThreadRecorder {
     }
 }
 
-/// Counts events that never reached a thread's recorder, for example because a signal handler
-/// interrupted it. The manifest includes them in the thread's losses.
+/// A counter for events that never reached a thread's recorder, for example because a signal
+/// handler interrupted it. The manifest includes them in the thread's losses.
 #[derive(Debug, Clone)]
 pub struct LossCounter(Arc<Losses>);
 
@@ -136,7 +137,7 @@ impl LossCounter {
     }
 }
 
-/// The recording's end of a thread that writes its files itself.
+/// The recording's handle to a thread that writes its files itself.
 #[derive(Debug)]
 pub(super) struct Direct {
     writer: Revoker<ThreadWriter>,
@@ -170,7 +171,7 @@ impl Direct {
     }
 }
 
-/// The traced thread's end of [`Direct`].
+/// The traced thread's counterpart to [`Direct`].
 #[derive(Debug)]
 struct DirectRecorder {
     writer: Holder<ThreadWriter>,

@@ -14,16 +14,16 @@ const LOOKING: Duration = Duration::from_millis(1);
 /// only the first and last time, and keeps everything in between.
 const SLOTS: usize = 64;
 
-/// Triggers a recording's [windows](super::Window). Takes no lock and allocates no memory, so
-/// signal handlers may use it.
+/// A trigger for a recording's [windows](super::Window). It takes no lock and allocates no memory,
+/// so signal handlers may use it.
 #[derive(Debug, Clone)]
 pub struct Trigger(Arc<Triggers>);
 
 /// Messages from triggers to the drain.
 #[derive(Debug)]
 pub(super) struct Triggers {
-    /// How many calls are reading the clock. Until these calls end, the drain does not decide on
-    /// recent events.
+    /// The number of calls that are reading the clock. Until these calls end, the drain does not
+    /// decide on recent events.
     pub(super) begun: AtomicU32,
     /// The times of triggers; [`NEVER`] in free slots.
     slots: [AtomicU64; SLOTS],
@@ -31,9 +31,10 @@ pub(super) struct Triggers {
     first_ns: AtomicU64,
     /// The latest time of the triggers without a slot.
     last_ns: AtomicU64,
-    /// How many triggers were fired.
+    /// The number of triggers fired.
     fired: AtomicU64,
-    /// How many triggers were served: all their events were passed to the system.
+    /// The number of triggers served: all events that they requested were passed to the operating
+    /// system.
     served: AtomicU64,
     /// Whether the process may end once the triggers are served.
     is_ending: AtomicBool,
@@ -46,11 +47,11 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// The drain's record of the calls that are reading the clock.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// How many calls were abandoned and are assumed never to end.
+    /// The number of abandoned calls, which are assumed never to end.
     left: u32,
-    /// The number of calls at the last pass.
+    /// The number of calls in the last pass.
     begun: u32,
-    /// The time since which the number is known to be unchanged.
+    /// The time since which this number is known to be unchanged.
     since: Option<Instant>,
 }
 
@@ -69,11 +70,11 @@ impl Trigger {
 
     /// Like [`fire`](Self::fire), but for a process that may end once the trigger is served, for
     /// example in the handler of a fatal signal. The manifest has no `unwritten_events` once all
-    /// requested events have been written or counted as lost, provided the trigger requests nothing
-    /// later. If the process keeps running, `unwritten_events` is back in the manifest about a
-    /// second later.
+    /// requested events have been written or counted as lost, provided that the trigger requests no
+    /// later events. If the process keeps running, `unwritten_events` is back in the manifest about
+    /// a second later.
     pub fn fire_last(&self) -> u64 {
-        // Stored before the trigger is fired, so that the drain reads it when it serves the
+        // Store this before firing the trigger, so that the drain sees it when it serves the
         // trigger.
         self.0.is_ending.store(true, Ordering::Release);
         self.0.fire()
@@ -164,13 +165,14 @@ impl Triggers {
             });
         if !is_stored {
             self.last_ns.fetch_max(time, Ordering::Relaxed);
-            // Stored after the last time, so a reader that sees this time also sees the last one.
+            // Store the first time after the last one, so that a reader that sees the first also
+            // sees the last.
             self.first_ns.fetch_min(time, Ordering::Release);
         }
         self.fired.fetch_add(1, Ordering::Release);
     }
 
-    /// Returns how many triggers were fired. The next [`take`](Self::take) returns them.
+    /// Returns the number of triggers fired. The next [`take`](Self::take) returns them.
     pub(super) fn fired(&self) -> u64 {
         self.fired.load(Ordering::Acquire)
     }
@@ -179,7 +181,7 @@ impl Triggers {
         self.served.load(Ordering::Acquire)
     }
 
-    /// Returns whether the process may end once the triggers so far are served.
+    /// Returns whether the process may end once the triggers fired so far are served.
     pub(super) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Acquire)
     }
@@ -189,7 +191,7 @@ impl Triggers {
         self.is_ending.swap(false, Ordering::AcqRel)
     }
 
-    /// Returns how many triggers may be about to store a time earlier than now.
+    /// Returns the number of triggers that may be about to store a time earlier than now.
     pub(super) fn begun(&self) -> u32 {
         self.begun.load(Ordering::SeqCst)
     }
@@ -208,7 +210,7 @@ impl Triggers {
         }
     }
 
-    /// Marks this many triggers as served and so releases the threads waiting for them.
+    /// Marks the first `fired` triggers as served, which releases the threads waiting for them.
     pub(super) fn serve(&self, fired: u64) {
         self.served.fetch_max(fired, Ordering::Release);
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::setters::setters;
 
-/// Records in full only around triggers (S1, S2, S4): see
+/// A time window around each trigger in which to record in full (S1, S2, S4): see
 /// [`Recording::trigger`](super::Recording::trigger).
 ///
 /// A trigger at time `t` requests everything from `t - pre_roll` to `t + post_roll`, both
@@ -19,15 +19,15 @@ use crate::setters::setters;
 /// trigger requests everything the rings hold, and events discarded early do not count as lost.
 ///
 /// Loss counts are exact for the times in the manifest. If a ring discards more events within the
-/// pre-roll than it holds, or more than 65,536, these times may begin before the window, so that up
-/// to 1/16,000 of the discarded events count in addition.
+/// pre-roll than it holds, or more than 65,536, these times may begin before the window, so up to
+/// 1/16,000 of the discarded events are counted in addition.
 ///
 /// A ring takes memory only for the parts written so far. When a thread ends, the events that a
-/// trigger may still request move to memory of exactly their size: 32 bytes each, plus their
-/// payloads. The events of all ended threads take at most 512 MiB, unless there is only one such
-/// thread. At most 128 ended threads with open files keep events: with [`Lanes::Details`] all of
-/// them have files, with [`Lanes::Both`] those whose events were requested. Beyond that, the events
-/// of the thread that ended first count as lost. Each live thread takes up to its
+/// trigger may still request move to a block of exactly the size they need: 32 bytes each, plus
+/// their payloads. The events of all ended threads take at most 512 MiB, unless there is only one
+/// such thread. At most 128 ended threads with open files keep events: with [`Lanes::Details`], all
+/// of them have files; with [`Lanes::Both`], only those whose events were requested. Beyond that,
+/// the events of the thread that ended first count as lost. Each live thread takes up to its
 /// [capacity](super::Capacity), plus 1.5 MiB for the times of discarded events. All live threads
 /// together take at most [`ring_memory`](super::RecordOptions::ring_memory), so with many threads,
 /// rings are smaller.
@@ -62,7 +62,7 @@ pub enum Lanes {
     /// Details. All events are recorded, but without their details outside windows.
     #[default]
     Details,
-    /// Events and details, as a flight recorder does.
+    /// Events and details, as in a flight recorder.
     Both,
 }
 
@@ -74,13 +74,13 @@ const MOST_WINDOWS: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Windows {
     options: Window,
-    /// The first and last moment of each window: disjoint, in order.
+    /// The first and last moment of each window; the windows are in order and do not overlap.
     ranges: Vec<(u64, u64)>,
     /// The start of the window that is still open.
     open: Option<u64>,
     /// The ranges added since the last pass.
     added: Vec<(u64, u64)>,
-    /// Later triggers cannot request events before this time.
+    /// The time before which later triggers cannot request events.
     decided_ns: u64,
 }
 
@@ -144,7 +144,8 @@ impl Windows {
         self.open = start;
     }
 
-    /// Decides on events older than the pre-roll, because all triggers up to `now_ns` are known.
+    /// Decides on all events older than the pre-roll, because all triggers up to `now_ns` are
+    /// known.
     pub(super) fn decide_at(&mut self, now_ns: u64) {
         let decided_ns = now_ns.saturating_sub(nanoseconds(self.options.pre_roll));
         self.decided_ns = self.decided_ns.max(decided_ns);
@@ -172,7 +173,7 @@ impl Windows {
         &self.added
     }
 
-    /// Returns whether the pre-roll has a limit. A pre-roll without one covers everything the rings
+    /// Returns whether the pre-roll has a limit. An unlimited pre-roll covers everything the rings
     /// hold.
     pub(super) fn have_a_start(&self) -> bool {
         nanoseconds(self.options.pre_roll) < u64::MAX
@@ -188,7 +189,7 @@ impl Windows {
         timestamp_ns < self.decided_ns
     }
 
-    /// Decides on an event. If the ring `is_crowded`, the event must leave it now.
+    /// Decides on an event. If the ring `is_crowded`, the event cannot stay in it.
     pub(super) fn judge(&self, timestamp_ns: u64, is_crowded: bool) -> Verdict {
         let next = self.ranges.partition_point(|range| range.1 < timestamp_ns);
         let is_inside = self.ranges.get(next).map(|range| range.0 <= timestamp_ns);

@@ -2,10 +2,10 @@
 
 use crate::wire::{CallEffect, EventKind};
 
-/// Derives the depth from calls and returns, as tracers do: the outermost call has depth 1, and a
+/// Call depths derived from calls and returns, as in tracers: the outermost call has depth 1, and a
 /// return or an exception has the depth of its call.
 ///
-/// If a trace begins inside calls, some returns have no call; they also get depth 1.
+/// If a trace begins inside calls, some returns have no call; these returns also get depth 1.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Depth {
     /// The number of calls that have not returned.

@@ -22,7 +22,7 @@ struct End<'a> {
     events_offset: u64,
     events_end: u64,
     event_count: u64,
-    /// How many of the events counted in the header are missing from the file.
+    /// The number of events that the header counts but the file lacks.
     missing_events: u64,
     /// Where the last event would end if none were missing.
     header_end: u64,
@@ -151,7 +151,8 @@ impl End<'_> {
         }
     }
 
-    /// Returns the offset after the events and any bytes between them and the footer or the zeros.
+    /// Returns the offset after the events and after any bytes between them and the footer or the
+    /// zero tail.
     fn section_end(&self) -> u64 {
         match self.completeness {
             Completeness::Finalized | Completeness::HeaderNotUpdated => {

@@ -18,8 +18,8 @@ pub(super) fn is_unreadable(file: &Input) -> bool {
 }
 
 /// Opens an index file with a header reconstructed from its events, or returns `None` if the events
-/// fit no wire version. `id` is the id in the folder's name, `clock` the manifest's clock, and
-/// `detail` the detail file's header.
+/// do not fit any wire version. `id` is the id in the folder's name, `clock` the manifest's clock,
+/// and `detail` the detail file's header.
 pub(super) fn index(
     file: Input,
     id: Option<u32>,

@@ -66,7 +66,8 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Keeps the wire version, the details and the whole session, but not the rest.
+    /// Creates a job that keeps the wire version, the details and the whole session, but no data
+    /// outside the regular files.
     pub(super) fn new(action: Action, durability: Durability) -> Self {
         Self {
             action,
@@ -95,7 +96,7 @@ impl Job<'_> {
 /// Why the rewrite of a thread stopped.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Its files could not be read. The other threads can still be rewritten.
+    /// The thread's files could not be read. The other threads can still be rewritten.
     Read(Error),
     /// The new files could not be written. The whole rewrite stops.
     Write(Error),
@@ -108,13 +109,13 @@ impl From<Error> for Failure {
     }
 }
 
-/// Counts the bytes read from one thread.
+/// A counter for the bytes read from one thread.
 ///
-/// Counts each byte only once, even if it is read twice, so progress never exceeds the total.
+/// Each byte counts only once, even if it is read twice, so progress never exceeds the total.
 pub(super) struct Progress<'a> {
     /// The bytes processed in all threads.
     done: &'a AtomicU64,
-    /// The thread's bytes that are not yet counted.
+    /// The number of the thread's bytes that have not been counted yet.
     left: u64,
     untold: u64,
     tell: &'a dyn Fn(),

@@ -97,8 +97,8 @@ pub(super) fn rewrite(
             .collect();
     }
     let new = manifest(job, old, facts, &mut report);
-    // A cut changes threads and times on purpose, and an unreadable manifest has nothing to
-    // compare.
+    // A cut changes threads and times on purpose, and an unreadable manifest contains nothing to
+    // compare with.
     if let Some(old) = old.filter(|old| job.cut.is_none() && !old.is_unreadable()) {
         note_differences(old, &new, facts, &mut report);
     }
@@ -187,7 +187,7 @@ fn manifest(
     for (position, symbol) in new.symbols.iter_mut().enumerate() {
         symbol.position = position;
     }
-    // The content determines the version, whatever the old manifest says.
+    // The content determines the version, not the old manifest's version.
     new.format_version = Some(new.version().to_owned());
     new
 }

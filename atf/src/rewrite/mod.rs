@@ -18,10 +18,10 @@
 //! # What is kept
 //!
 //! Recovery keeps every whole index event up to the first hole, and every detail whose index event
-//! is kept and whose links agree in both directions. Links are renumbered 0, 1, 2 and so on along
-//! the new index. Faults in the content, such as decreasing timestamps, are kept, because a fix
-//! would invent data. Data that does not fit into the regular files is set aside, and never merged
-//! back:
+//! is kept and whose links agree in both directions. Links are renumbered 0, 1, 2 and so on, in the
+//! order of the new index. Faults in the content, such as decreasing timestamps, are kept, because
+//! a fix would invent data. Data that does not fit into the regular files is set aside, and never
+//! merged back:
 //!
 //! | in the new session | content |
 //! |---|---|
@@ -41,7 +41,7 @@
 //! # Segments
 //!
 //! The [segments](crate::session::Segments) of a process are rewritten one after another and keep
-//! their folders' names, so the new segments are one trace too. [`convert`] carries call depths
+//! their folders' names, so the new segments also form one trace. [`convert`] carries call depths
 //! from one segment to the next, and [`cut`] carries open calls. Both start over where a segment,
 //! or the end of a thread in a segment, is missing. Recovery finalizes each segment. If a killed
 //! tracer left a segment's last events unwritten, calls continue across that gap, and the report
@@ -50,8 +50,8 @@
 //! # Memory
 //!
 //! A session's threads are rewritten in parallel, one per core. Each takes 8 bytes and one bit per
-//! detail event. Details are also kept in memory if this takes at most 256 MiB over all threads
-//! being rewritten; otherwise they are read twice. A payload larger than 64 KiB is copied in
+//! detail event. Details are also kept in memory if this takes at most 256 MiB for all threads
+//! being rewritten; otherwise, they are read twice. A payload larger than 64 KiB is copied in
 //! pieces. Salvage takes another 56 bytes per detail found past damage.
 //!
 //! ```
@@ -111,7 +111,7 @@ pub struct RecoverOptions<'a> {
     /// Whether to also search past holes and damage. The report marks events found there.
     pub salvage: bool,
     /// The manifest of another run, for modules and symbols that the session's own manifest lacks.
-    /// If the two manifests have different build ids for a module, its names are not used.
+    /// If the two manifests have different build ids for a module, the module's names are not used.
     pub symbols: Option<Manifest>,
     /// Which data of the new trace survives a power loss after the call has returned.
     pub durability: Durability,
@@ -243,7 +243,7 @@ pub fn recover(
 /// # Errors
 ///
 /// The errors of [`recover`], and [`LimitReached`](crate::ErrorKind::LimitReached) or
-/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if the number of events, or the number of an event
+/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if the number of events, or the value of an event
 /// kind, does not fit the wire version.
 pub fn convert(
     path: impl AsRef<Path>,
@@ -293,13 +293,14 @@ pub fn scrub(
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the
 /// session if needed.
 ///
-/// An event is in the range if the greatest timestamp up to it is, so a thread's events stay
-/// together even where timestamps decrease. Events keep their details. If a thread has events after
-/// the start and calls open at the start, its part begins with these calls, at the start's time,
-/// outermost first. If it has events after the end and calls open at the end, its part ends with
-/// their returns, at the end's time. So each call lasts as long as [`analyze`](crate::analyze)
-/// finds within the range. The manifest records how many calls and returns were added, and where:
-/// [`Cut`](crate::manifest::Cut). A thread that ended earlier gets no returns.
+/// An event is in the range if the greatest timestamp up to that event is in the range, so a
+/// thread's events stay together even where timestamps decrease. Events keep their details. If a
+/// thread has events after the start and calls open at the start, its part begins with these calls,
+/// at the start's time, outermost first. If it has events after the end and calls open at the end,
+/// its part ends with their returns, at the end's time. As a result, each call in the new trace
+/// lasts exactly as long as [`analyze`](crate::analyze) reports for the range. The manifest records
+/// how many calls and returns were added, and where: [`Cut`](crate::manifest::Cut). A thread that
+/// ended earlier gets no returns.
 ///
 /// In a process with several segments, each open call is repeated once, at the thread's first event
 /// in or after the range, and returns once, at the thread's first event after the range. Leading
@@ -307,11 +308,11 @@ pub fn scrub(
 /// events. The report lists unwritten segments that are damaged.
 ///
 /// The manifest's function names, thread names, modules, anchors and unknown keys are kept, and so
-/// are all losses, whatever their time. Data that does not fit into the regular files is dropped,
-/// as by [`scrub`].
+/// are all losses, regardless of their times. Data that does not fit into the regular files is
+/// dropped, as by [`scrub`].
 ///
 /// Takes as much memory as [`recover`], plus 37 MiB if 262,144 calls are open. If more calls are
-/// open, the new trace lacks the outermost ones, and the report counts them.
+/// open, the new trace lacks the outermost ones, and the report states how many.
 ///
 /// # Errors
 ///

@@ -15,10 +15,10 @@ use crate::window::Window;
 
 const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 
-/// The details found, by ascending offset and ascending position. A detail's position is the one in
-/// its index event's link.
+/// The details found, in ascending order of both offset and position. A detail's position is the
+/// one that its index event links to.
 ///
-/// Takes 56 bytes per detail; the search is linear in the file's size.
+/// Each takes 56 bytes. The search time is linear in the file's size.
 #[derive(Debug, Default)]
 pub(super) struct SalvagedDetails(Vec<DetailEvent>);
 

@@ -18,8 +18,8 @@ use crate::write::Durability;
 const BUFFER_SIZE: usize = 0x1_0000;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 
-/// Writes details that no index event refers to, byte for byte, as a finalized file in detail
-/// format.
+/// A writer for details that no index event refers to: copies them byte for byte to a finalized
+/// file in detail format.
 #[derive(Debug)]
 pub(super) struct OrphansWriter {
     section: Section,
@@ -58,7 +58,7 @@ impl OrphansWriter {
         self.times = Some((self.times.map_or(time, |(first, _)| first), time));
     }
 
-    /// Adds bytes to the detail that was begun last.
+    /// Adds bytes to the last detail that was begun.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.section.write(bytes)
     }
@@ -78,7 +78,8 @@ impl OrphansWriter {
     }
 }
 
-/// Writes index events after a hole, byte for byte, as a finalized file in index format.
+/// A writer for index events after a hole: copies them byte for byte to a finalized file in index
+/// format.
 #[derive(Debug)]
 pub(super) struct SalvagedWriter {
     section: Section,

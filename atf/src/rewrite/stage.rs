@@ -15,11 +15,12 @@ use crate::session;
 use crate::wire::HEADER_SIZE;
 use crate::write::{Disk, Durability, Storage};
 
-/// How many names to try for the unfinished folder, in case other rewrites use the same parent.
+/// How many names to try for the unfinished folder, in case other rewrites use the same parent
+/// folder.
 const ATTEMPTS: u32 = 1000;
 /// The size in bytes of each buffer for comparing files.
 const BUFFER_SIZE: usize = 0x4_0000;
-/// The size in bytes of the pieces in which files are copied.
+/// The size in bytes of the pieces that files are copied in.
 const PIECE_SIZE: usize = 0x1_0000;
 
 /// A folder that moves to its final path only when it is complete.
@@ -96,7 +97,8 @@ impl Stage {
         }
         fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
         let synced = sync_folder(&self.parent, durability);
-        // If this failed, move the folder back. Then nothing is left at `out`, unless that fails too.
+        // If this failed, move the folder back. Then nothing is left at `out`, unless moving it
+        // back also fails.
         self.is_published = synced.is_ok() || fs::rename(&self.out, &self.folder).is_err();
         synced
     }
@@ -167,7 +169,7 @@ pub(super) struct Left {
 ///
 /// # Errors
 ///
-/// An error if the copy cannot be written.
+/// Fails if the copy cannot be written.
 pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<Left>> {
     let mut left = Vec::new();
     // No recursion: deeply nested folders could overflow the stack.

@@ -16,7 +16,8 @@ use crate::session::Segments;
 /// The folder for unreadable files, which are copied unchanged.
 pub(super) const UNREADABLE: &str = "unreadable";
 
-/// How many folders deep to search for sessions: in `traces`, `session_…/pid_…` is two deep.
+/// How many folders deep to search for sessions: in `traces`, `session_…/pid_…` is two folders
+/// deep.
 const DEPTH: usize = 3;
 
 /// A session, or the folder of a thread without a session.

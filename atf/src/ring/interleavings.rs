@@ -1,9 +1,9 @@
 //! Tests every interleaving of a reader's reads with a running writer's stores.
 //!
-//! Both sides are the production code. The writer is a [`ThreadWriter`] that exposes its ring
-//! between any two stores ([`watch`]). The reader is [`look`], which reads five times: header,
-//! index area, header, detail area, header. So each sequence of five images, in which no image is
-//! earlier than its predecessor, is one interleaving. The tests assume that a single read sees one
+//! Both sides run production code. The writer is a [`ThreadWriter`] that exposes its ring between
+//! any two stores ([`watch`]). The reader is [`look`], which reads five times: header, index area,
+//! header, detail area, header. So each sequence of five images, in which no image is earlier than
+//! its predecessor, is one interleaving. The tests assume that a single read sees the ring at one
 //! moment; stores of single numbers are atomic.
 
 use std::cell::RefCell;

@@ -8,7 +8,8 @@ use crate::files::is_unfinished;
 
 /// The maximum depth: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;
-/// The maximum number of folders to visit, because the path may be the root of a disk.
+/// The maximum number of folders to visit. There is a limit because the path may be the root of a
+/// disk.
 const MOST_LOOKED_AT: usize = 1000;
 
 /// Returns the paths of at most `most` sessions, relative to `folder`, sorted by depth, then by

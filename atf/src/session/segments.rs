@@ -10,11 +10,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Loss, ManifestThread};
 use crate::symbols::Function;
 
-/// Reads a process: its session, or the [segments](crate::record::Segment) of its recording in
-/// order.
+/// A reader for a process: its session, or the [segments](crate::record::Segment) of its recording
+/// in order.
 ///
 /// A thread's events and open calls continue from one segment to the next. Calls do not continue
-/// across a gap, where a segment between two others is missing or lacks the thread.
+/// across a gap: a place where a segment between two others is missing or lacks the thread.
 ///
 /// ```
 /// use atf::session::Segments;
@@ -112,7 +112,7 @@ impl Segments {
         (first.segment > 1 && !is_cut).then(|| 1..=first.segment.saturating_sub(1))
     }
 
-    /// Returns the problems of the sessions themselves, and an error for each gap between two
+    /// Returns the problems with the sessions themselves, and an error for each gap between two
     /// segments.
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
@@ -148,9 +148,9 @@ impl Segments {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ThreadSegments<'a> {
-    /// The id in the names of its folders.
+    /// The id in the names of the thread's folders.
     pub id: u32,
-    /// Its folders, in the order of the segments.
+    /// The thread's folders, in the order of the segments.
     pub segments: Vec<ThreadSegment<'a>>,
 }
 
@@ -164,14 +164,14 @@ pub struct ThreadSegment<'a> {
     pub position: usize,
     /// The thread.
     pub entry: &'a ThreadEntry,
-    /// Its entry in the segment's manifest.
+    /// The thread's entry in the segment's manifest.
     pub listed: Option<&'a ManifestThread>,
     /// Whether a segment, or the thread's folder in one, is missing between the previous folder and
     /// this one.
     pub is_after_gap: bool,
 }
 
-/// Returns the problems of a process's sessions, and an error for each gap between two of them.
+/// Returns the problems with a process's sessions, and an error for each gap between two of them.
 pub(crate) fn problems(sessions: &[SessionReader]) -> Vec<Error> {
     let gap = |pair: &[SessionReader]| match pair {
         [before, after] => gap(before, after),
@@ -223,7 +223,7 @@ pub(crate) fn threads(sessions: &[SessionReader]) -> Vec<ThreadSegments<'_>> {
     threads.into_values().collect()
 }
 
-/// Returns an error if segments between these two are missing.
+/// Returns an error if there are segments missing between these two.
 fn gap(before: &SessionReader, after: &SessionReader) -> Option<Error> {
     let [before, name] = [before, after].map(|session| ProcessName::of(session.path()));
     let (first, next) = (before?.segment.saturating_add(1), name?.segment);

@@ -23,9 +23,9 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotRegular`] for anything but a regular file. The type is checked before
-    /// opening, so that a FIFO cannot block and devices are not touched. [`ErrorKind::Io`] for any
-    /// other failure.
+    /// [`ErrorKind::NotRegular`] for anything but a regular file. The type is checked before the
+    /// file is opened, so that a FIFO cannot block and devices are not accessed. [`ErrorKind::Io`]
+    /// for any other failure.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let open = || -> Result<Self> {

@@ -46,7 +46,7 @@ impl Growing {
     /// # Errors
     ///
     /// [`ErrorKind::Replaced`] if the path now refers to a different file. The errors of
-    /// [`Input::open_in_session`], also if the file no longer exists.
+    /// [`Input::open_in_session`], including if the file no longer exists.
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
         let (input, identity) = match self.open() {
             Ok(opened) => opened,

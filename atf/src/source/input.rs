@@ -46,7 +46,7 @@ impl Input {
         Self::of(bytes.len() as u64, Source::InMemory(Memory::Owned(bytes)))
     }
 
-    /// Replaces this input by a source that reads from it.
+    /// Replaces this input with a source that reads from it.
     pub(super) fn wrapped<S: ReadAt + 'static>(self, wrap: impl FnOnce(Self) -> S) -> Self {
         Self {
             path: self.path.clone(),
@@ -268,7 +268,7 @@ impl Input {
     }
 
     /// Like [`read`](Self::read), but an error after the first `least` bytes only ends the read,
-    /// because the caller has not requested the bytes after them yet.
+    /// because the caller has not yet requested the bytes after these.
     pub(crate) fn read_ahead(&self, offset: u64, buffer: &mut [u8], least: u64) -> Result<usize> {
         let size = buffer.len();
         let least = usize::try_from(least).map_or(size, |least| least.min(size));

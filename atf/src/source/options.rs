@@ -37,7 +37,7 @@ pub struct OpenOptions {
     /// Whether to first read whole files to find unreadable ranges, which then read as zeros (see
     /// [`Input::unreadable`](super::Input::unreadable)). Must not be set for mapped files.
     pub(crate) around_errors: bool,
-    /// The size in bytes up to which a `detail.atf` is read into memory as a whole. This saves
+    /// The maximum size in bytes of a `detail.atf` that is read into memory as a whole. This saves
     /// reads, because the file is walked when it is opened and then read again.
     pub(crate) detail_in_memory: u64,
     /// Whether threads are scanned while they are opened.

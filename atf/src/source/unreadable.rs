@@ -5,7 +5,7 @@ use std::{io, iter};
 
 use super::ReadAt;
 
-/// The sizes in bytes of the pieces in which a file is probed. A piece that cannot be read is
+/// The sizes in bytes of the pieces that a file is probed in. A piece that cannot be read is
 /// divided into pieces of the next smaller size.
 const PIECES: [usize; 3] = [0x1_0000, 0x1000, 0x200];
 
@@ -122,7 +122,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Reads a range. If that fails, reads it in parts of the first size in `sizes`.
+    /// Reads a range. If that fails, reads the range in pieces of the first size in `sizes`.
     fn piece(&mut self, range: Range<u64>, sizes: &[usize]) -> io::Result<()> {
         match self.read(&range) {
             Ok(()) => self.has_read = true,

@@ -8,11 +8,11 @@
 //!   that have not returned end with it ([`SpanEnd::NotReturned`]).
 //! - A `RETURN` or an `EXCEPTION` of a function without an open call is [`Unmatched`]: the call
 //!   came before the trace began, or was lost. It does not affect other calls.
-//! - Calls that are still open after the last event are returned at the end ([`SpanEnd::Open`]).
+//! - Calls that are still open after the last event are reported at the end ([`SpanEnd::Open`]).
 //! - Events of other kinds are ignored.
 //!
 //! The cost is linear in the number of events. At most [`LIMIT`](CallStack::LIMIT) calls are kept
-//! open, whatever the events are.
+//! open, regardless of the events.
 //!
 //! ```
 //! use atf::spans::{Paired, SpanEnd, Spans};
@@ -96,23 +96,23 @@ use crate::wire::EventKind;
 pub use depths::Depths;
 pub use stack::CallStack;
 
-/// One call of a function.
+/// A single call to a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Span {
     /// The function.
     pub function_id: u64,
-    /// The position of its `CALL`, counted from 0.
+    /// The position of the `CALL` event, counted from 0.
     pub start_seq: u64,
     /// The time of the call in nanoseconds.
     pub start_ns: u64,
     /// How the call ended.
     pub end: SpanEnd,
-    /// The position of the event that ended it; `None` if no event did.
+    /// The position of the event that ended the call; `None` if no event did.
     pub end_seq: Option<u64>,
-    /// The time of its end in nanoseconds; `None` if no event ended it.
+    /// The time at which the call ended, in nanoseconds; `None` if no event ended it.
     pub end_ns: Option<u64>,
-    /// Its depth among the open calls.
+    /// The call's depth among the open calls.
     pub depth: Depth,
 }
 
@@ -185,7 +185,7 @@ impl SpanEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unmatched {
-    /// Its position, counted from 0.
+    /// The event's position, counted from 0.
     pub seq: u64,
     /// Its timestamp in nanoseconds.
     pub timestamp_ns: u64,
@@ -195,7 +195,7 @@ pub struct Unmatched {
     pub event_kind: EventKind,
 }
 
-/// A result of pairing: a call that has ended, or an event that ends no call. This enum is
+/// A result of pairing: either a call that has ended, or an event that ends no call. This enum is
 /// exhaustive, because pairing has no other results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paired {
@@ -205,8 +205,8 @@ pub enum Paired {
     Unmatched(Unmatched),
 }
 
-/// How many calls are open at an event, including the event's own. This enum is exhaustive, because
-/// the depth is either in the file or derived.
+/// The number of calls open at an event, including the event's own call. This enum is exhaustive,
+/// because the depth is either in the file or derived.
 ///
 /// Existing tracers count from 1 and record a return with the depth of its call; derived depths do
 /// the same.
@@ -247,14 +247,15 @@ impl fmt::Display for Depth {
     }
 }
 
-/// The calls of one thread, each returned when it ends. Continues after an error from the events.
+/// An iterator over the calls of one thread, in the order in which they end. Continues after an
+/// error from the events.
 #[derive(Debug)]
 pub struct Spans<I> {
     events: I,
     /// The position of the next event.
     seq: u64,
     stack: CallStack,
-    /// The spans and unmatched returns from the last event.
+    /// The spans and unmatched returns that the last event produced.
     ended: VecDeque<Paired>,
     is_finished: bool,
 }

@@ -42,7 +42,7 @@ use crate::wire::{CallEffect, EventKind};
 pub struct CallStack {
     /// Outermost first.
     open: VecDeque<OpenCall>,
-    /// How many open calls each function has, so that the stack is searched for a return's call
+    /// The number of open calls of each function, so that the stack is searched for a return's call
     /// only if there is one. Built at the first return that does not match the innermost call,
     /// because most threads never need it.
     counts: Option<HashMap<u64, usize>>,
@@ -68,8 +68,8 @@ impl Default for CallStack {
 }
 
 impl CallStack {
-    /// How many calls are kept open by default: as many as 32-byte frames fit into an 8 MiB stack.
-    /// They take at most about 20 MiB.
+    /// The number of calls kept open by default: as many as there are 32-byte frames in an 8 MiB
+    /// stack. They take at most about 20 MiB.
     pub const LIMIT: usize = 1 << 18;
 
     /// Creates an empty stack that keeps at most [`LIMIT`](Self::LIMIT) calls.
@@ -90,7 +90,7 @@ impl CallStack {
         }
     }
 
-    /// Returns how many calls are open, including those given up.
+    /// Returns the number of open calls, including those given up.
     #[must_use]
     pub fn depth(&self) -> u64 {
         self.given_up.saturating_add(self.open.len() as u64)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::Function;
 
-/// Selects functions by id or name.
+/// A pattern that selects functions by id or name.
 ///
 /// ```
 /// use atf::symbols::{Function, Pattern};

@@ -1,4 +1,4 @@
-//! An asymmetric memory barrier: one thread executes its side often, the others execute theirs
+//! An asymmetric memory barrier: one thread executes its side often, and the others execute theirs
 //! rarely.
 
 use std::sync::atomic::{Ordering, compiler_fence, fence};
@@ -7,21 +7,21 @@ use std::sync::atomic::{Ordering, compiler_fence, fence};
 /// another thread passes the other side between a store and a load, at least one of the loads sees
 /// the other thread's store.
 ///
-/// Usually, both sides need a fence. Linux can make all running threads of a process execute one
-/// (`membarrier`), so that the side that is passed often costs nothing.
+/// Usually, both sides need a fence. Linux can make all running threads of a process execute a
+/// fence (`membarrier`), so the side that is passed often costs nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Barrier {
     is_in_system: bool,
 }
 
 impl Barrier {
-    /// The barrier that needs no support by the system.
+    /// A barrier that needs no support from the operating system.
     pub(crate) const FENCE: Self = Self {
         is_in_system: false,
     };
 
-    /// Returns the cheapest barrier that the system has. The first call takes microseconds, or some
-    /// 10 ms if the process already has several threads.
+    /// Returns the cheapest barrier that the operating system supports. The first call takes
+    /// microseconds, or about 10 ms if the process already has several threads.
     pub(crate) fn new() -> Self {
         if system::is_available() {
             Self { is_in_system: true }
@@ -40,7 +40,7 @@ impl Barrier {
         }
     }
 
-    /// Passes the side that is passed rarely. Returns false if the system refused.
+    /// Passes the side that is passed rarely. Returns false if the operating system refused.
     pub(crate) fn rarely(self) -> bool {
         fence(Ordering::SeqCst);
         !self.is_in_system || system::pass()
@@ -89,7 +89,8 @@ mod tests {
 
     const ROUNDS: u32 = if cfg!(miri) { 100 } else { 50_000 };
 
-    /// One side's number of the round that it has begun, and the number that it stores in it.
+    /// The number of the round that one side has begun, and the last round number that it has
+    /// stored.
     #[derive(Debug, Default)]
     struct Side {
         begun: AtomicU32,
@@ -98,8 +99,8 @@ mod tests {
 
     impl Side {
         /// In each round, waits for a different short time, stores the round's number, passes the
-        /// barrier and loads what the other side stored. Returns in which rounds it saw the other's
-        /// store.
+        /// barrier and loads what the other side stored. Returns for each round whether it saw the
+        /// other side's store.
         fn run(&self, other: &Self, wait: impl Fn(u32) -> u32, pass: impl Fn()) -> Vec<bool> {
             let round = |round| {
                 self.begun.store(round, Ordering::Release);

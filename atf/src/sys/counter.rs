@@ -17,7 +17,7 @@ pub(crate) fn is_invariant() -> bool {
 #[inline]
 pub(crate) fn ticks() -> u64 {
     // SAFETY: every processor of this architecture has the instruction, which has no side effects.
-    // A system that forbids it (PR_SET_TSC) ends the program.
+    // A system that forbids reading the counter (PR_SET_TSC) kills the program.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 

@@ -17,7 +17,7 @@ impl OpenOptions {
     ///
     /// Random lookups are about fifteen times faster, and
     /// [`slice`](crate::index::IndexReader::slice) accesses events without copying them. Scans are
-    /// as fast either way.
+    /// equally fast either way.
     ///
     /// # Safety
     ///

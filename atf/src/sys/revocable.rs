@@ -9,7 +9,8 @@ use super::barrier::Barrier;
 
 /// Creates a value that its [`Holder`] uses until a [`Revoker`] takes it.
 ///
-/// Using it takes no atomic read-modify-write and, where the system has a [`Barrier`], no fence.
+/// Using the value takes no atomic read-modify-write and, where the system supports a [`Barrier`],
+/// no fence.
 pub(crate) fn revocable<T>(value: T) -> (Holder<T>, Revoker<T>) {
     with_barrier(value, Barrier::new())
 }
@@ -29,31 +30,31 @@ fn with_barrier<T>(value: T, barrier: Barrier) -> (Holder<T>, Revoker<T>) {
 struct Shared<T> {
     /// Whether the holder is using the value, or about to check whether it may.
     is_in_use: AtomicBool,
-    /// Whether the holder may not start to use the value.
+    /// Whether the holder may no longer start to use the value.
     is_revoked: AtomicBool,
     barrier: Barrier,
-    /// Lets one revoker at a time take the value.
+    /// A lock that lets only one revoker at a time take the value.
     revoking: Turns<()>,
-    /// `None` once it was taken.
+    /// `None` once the value has been taken.
     value: UnsafeCell<Option<T>>,
 }
 
 // SAFETY: one thread at a time uses the value, so it need only be `Send`.
 unsafe impl<T: Send> Sync for Shared<T> {}
 
-/// The only one that uses the value.
+/// The only user of the value.
 #[derive(Debug)]
 pub(crate) struct Holder<T>(Arc<Shared<T>>);
 
-/// Takes the value away.
+/// A handle that can take the value away from its holder.
 #[derive(Debug)]
 pub(crate) struct Revoker<T>(Arc<Shared<T>>);
 
-/// The value could not be taken because it is in use. The holder gets it no more.
+/// The value could not be taken because it is in use. The holder cannot start using it again.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InUse;
 
-/// Ends a use of the value, even after a panic.
+/// A guard that ends a use of the value, even after a panic.
 struct Use<'a>(&'a AtomicBool);
 
 impl Drop for Use<'_> {
@@ -84,11 +85,11 @@ impl<T> Holder<T> {
 }
 
 impl<T> Revoker<T> {
-    /// Takes the value; `None` if it was taken before.
+    /// Takes the value. Returns `None` if it was already taken.
     ///
     /// # Errors
     ///
-    /// [`InUse`] if the holder is using the value. It can be taken later.
+    /// [`InUse`] if the holder is using the value; the value can be taken later.
     pub(crate) fn revoke(&self) -> Result<Option<T>, InUse> {
         let shared = &*self.0;
         let taken = shared.revoking.with(|()| {
@@ -97,14 +98,14 @@ impl<T> Revoker<T> {
                 return Err(InUse);
             }
             // SAFETY: the holder is not using the value, and its next use will find it revoked (see
-            // `Holder::with`). Its last use happened before, because `is_in_use` was acquired. No
-            // other revoker is here.
+            // `Holder::with`). Its last use happened before this load of `is_in_use`, which has
+            // acquire ordering. No other revoker is in this closure.
             Ok(unsafe { &mut *shared.value.get() }.take())
         });
         taken.ok_or(InUse)?
     }
 
-    /// Returns whether the holder may not use the value.
+    /// Returns whether the holder may no longer use the value.
     pub(crate) fn is_revoked(&self) -> bool {
         self.0.is_revoked.load(Ordering::Relaxed)
     }

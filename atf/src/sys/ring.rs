@@ -28,7 +28,7 @@ pub(crate) struct RingArea {
     size: NonNull<AtomicU64>,
     start: NonNull<AtomicU64>,
     checksum: NonNull<AtomicU32>,
-    /// Keeps the mapping behind these pointers alive; it is unmapped with the last area.
+    /// The mapping that these pointers refer to. It is unmapped when the last area is dropped.
     _map: Arc<MmapRaw>,
 }
 
@@ -147,7 +147,7 @@ impl RingArea {
     /// Publishes the first `size` bytes of the area as events, so that readers find them.
     ///
     /// Release ordering keeps the compiler and the processor from publishing before the bytes are
-    /// stored. A kill comes between two instructions, and all stores before it reach the page.
+    /// stored. A kill happens between two instructions, and all stores before it reach the page.
     #[inline]
     pub(crate) fn publish(&self, size: usize) {
         // SAFETY: the pointer refers to 8 bytes of the header, in a mapping that lives as long as
@@ -159,7 +159,7 @@ impl RingArea {
         self.show();
     }
 
-    /// Sets the empty area's new place in its file.
+    /// Sets the empty area's new offset and checksum in its file.
     pub(crate) fn move_to(&self, start: u64, checksum: u32) {
         // SAFETY: as in `publish`; the second field has 4 bytes at a multiple of 4.
         let fields = unsafe { (self.start.as_ref(), self.checksum.as_ref()) };

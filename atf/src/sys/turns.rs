@@ -3,8 +3,8 @@
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A mutex that never waits: if the value is in use, other threads do not get it. Unlike in the
-/// standard library, unlocking is a plain store, which halves the uncontended cost.
+/// A mutex that never waits: if the value is in use, other threads do not get it. Unlike with the
+/// standard library's mutex, unlocking is a plain store, which halves the uncontended cost.
 #[derive(Debug)]
 pub(crate) struct Turns<T> {
     is_taken: AtomicBool,
@@ -14,7 +14,7 @@ pub(crate) struct Turns<T> {
 // SAFETY: one thread at a time uses the value, so it need only be `Send`.
 unsafe impl<T: Send> Sync for Turns<T> {}
 
-/// Releases the value, even after a panic.
+/// A guard that releases the value, even after a panic.
 struct Turn<'a>(&'a AtomicBool);
 
 impl Drop for Turn<'_> {
@@ -65,7 +65,7 @@ mod tests {
         let count = || {
             let mut done = 0;
             while done < TURNS {
-                // A load and a store: a second thread could intervene between them.
+                // This is a load and a store, between which a second thread could intervene.
                 let add = |value: &mut u64| *value += 1;
                 done += u64::from(turns.with(add).is_some());
             }

@@ -66,7 +66,8 @@ mod linux {
         u64::try_from(data).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Converts an offset or size. Returns an error if it would be negative for the system.
+    /// Converts an offset or size. Returns an error if the operating system would interpret it as
+    /// negative.
     fn signed(offset: u64) -> io::Result<libc::off64_t> {
         offset
             .try_into()

@@ -135,7 +135,7 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
 ///
 /// # Panics
 ///
-/// Panics if a version lacks the field. Evaluate this at compile time.
+/// Panics if a version lacks the field, so this must be evaluated at compile time.
 #[expect(
     clippy::indexing_slicing,
     clippy::panic,
@@ -161,7 +161,7 @@ pub(crate) const fn in_each(record: Record, name: &str) -> [Field; Wire::COUNT] 
     fields
 }
 
-/// For each wire version, returns whether it has a field. Evaluate this at compile time.
+/// Returns for each wire version whether it has a field. Must be evaluated at compile time.
 #[expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -181,7 +181,7 @@ const fn is_in_each(record: Record, name: &str) -> [bool; Wire::COUNT] {
 ///
 /// # Panics
 ///
-/// Panics if the offsets differ. Evaluate this at compile time.
+/// Panics if the offsets differ, so this must be evaluated at compile time.
 #[expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
@@ -200,10 +200,11 @@ pub(crate) const fn common_offset(record: Record, name: &str) -> usize {
     fields[0].offset
 }
 
-/// Asserts that a record has the same layout in every wire version. Evaluate this at compile time.
+/// Asserts that a record has the same layout in every wire version. Must be evaluated at compile
+/// time.
 ///
-/// There are no gaps between fields, so equal offsets and an equal number of fields mean equal
-/// layouts.
+/// There are no gaps between fields, so if the offsets and the number of fields are equal, the
+/// layouts are equal.
 #[expect(
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,

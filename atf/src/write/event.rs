@@ -101,6 +101,7 @@ pub struct ThreadSummary {
     /// [`drop_detail`](super::ThreadWriter::drop_detail), or still unwritten when the files were
     /// finalized.
     pub dropped_details: u64,
-    /// The timestamps of the first and the last event in nanoseconds, or `None` without events.
+    /// The timestamps of the first and the last event in nanoseconds; `None` if there are no
+    /// events.
     pub time_range: Option<(u64, u64)>,
 }

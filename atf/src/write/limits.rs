@@ -1,5 +1,5 @@
-//! Tests counts up to 2³², and a writer in a forked child. To save hours, counts start just below
-//! 2³². Forks are simulated.
+//! Tests counts up to 2³², and a writer in a forked child. To save hours, the counts start just
+//! below 2³². Forks are simulated.
 
 use std::sync::Arc;
 

@@ -42,7 +42,7 @@ pub enum Fate {
     Done,
     /// The operation fails.
     Refused(io::ErrorKind),
-    /// A write writes at most this many bytes; any other operation succeeds.
+    /// At most this many bytes are written; an operation other than a write succeeds.
     Short(usize),
 }
 
@@ -238,7 +238,7 @@ impl StorageFile for MemoryFile {
             .checked_add(bytes.len())
             .ok_or(io::ErrorKind::FileTooLarge)?;
         let mut file = lock(&self.bytes);
-        // Writing no bytes never extends a file, whatever the offset.
+        // Writing no bytes never extends a file, regardless of the offset.
         if file.len() < end && !bytes.is_empty() {
             file.resize(end, 0);
         }

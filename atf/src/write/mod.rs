@@ -43,10 +43,10 @@
 //! index events that link to them, so an unfinalized trace may have unlinked details, but no
 //! dangling links.
 //!
-//! Nothing here panics or changes how the host handles signals. A thread writer locks its session
-//! only for a moment, when it creates a file or ends. Exceeding a file-size limit (`RLIMIT_FSIZE`)
-//! kills a process with SIGXFSZ unless the host ignores or handles that signal, as the command
-//! `atf` does; the write error is then returned like any other.
+//! Nothing in this module panics or changes how the host handles signals. A thread writer locks its
+//! session only for a moment, when it creates a file or ends. Exceeding a file-size limit
+//! (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores or handles that signal, as
+//! the command `atf` does; the write error is then returned like any other.
 
 use std::io;
 use std::path::Path;
@@ -90,7 +90,7 @@ fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
     storage.sync_folder(parent).map_err(at(parent))
 }
 
-/// Converts an operating system error to one with a path.
+/// Returns a function that adds a path to an operating system error.
 fn at(path: &Path) -> impl Fn(io::Error) -> Error {
     |error| Error::io(error).with_path(Some(path))
 }

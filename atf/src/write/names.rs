@@ -10,7 +10,7 @@ use crate::manifest::{self, Symbol};
 use crate::platform::Mode;
 
 /// Adds names for unnamed functions to the manifest of the session in `folder`, for example names
-/// found after the run. All other values stay as they are, even those unknown to this crate;
+/// found after the run. All other values remain unchanged, even those unknown to this crate;
 /// `format_version` becomes `"2.1"`. The new manifest replaces the old one atomically and keeps its
 /// mode.
 ///

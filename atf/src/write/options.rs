@@ -24,11 +24,11 @@ const LEAST_BUFFER: usize = 4 << 10;
 pub struct WriteOptions {
     /// The wire version. All known tracers write version 1.
     pub wire: Wire,
-    /// The processor architecture. The default is the one that this program was built for, or 0 if
-    /// the format has no number for it.
+    /// The processor architecture. The default is that of the machine this program was built for,
+    /// or 0 if the format has no number for it.
     pub arch: Arch,
-    /// The operating system. The default is the one that this program was built for, or 0 if the
-    /// format has no number for it.
+    /// The operating system. The default is that of the machine this program was built for, or 0 if
+    /// the format has no number for it.
     pub os: Os,
     /// The clock of the timestamps. The default is the one that [`clock::now_ns`] reads, or 0 if
     /// the format has no number for it.
@@ -38,9 +38,9 @@ pub struct WriteOptions {
     /// Whether an event survives the death of this process, even by SIGKILL, once the call that
     /// wrote it has returned. For power loss, see [`durability`](Self::durability).
     pub survive_kill: bool,
-    /// Whether events are written unchecked, for tools that copy another tracer's events.
+    /// Whether events are written without checks, for tools that copy another tracer's events.
     /// Otherwise, the writer rejects events of unknown kind and events earlier than their
-    /// predecessor, because the format forbids tracers to write them.
+    /// predecessor, because the format does not allow tracers to write them.
     pub verbatim: bool,
     /// The size of each file's buffer in bytes, at least 4 KiB.
     pub buffer_size: usize,
@@ -84,7 +84,7 @@ impl Default for WriteOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
-    /// No guarantee: the system decides when to write. The traced program never waits.
+    /// No guarantee: the operating system decides when to write. The traced program never waits.
     #[default]
     None,
     /// Finalized files: finalizing synchronizes the files, the folder and the folder's name. Events

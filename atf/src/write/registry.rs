@@ -14,7 +14,7 @@ pub(super) struct Shared {
     pub(super) changes: u64,
     /// How many times modules, symbols or anchors have changed.
     pub(super) told: u64,
-    /// How many of another session's changes to modules, symbols or anchors were copied.
+    /// How many of another session's changes to modules, symbols or anchors have been copied.
     pub(super) taken_over: u64,
     /// Threads renamed since a successor last copied the names.
     pub(super) named: BTreeSet<u32>,

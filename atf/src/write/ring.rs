@@ -3,7 +3,7 @@
 //! With [`survive_kill`](super::WriteOptions::survive_kill), the buffers of a thread's two files
 //! are areas of `ring.atf`, a shared memory-mapped file next to them. Nothing else changes: events
 //! go into a buffer, and a full buffer goes to its file. So once a call has returned, its event is
-//! in the file or in the ring, whatever happens to the process.
+//! in the file or in the ring, no matter what happens to the process.
 //!
 //! The process may be killed between any two instructions. For an area that begins at offset `s` of its file:
 //!
@@ -37,7 +37,7 @@ pub(super) struct Ring {
     /// The process that created the ring. A forked child also has the mapping, and would write into
     /// its parent's ring.
     pub(super) owner: u32,
-    /// The detail area, until the detail file takes it.
+    /// The detail area, until the detail file takes it over.
     detail: Option<RingArea>,
 }
 

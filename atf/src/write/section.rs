@@ -9,10 +9,10 @@ use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::wire::HEADER_SIZE;
 
-/// Returns the size and number of whole events at the start of a buffer.
+/// A function that returns the size and number of whole events at the start of a buffer.
 pub(super) type Whole = fn(&[u8]) -> (usize, u64);
 
-/// One of a thread's two files while it is written: header, events, and a buffer for further
+/// One of a thread's two files while it is being written: header, events, and a buffer for further
 /// events.
 #[derive(Debug)]
 pub(super) struct Section {
@@ -32,7 +32,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Creates the file and writes its header. On failure, removes the file again.
+    /// Creates the file and writes its header. On failure, removes the file.
     pub(super) fn create(
         storage: &dyn Storage,
         path: PathBuf,
@@ -78,12 +78,12 @@ impl Section {
         self.buffer.bytes().len()
     }
 
-    /// Returns the offset after the last event in the file, not counting buffered events.
+    /// Returns the offset of the end of the last event in the file, not counting buffered events.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Returns how many events are in the file, not counting buffered events.
+    /// Returns the number of events in the file, not counting buffered events.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
@@ -193,7 +193,7 @@ impl Section {
         Ok(())
     }
 
-    /// Writes an event after the last one and returns where it ends.
+    /// Writes an event after the last one and returns the offset of its end.
     fn write_read(
         &mut self,
         header: &[u8],

@@ -20,7 +20,7 @@ pub use name::session_name;
 pub(crate) use segment::SessionFiles;
 pub use totals::SessionTotals;
 
-/// Writes a session: a `thread_N` folder for each thread, and `manifest.json`.
+/// A writer for a session: a `thread_N` folder for each thread, and `manifest.json`.
 ///
 /// Thread writers are independent of each other and of the session, so threads write in parallel
 /// without a lock.
@@ -47,8 +47,8 @@ pub struct SessionWriter {
     options: WriteOptions,
     storage: Arc<dyn Storage>,
     shared: Arc<Mutex<Shared>>,
-    /// Locked while the manifest is written, and before `shared`, so that thread writers never wait
-    /// for a manifest.
+    /// Locked while the manifest is being written, and always before `shared`, so that thread
+    /// writers never wait for a manifest.
     written: Mutex<Written>,
 }
 
@@ -57,7 +57,7 @@ pub struct SessionWriter {
 struct Written {
     /// Whether to list each new thread immediately.
     lists_threads: bool,
-    /// How many changes the written manifest includes; `None` if no manifest was written.
+    /// The number of changes that the written manifest includes; `None` if no manifest was written.
     changes: Option<u64>,
     /// The written manifest's size in bytes.
     size: usize,
@@ -230,16 +230,16 @@ impl SessionWriter {
         }
     }
 
-    /// Sets how many events the tracer lost on threads without a writer. `None` means no loss.
-    /// Replaces the earlier value. As with [`set_losses`](Self::set_losses), call this before
+    /// Sets the number of events that the tracer lost on threads without a writer. `None` means no
+    /// loss. Replaces the earlier value. As with [`set_losses`](Self::set_losses), call this before
     /// [`finalize`](Self::finalize).
     pub fn set_lost_events(&self, events: Option<Loss>) {
         self.set(|shared| &mut shared.manifest.lost_events, events);
     }
 
-    /// Sets how many events per thread the tracer may hold in memory before the thread's writer
-    /// passes them to the system. Unset it before [`finalize`](Self::finalize): a value in the
-    /// final manifest means that events are missing.
+    /// Sets the maximum number of events per thread that the tracer may hold in memory before the
+    /// thread's writer passes them to the operating system. Unset it before
+    /// [`finalize`](Self::finalize): a value in the final manifest means that events are missing.
     pub fn set_unwritten_events(&self, events: Option<u64>) {
         self.set(|shared| &mut shared.manifest.unwritten_events, events);
     }
@@ -304,7 +304,7 @@ impl SessionWriter {
         Ok(())
     }
 
-    /// Returns the totals over the threads so far.
+    /// Returns the totals over the threads written so far.
     #[must_use]
     pub fn totals(&self) -> SessionTotals {
         let shared = lock(&self.shared);
@@ -329,8 +329,9 @@ impl SessionWriter {
     ///
     /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
     /// process leaves a manifest that lists its threads. That manifest does not yet contain the
-    /// times, nor whether an open thread without details will get some. Names and losses set later
-    /// are written with the next thread, the next call, or [`finalize`](Self::finalize).
+    /// times, and does not show whether an open thread without details will get any. Names and
+    /// losses set later are written with the next thread, the next call, or
+    /// [`finalize`](Self::finalize).
     ///
     /// ```
     /// use atf::write::{SessionWriter, WriteOptions};
@@ -412,7 +413,7 @@ impl SessionWriter {
         }
     }
 
-    /// Returns the manifest, and how many changes it includes.
+    /// Returns the manifest, and the number of changes that it includes.
     fn manifest(&self) -> (Manifest, u64) {
         let shared = lock(&self.shared);
         let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| {

@@ -149,8 +149,8 @@ impl Storage for Disk {
 /// Like [`Disk`], but a file is open only during a write.
 ///
 /// Use this for writers inside another program, which may close file descriptors that it did not
-/// open and reuse their numbers for its own files. In addition, the program's descriptor limit does
-/// not limit the number of writers.
+/// open and reuse their numbers for its own files. In addition, the number of writers is not
+/// limited by the program's descriptor limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;
 

@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 const LONGEST: usize = 1 << 16;
 
 /// The maximum product of a name's length and the number of places where types may begin. Each
-/// place is tried: a name of 2 KiB has up to 200 places, which takes 0.1 s.
+/// place is tried: a name of 2 KiB has up to 200 places, and trying all of them takes 0.1 s.
 const MOST: usize = 1 << 19;
 
 /// The mangled prefix of each kind of thunk, the number of offsets after it (each ends with `_`),
@@ -88,8 +88,8 @@ fn with_return_types(mut name: String) -> String {
     name
 }
 
-/// Removes the text that `cpp_demangle` writes for an empty pack at the end of template arguments
-/// or parameters.
+/// Removes the text that `cpp_demangle` writes for an empty parameter pack at the end of template
+/// arguments or parameters.
 fn without_empty_packs(name: &str) -> String {
     let mut name = name.to_owned();
     for (empty, without) in [(", >", ">"), (", &&)", ")")] {

@@ -1,4 +1,4 @@
-//! Converts mangled names to the form in the program's source.
+//! Converts mangled names to the form used in the program's source code.
 
 use std::fmt::Write;
 use std::io;
@@ -15,16 +15,17 @@ const LONGEST_CPP: usize = 1 << 14;
 /// about 10 µs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Starts a thread for work that may take very long. Nothing waits for the thread to end.
+/// A function that starts a thread for work that may take very long. Nothing waits for the thread
+/// to end.
 pub type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
-/// Starts a thread of the standard library.
+/// Starts a standard library thread.
 pub(crate) fn spawn(work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
     thread::Builder::new().spawn(work).map(drop)
 }
 
-/// Demangles the names in one file. A separate thread demangles C++ names. If one takes too long,
-/// all further C++ names stay mangled, and the thread is abandoned.
+/// A demangler for the names in one file. A separate thread demangles C++ names. If one takes too
+/// long, all further C++ names stay mangled, and the thread is abandoned.
 #[derive(Debug)]
 pub(crate) struct Demangler {
     spawn: Spawn,
@@ -38,8 +39,9 @@ enum State {
     GaveUp,
 }
 
-/// Passes names to the thread and results back. A channel would not do: channels have thread-local
-/// variables with destructors, which some [`Spawn`] threads must not have.
+/// An exchange that passes names to the thread and results back. A channel would not work, because
+/// channels use thread-local variables with destructors, which some [`Spawn`] threads must not
+/// have.
 #[derive(Debug)]
 struct Exchange {
     turn: Mutex<Turn>,
@@ -111,7 +113,7 @@ impl Drop for Demangler {
 }
 
 impl Exchange {
-    /// Starts a thread and passes it its first name.
+    /// Starts a thread and passes the first name to it.
     fn start(spawn: Spawn, first: Turn) -> Option<Arc<Self>> {
         let exchange = Arc::new(Self {
             turn: Mutex::new(first),

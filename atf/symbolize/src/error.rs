@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why no names can be read from a file.
+/// The reason why no names can be read from a file.
 #[derive(Debug)]
 pub struct Error {
     path: PathBuf,

@@ -14,7 +14,7 @@ pub const LIMIT: u64 = 2 << 30;
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) cache: &'a ReadCache<File>,
-    /// How many bytes may still be read; `None` once a read has exceeded the limit.
+    /// The number of bytes that may still be read; `None` once a read has exceeded the limit.
     pub(crate) left: &'a Cell<Option<u64>>,
 }
 

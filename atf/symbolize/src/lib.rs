@@ -5,11 +5,11 @@
 //! [`SymbolTable`] returns the name of the function at an offset, demangled.
 //!
 //! Files are untrusted. Only their tables are read, and nothing is mapped: if a program is replaced
-//! while it is read, the result is an error or wrong names, nothing worse. A stated size larger
-//! than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file. If
-//! demangling a C++ name takes longer than a second, that name and all later C++ names in the file
-//! stay mangled. Swift names always stay mangled: the maintained crates wrap Swift's own demangler
-//! in C++, and untrusted names must not reach code that is not memory-safe.
+//! while it is being read, the result is an error or wrong names, but nothing worse. A stated size
+//! larger than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file.
+//! If demangling a C++ name takes longer than a second, that name and all later C++ names in the
+//! file stay mangled. Swift names always stay mangled: the maintained crates wrap Swift's own
+//! demangler in C++, and untrusted names must not reach code that is not memory-safe.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

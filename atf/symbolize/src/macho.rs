@@ -59,7 +59,7 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
         let Some((start, end)) = section.filter(|_| symbol.is_definition()) else {
             continue;
         };
-        // The file's header also has a symbol, but is not in a section.
+        // The file's header also has a symbol, but the header is not in a section.
         if address < start.max(base) || address >= end {
             continue;
         }

@@ -10,8 +10,8 @@ use crate::table::SymbolTable;
 /// The folder in which distributions install the debug information of their packages.
 const SYSTEM: &str = "/usr/lib/debug";
 
-/// Where to search for a module's file: at its path and then, for each folder `DIR` and for
-/// `/usr/lib/debug`, at `DIR/path`, `DIR/name` and `DIR/.build-id/ab/cdef….debug`.
+/// The places to search for a module's file: its path and then, for each folder `DIR` and for
+/// `/usr/lib/debug`, `DIR/path`, `DIR/name` and `DIR/.build-id/ab/cdef….debug`.
 #[derive(Debug, Clone)]
 pub struct Search {
     folders: Vec<PathBuf>,

@@ -15,7 +15,8 @@ use crate::file::{Fault, LIMIT, Parts, Raw, Symbol};
 /// The maximum length of a name in bytes; longer names are ignored.
 const LONGEST: usize = 1 << 16;
 
-/// The functions of an executable, a library or a file with its debug information.
+/// The functions of an executable, a library, or a separate file with the debug information of
+/// either.
 ///
 /// Offsets are relative to the module's base address: the address of an ELF file's first loaded
 /// segment, rounded down to a page of 4 KiB, or the address of `__TEXT` in a Mach-O file. In a
@@ -65,7 +66,7 @@ impl Function<'_> {
 struct Entry {
     start: u64,
     end: u64,
-    /// The name's offset in the strings.
+    /// The name's offset in the table's strings.
     name: u32,
 }
 
@@ -180,8 +181,8 @@ impl SymbolTable {
         Some(demangled.unwrap_or_else(|| name.into_owned()))
     }
 
-    /// Returns whether demangling a C++ name took too long. If so, that name and all later C++ names
-    /// stay mangled.
+    /// Returns whether demangling a C++ name took too long. In that case, that name and all later
+    /// C++ names stay mangled.
     #[must_use]
     pub fn gave_up(&self) -> bool {
         self.demangler.gave_up()

@@ -3,7 +3,7 @@
 /// `SplitMix64` (Steele, Lea, Flood 2014), which mixes a counter.
 ///
 /// It is implemented here because its numbers determine the bytes of every trace, and a new version
-/// of a crate could change the stream. Only integers are drawn, because floating-point results
+/// of an external crate could change them. Only integers are drawn, because floating-point results
 /// differ if a compiler fuses multiplication and addition.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {

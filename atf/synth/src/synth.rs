@@ -22,7 +22,8 @@ pub struct Synth {
     pub threads: u32,
     /// The number of index events per thread.
     pub events_per_thread: u64,
-    /// How many events in a thousand have a detail event. If 0, there is no `detail.atf`.
+    /// The number of events per thousand that have a detail event. If this is 0, there is no
+    /// `detail.atf`.
     pub detail_per_mille: u32,
     /// The number of functions in the program, at least 1.
     pub functions: u32,
@@ -37,8 +38,8 @@ pub struct Synth {
 pub enum Shape {
     /// Each thread runs independently, as fast as its functions allow.
     Independent,
-    /// Each event comes from a random thread, regardless of the previous one. The functions' costs
-    /// are ignored.
+    /// Each event comes from a random thread, regardless of the previous one. The costs of the
+    /// functions are ignored.
     Random,
     /// One thread runs at a time, for `min` to `max` events.
     Runs {

@@ -117,7 +117,7 @@ impl ThreadEvents {
     }
 
     fn call(&mut self, function: u32, calls: u32) -> (EventKind, u32, usize, u64) {
-        // Before a call, the time since the last event was spent in the caller.
+        // The time between the last event and a call is spent in the caller.
         let working = self.stack.last().map_or(function, |frame| frame.function);
         let gap_ns = self.gap(working);
         self.stack.push(Frame {
@@ -150,7 +150,7 @@ impl ThreadEvents {
         if self.random.below(1000) >= self.detail_per_mille {
             return None;
         }
-        // A call's own frame is already on the stack; a return's frame is not any more.
+        // A call's own frame is already on the stack; a return's frame is no longer on it.
         let own = usize::from(event.event_kind == EventKind::CALL);
         let caller = self.stack.iter().rev().nth(own);
         let caller = caller.map(|frame| self.program.function(frame.function).address());

@@ -30,7 +30,7 @@ fn threads(synth: &Synth) -> Vec<Vec<SynthEvent>> {
     (0..synth.threads).map(thread).collect()
 }
 
-/// Returns the events' threads in time order.
+/// Returns the thread of each event, in time order.
 fn order(synth: &Synth) -> Vec<usize> {
     let mut all: Vec<(u64, usize)> = Vec::new();
     for (thread, events) in threads(synth).into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A written session is valid.
+//! Tests that a written session is valid.
 
 use std::fs;
 use std::path::Path;

@@ -47,7 +47,8 @@ fn rows(diff: &Diff) -> Vec<(String, i128, bool)> {
 fn functions_are_matched_by_name_and_file_name_of_their_module() {
     const A: u64 = 1 << 32;
     const B: u64 = 2 << 32;
-    // The second build has different ids, and its modules have other paths and another order.
+    // The second build has different ids, and its modules have different paths and a different
+    // order.
     let before = names(
         &[(1, "/old/liba.so"), (2, "/old/libb.so")],
         &[(A | 7, "init"), (B | 7, "init"), (A | 9, "gone")],
@@ -153,7 +154,7 @@ fn the_chance_of_ranges_apart_follows_from_counting() {
         let mut found = (0, 0);
         for choice in 0_u32..1 << (before + after) {
             if choice.count_ones() == before {
-                // Count the ways to choose in which one side gets all of the smallest or all of the
+                // Count the choices in which one side gets all of the smallest or all of the
                 // largest values.
                 let least = (1 << before) - 1;
                 found.0 += u64::from(choice == least || choice == least << after);

@@ -1,4 +1,4 @@
-//! Tests which calls were running at the end.
+//! Tests which calls are reported as running at the end.
 
 use std::fs;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn events_only_in_the_ring_are_the_last_ones() {
     assert_eq!(thread.ring.unwrap().index_bytes, 48);
 }
 
-/// Writes a session in which thread 1 was killed. The manifest lists a loss, and a thread 2 that
+/// Writes a session in which thread 1 was killed. The manifest lists a loss and a thread 2 that
 /// does not exist.
 fn crashed(folder: &Path) {
     let writer = SessionWriter::create(folder, &WriteOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Analyses traces that are crafted to use a lot of memory or time.
+//! Analyses traces that are crafted to make the analysis use a lot of memory or time.
 
 use std::collections::BTreeSet;
 
@@ -152,7 +152,7 @@ fn durations_are_coarsened_to_the_limit_on_buckets() {
             .iter()
             .map(|it| it.durations.buckets().count());
         let buckets: usize = buckets.sum();
-        // A function with different durations has one bucket at least.
+        // A function with different durations has at least one bucket.
         assert!(
             buckets <= max_buckets.max(100),
             "{buckets} of {max_buckets}"

@@ -1,5 +1,5 @@
-//! Tests that an analysis on a recording's clock gives the same numbers as one of a trace whose
-//! timestamps were converted first.
+//! Tests that an analysis on a recording's clock gives the same numbers as an analysis of a trace
+//! whose timestamps were converted first.
 
 use atf::analyze::{Options, functions, last, tree};
 use atf::clock::{MediaClock, MediaTime, TimingAnchor};

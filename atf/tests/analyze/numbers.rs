@@ -208,7 +208,7 @@ proptest! {
         }
     }
 
-    /// A low limit makes threads merge only a few nodes at a time.
+    /// A low limit makes the threads merge only a few nodes at a time.
     #[test]
     fn a_tree_depends_neither_on_the_cores_nor_on_when_threads_merge(
         threads in threads(),

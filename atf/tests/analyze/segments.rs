@@ -250,7 +250,7 @@ proptest! {
     }
 }
 
-/// Writes a call of function 7 from 100 to 900 across three segments, each with a call of function
+/// Writes a call to function 7 from 100 to 900 across three segments, each with a call to function
 /// 8.
 fn three(folder: &Path) {
     let mut events = vec![(100, CALL, 7)];

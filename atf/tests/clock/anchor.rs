@@ -107,7 +107,8 @@ fn an_invalid_timescale_converts_to_nothing() {
 
 #[test]
 fn two_anchors_give_the_drift_of_the_clocks() {
-    // 1000 s of the trace; the recording counts 48 000 480 of 48 000 000 samples: 10 ppm.
+    // The trace covers 1000 s, in which the recording counts 480 samples more than 48 000 000:
+    // 10 ppm.
     let start = anchor(7_000_000_000, 480, 48_000);
     let faster = anchor(1_007_000_000_000, 480 + 48_000_480, 48_000);
     assert_eq!(start.drift_ppb(&faster), Some(10_000));

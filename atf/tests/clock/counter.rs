@@ -63,6 +63,6 @@ fn a_clock_that_nobody_adjusts_keeps_its_first_rate() {
     let before = difference(&clock);
     assert!(before < 10 * LIMIT, "{before}");
     clock.adjust();
-    // The clock's own error estimate must cover the difference that was measured before.
+    // The clock's own error estimate must cover the difference measured above.
     assert!(clock.error_ns() + LIMIT >= before);
 }

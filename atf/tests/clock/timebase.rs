@@ -67,12 +67,12 @@ fn a_counter_of_3_ghz_rounds_down() {
 
 #[test]
 fn odd_frequencies_are_exact() {
-    // The PC's PIT: 1 193 182 Hz. 1 tick: 838.09534…, a second less a tick: 999 999 161.904….
+    // The PC's PIT: 1 193 182 Hz. 1 tick: 838.09534…, a second minus a tick: 999 999 161.904….
     assert_eq!(qpc(1_193_182).to_ns(1), 838);
     assert_eq!(qpc(1_193_182).to_ns(1_193_181), 999_999_161);
     assert_eq!(qpc(1_193_182).to_ns(1_193_182), 1_000_000_000);
-    // The PC's ACPI timer: 3 579 545 Hz, 1000 years: 31 557 600 000 s and half a second's ticks
-    // rounded down, 1 789 772, which are 499 999 860.317… ns.
+    // The PC's ACPI timer runs at 3 579 545 Hz. The ticks are 100 years, or 3 155 760 000 s, plus
+    // half a second rounded down: 1 789 772 ticks, which are 499 999 860.317… ns.
     let ticks = 3_579_545 * 3_155_760_000 + 1_789_772;
     assert_eq!(qpc(3_579_545).to_ns(ticks), 3_155_760_000_499_999_860);
     assert_eq!(qpc(1).to_ns(7), 7_000_000_000);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::{End, Written, drain, drain_details};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
-/// Generates numbers that look like parts of a footer, or like nothing special.
+/// Generates numbers that look like parts of a footer, and arbitrary ones.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         2 => Just(0),

@@ -7,7 +7,8 @@ use atf::{Completeness, ErrorKind};
 use crate::{End, Written, drain_details};
 use atf_samples::files::{DetailFile, DetailRecord};
 
-/// The footer's magic, `2DTA`. Read as an event's length, it is more than a gigabyte.
+/// The footer's magic, `2DTA`. If it is read as an event's length, that length is more than a
+/// gigabyte.
 const MAGIC: &[u8; 4] = b"2DTA";
 
 fn files() -> Vec<DetailFile> {
@@ -45,7 +46,7 @@ fn records(events: &[(DetailEvent, Vec<u8>)]) -> Vec<DetailRecord> {
     events.iter().map(record).collect()
 }
 
-/// Returns how many events end at or before an offset.
+/// Returns the number of events that end at or before an offset.
 fn whole(file: &DetailFile, size: u64) -> usize {
     let ends = &file.places()[1..];
     ends.iter().filter(|end| **end <= size).count()
@@ -168,7 +169,7 @@ fn a_damaged_footer_is_never_an_event() {
     }
 }
 
-/// A follower reports an impossible length in a finalized file just as a reader does.
+/// A follower reports an impossible length in a finalized file, just as a reader does.
 #[test]
 fn damage_in_a_finalized_file_ends_it_as_for_a_reader() {
     for length in [0_u32, 23, 1 << 30] {
@@ -213,10 +214,10 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// What the header states about the five events before the tested offset.
+/// The information in the header about the five events before the tested offset.
 #[derive(Debug, Clone, Copy)]
 enum Says {
-    /// Nothing: the header is a placeholder.
+    /// No information: the header is a placeholder.
     Nothing,
     /// The events' length, but a different count.
     Length,
@@ -226,8 +227,8 @@ enum Says {
     Other,
 }
 
-/// Returns how many events a follower returns from a file with five events followed by the bytes in
-/// `behind`.
+/// Returns the number of events that a follower returns from a file with five events followed by
+/// the bytes in `behind`.
 fn given(says: Says, behind: &[Vec<u8>]) -> usize {
     let mut file = DetailFile::finalized(1, 5);
     match says {
@@ -382,7 +383,7 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
     }
 }
 
-/// If there are no events, the header of a finalized file is still a placeholder.
+/// In a finalized file without events, the header is still a placeholder.
 #[test]
 fn a_placeholder_before_a_footer_without_events_is_finalized() {
     let written = Written::new("detail.atf");

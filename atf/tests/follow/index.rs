@@ -60,7 +60,7 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
                 assert_eq!(events, expected[..events.len()]);
                 assert!(events.len() <= whole);
                 // Where a footer is possible, the follower waits for the 64 bytes that show whether
-                // it is one, and for a nonzero byte after them. Otherwise, it waits for the event's
+                // it is one, and for a nonzero byte after them. Elsewhere, it waits for the event's
                 // 32 bytes and a nonzero byte after them.
                 let decided = size.saturating_sub(64 + 64 + 8) / 32;
                 assert!(events.len() >= decided.min(expected.len()));

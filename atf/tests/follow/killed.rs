@@ -12,7 +12,7 @@ use atf::write::{Event, ThreadWriter, WriteOptions};
 /// The environment variable that contains a writing process's folder.
 const FOLDER: &str = "ATF_TEST_FOLLOW_FOLDER";
 
-/// Writes in the process that is killed. Does nothing in an ordinary test run.
+/// Writes events in the process that will be killed. Does nothing in an ordinary test run.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(FOLDER) else {

@@ -53,7 +53,7 @@ fn a_path_that_is_not_a_folder_is_an_error() {
     let error = error.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)));
     assert_eq!(error.path(), Some(file.path()));
-    // A session can never exist below a file.
+    // A file can never contain a session.
     let mut below = SessionFollower::new(file.path().join("session"));
     let kind = ErrorKind::Io(std::io::ErrorKind::NotADirectory);
     assert_eq!(below.poll_threads().unwrap_err().kind(), &kind);

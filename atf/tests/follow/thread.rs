@@ -141,7 +141,7 @@ fn a_finalized_thread_without_its_details_returns_events_without_them() {
     assert_eq!(follower.poll().unwrap(), Polled::Finalized);
 }
 
-/// One corrupt file does not hide the other.
+/// A corrupt file does not hide the other file.
 #[test]
 fn events_can_be_returned_without_unreadable_details() {
     let folder = tempfile::tempdir().unwrap();

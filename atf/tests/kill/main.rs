@@ -1,5 +1,5 @@
-//! Tests killed writers. This test starts itself as a writing process and kills that process with
-//! SIGKILL at a random moment.
+//! Tests killed writers. Starts this test as a writing process and kills that process with SIGKILL
+//! at a random moment.
 
 #![cfg(unix)]
 
@@ -48,12 +48,12 @@ fn has_detail(seq: u64) -> bool {
     !seq.is_multiple_of(3)
 }
 
-/// Returns how many of the first `count` events have a detail.
+/// Returns the number of events with details among the first `count` events.
 fn details(count: u64) -> u64 {
     count - count.div_ceil(3)
 }
 
-/// Writes forever. After each call, stores how many calls have returned.
+/// Writes forever. Stores the number of returned calls after each call.
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
         let written = if has_detail(seq) {
@@ -69,7 +69,7 @@ fn write(mut writer: ThreadWriter, said: &File) {
     }
 }
 
-/// Writes in the process that is killed. Does nothing in an ordinary test run.
+/// Writes events in the process that will be killed. Does nothing in an ordinary test run.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(FOLDER) else {
@@ -103,7 +103,7 @@ fn start(folder: &Path, with_ring: bool) -> Child {
     command.spawn().unwrap()
 }
 
-/// Returns how many calls of each thread had returned.
+/// Returns the number of returned calls per thread.
 fn said(folder: &Path) -> Vec<u64> {
     let bytes = fs::read(folder.join("said")).unwrap();
     let numbers = bytes.chunks(8);

@@ -173,7 +173,7 @@ fn killed(folder: &Path, threads: u32, events: u64) {
             let event = Event::new(1000 * seq + u64::from(id), seq, atf::EventKind::CALL, 1);
             writer.write(&event).unwrap();
         }
-        // Like a process that is killed, do not run the destructor.
+        // Do not run the destructor, because it does not run in a killed process either.
         std::mem::forget(writer);
     }
 }

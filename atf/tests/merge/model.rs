@@ -30,8 +30,8 @@ impl Thread {
         file.thread_id = self.id;
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {
-            // The first and last times would prove nothing about the times between them, so make
-            // those in the header wrong.
+            // Make the first and last times in the header wrong, because correct ones would prove
+            // nothing about the times between them.
             let first = self.times.first().copied().unwrap_or_default();
             file.header_times = (first.wrapping_add(1), 0);
         }

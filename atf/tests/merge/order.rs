@@ -12,7 +12,7 @@ use crate::model::{Thread, expected, merge, places, threads};
 fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
     let in_memory = merge(threads, version);
     let all = |merged: Merged<'_>| places(merged);
-    // Take a third of the events one by one, often up to the middle of a thread's turn.
+    // Take a third of the events one by one, which often ends in the middle of a thread's turn.
     let begun = threads
         .iter()
         .map(|thread| thread.times.len())

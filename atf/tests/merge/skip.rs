@@ -1,5 +1,5 @@
-//! Tests merges of a time range: which parts of the files are read, and which values the merge must
-//! not trust.
+//! Tests merges of a time range: which parts of the files they read, and which values they must not
+//! trust.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

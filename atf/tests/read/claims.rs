@@ -1,5 +1,5 @@
-//! Tests statements about readers that no file can demonstrate. `held_by` in the spec refers to
-//! these tests.
+//! Tests statements about readers that cannot be demonstrated with a file. `held_by` in the spec
+//! refers to these tests.
 
 use std::fs;
 use std::path::Path;

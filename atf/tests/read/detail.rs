@@ -352,7 +352,7 @@ fn a_finalized_file_truncated_before_its_footer_has_no_torn_footer() {
 fn a_footer_followed_by_other_bytes_is_found() {
     for version in [1, 2] {
         for garbage in [1, 24, 64, 1000] {
-            // In this file's header, the footer is at the end of the file.
+            // According to this file's header, the footer is at the end of the file.
             let mut misplaced = DetailFile::finalized(version, 6);
             misplaced.header_bytes += garbage as u64;
             for file in [
@@ -398,8 +398,8 @@ fn a_torn_footer_is_reported() {
     }
 }
 
-/// Creates a file with five events, and with two more after the end of the events that the header
-/// states. There is no footer at that end.
+/// Creates a file with five events, and two more events after the offset where, according to the
+/// header, the events end. There is no footer at that offset.
 fn stated(header_count: u64) -> (DetailFile, DetailReader) {
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = header_count;

@@ -42,8 +42,8 @@ fn an_index_file_truncated_anywhere_has_its_whole_events() {
 
 #[test]
 fn an_index_file_of_version_2_with_zeros_after_any_cut_has_its_whole_events() {
-    // In version 1, the missing last bytes of a torn event cannot be distinguished from small
-    // numbers.
+    // In version 1, the missing last bytes of a torn event cannot be distinguished from the zero
+    // bytes of small numbers.
     for file in [
         IndexFile::finalized(2, 9),
         IndexFile::finalized(2, 9).placeholder(),

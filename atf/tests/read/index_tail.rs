@@ -123,7 +123,7 @@ fn the_end_of_a_footer_after_zeros_is_not_an_event() {
         for lost in [0, 3] {
             let file = IndexFile::finalized(version, 13).placeholder();
             let mut bytes = file.bytes();
-            // The events in the lost sector are zeros too, and still count as holes.
+            // The events in the lost sector are also zeros, and still count as holes.
             bytes[480 - 32 * lost..512].fill(0);
             let index = ways::index(bytes).unwrap();
             assert_eq!(index.event_count(), 13);
@@ -154,8 +154,8 @@ fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
         let at = bytes.len() - 64;
         bytes[at..].fill(0);
         bytes[at..at + 4].copy_from_slice(b"2ITA");
-        // Read as a footer, the start time at byte 16 is 0, which is the first event's. The
-        // reserved bytes end at byte 64.
+        // If these bytes are read as a footer, the start time at byte 16 is 0, which is also the
+        // first event's time. The reserved bytes end at byte 64.
         bytes[at + 59..at + 61].copy_from_slice(&[7, 9]);
         let index = ways::index(bytes).unwrap();
         assert_eq!((index.event_count(), tail(&index)), (5, (0, 0, None)));

@@ -95,8 +95,8 @@ fn lookups_in_order_share_reads_of_64_kib() {
     for seq in 0..10 * EVENTS {
         index.get(seq).unwrap().unwrap();
     }
-    // The reads are of 32 bytes, 512 bytes, and then twice as many bytes each time. Nine reads
-    // cover 128 KiB of the 320 KiB.
+    // The first two reads are of 32 and 512 bytes, and each further read is twice as large as the
+    // previous one. So nine reads cover 128 KiB of the 320 KiB.
     let reads = count.load(Ordering::Relaxed) - before;
     assert!(reads <= 13, "{reads} reads");
 }

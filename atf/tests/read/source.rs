@@ -14,7 +14,7 @@ use crate::ways::mapped;
 use crate::{details, events, expected};
 use atf_samples::files::{DetailFile, IndexFile};
 
-/// A source that reads one byte at a time, and in which every other read is interrupted.
+/// A source that reads one byte at a time and whose every other read is interrupted.
 struct Stuttering(Vec<u8>, AtomicU64);
 
 impl ReadAt for Stuttering {
@@ -31,7 +31,7 @@ impl ReadAt for Stuttering {
     }
 }
 
-/// A source in which all reads fail, starting with the read with this index.
+/// A source whose reads all fail, starting with the read that has this index.
 struct Failing(Vec<u8>, AtomicU64);
 
 impl ReadAt for Failing {

@@ -1,5 +1,5 @@
-//! Compares the readers' results with an independent parser's, on sessions written by a third
-//! party's writer.
+//! Compares the readers' results with those of an independent parser, on sessions written by a
+//! third party's writer.
 
 use std::collections::BTreeMap;
 use std::fs;

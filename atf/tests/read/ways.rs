@@ -17,7 +17,8 @@ pub(crate) fn mapped() -> OpenOptions {
     unsafe { OpenOptions::new().mapped() }
 }
 
-/// Opens an index file in all ways, compares the results, and returns the reader of the bytes.
+/// Opens an index file in all ways, compares the results, and returns the reader that was opened
+/// from bytes.
 pub(crate) fn index(bytes: impl Into<Vec<u8>>) -> atf::Result<IndexReader> {
     let bytes = bytes.into();
     let (_folder, path) = file(&bytes);

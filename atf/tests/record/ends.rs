@@ -1,4 +1,4 @@
-//! Tests dropping one end of a ring before the other.
+//! Tests that drop one end of a ring before the other.
 
 use std::io;
 use std::path::Path;

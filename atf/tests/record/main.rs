@@ -33,8 +33,8 @@ fn event(n: u64) -> Event {
     )
 }
 
-/// Returns how many events two threads should exchange. Under Miri, each event takes thousands of
-/// times longer.
+/// Returns the number of events that two threads should exchange. Under Miri, each event takes
+/// thousands of times longer.
 const fn many(events: u64) -> u64 {
     if cfg!(miri) { events / 5_000 } else { events }
 }

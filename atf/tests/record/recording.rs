@@ -14,7 +14,7 @@ use atf::{DetailEventType, ErrorKind};
 
 use crate::{event, many, read};
 
-/// A deadline that no machine exceeds, however slow. Only a failing test waits this long.
+/// A deadline that not even a slow machine exceeds. Only a failing test waits this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
@@ -301,7 +301,7 @@ fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() 
     recording.record(&event(0)).unwrap();
     session.set_modules(vec![atf::manifest::Module::new(3)]);
     thread::scope(|scope| {
-        // A flush that is interrupted by the end of the recording returns before its deadline.
+        // A flush that the end of the recording interrupts returns before its deadline.
         scope.spawn(|| while recording.flush(Duration::MAX).is_ok() {});
         assert_eq!(recording.stop().unwrap().totals.event_count, 1);
     });

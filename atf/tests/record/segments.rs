@@ -41,7 +41,7 @@ fn segments(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Asserts that the trace breaks no MUST and no SHOULD of the format.
+/// Asserts that the trace breaks no MUST or SHOULD rule of the format.
 #[track_caller]
 fn accept(session: &Path) {
     struct Findings(Vec<String>);
@@ -217,7 +217,7 @@ fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
     let error = recording.stop().unwrap_err();
     let refused = Path::new("pid_42/thread_0/index.atf");
     assert_eq!(error.path(), Some(refused));
-    // A partly deleted session without its manifest still breaks no rule.
+    // A partly deleted session that has lost its manifest still breaks no rule.
     let first = removed.lock().unwrap().first().cloned();
     assert_eq!(first, Some("pid_42/manifest.json".into()));
     let left: Vec<_> = memory.paths();

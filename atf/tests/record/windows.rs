@@ -505,7 +505,8 @@ fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_liv
     let mut thread = recording.thread(None).unwrap();
     let trigger = recording.trigger_handle();
     thread.record(&call(now_ns())).unwrap();
-    // An ordinary trigger is not a last one, so events are still reported as unwritten.
+    // An ordinary trigger does not mean that the process will end, so events are still reported as
+    // unwritten.
     trigger.fire();
     assert!(trigger.wait(DEADLINE));
     recording.write_manifest().unwrap();

@@ -164,8 +164,8 @@ fn a_folder_whose_copy_would_have_too_long_a_path_does_not_affect_others() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
     places.put("in/thread_8/index.atf", "what cannot be read");
-    // Use the longest possible path. The path of its copy would be longer, because it also contains
-    // `unreadable`.
+    // Use a path of the maximum length. The path of its copy would be longer, because it also
+    // contains `unreadable`.
     let mut deep = places.path("in/thread_8");
     let longest = 4095 - "/file".len();
     while deep.as_os_str().len() < longest {

@@ -175,7 +175,8 @@ fn a_thread_is_cut_only_where_it_goes_on() {
         times.iter().map(event).collect()
     };
     let threads = [
-        // These threads end before the range, end inside it with an open call, and begin after it.
+        // These threads end before the range, end inside it with an open call, and begin after it,
+        // respectively.
         thread(&[(10, CALL, 1), (20, CALL, 2)]),
         thread(&[(10, CALL, 1), (60, CALL, 3)]),
         thread(&[(200, CALL, 4)]),

@@ -7,7 +7,7 @@ use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
 use crate::{Places, files};
 use atf_samples::files::{DetailFile, IndexFile, patched};
 
-/// Recovers thread 7 from these files, with salvage, and then recovers the result again.
+/// Recovers thread 7 from these files, with salvage, and then recovers the result.
 fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);

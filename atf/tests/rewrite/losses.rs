@@ -109,7 +109,7 @@ fn zeros_under_a_good_checksum_were_written_and_are_kept() {
         let bytes = patched(&bytes, events.start + 4 * 32, &[0; 32]);
         let checksum = crc32c(&bytes[events.clone()]).to_le_bytes();
         let bytes = patched(&bytes, events.end + 4, &checksum);
-        // Change the header's last time, because an intact file would be copied as it is.
+        // Change the last time in the header, because an intact file would be copied unchanged.
         let bytes = patched(&bytes, 56, &[1]);
         let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
         assert_eq!(report.events(), 9, "{report}");
@@ -137,7 +137,7 @@ fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     assert_eq!(report.losses(), 1, "{report}");
     let said = "lost: the whole manifest: manifest.json: is not JSON: ";
     assert!(report.to_string().contains(said), "{report}");
-    // An unreadable manifest is not reported as wrong about the threads.
+    // An unreadable manifest is not reported as being wrong about the threads.
     assert!(!report.to_string().contains("was wrong"), "{report}");
 }
 

@@ -62,7 +62,7 @@ impl Places {
     }
 }
 
-/// Returns a finalized index of nine events whose flags say that there is no `detail.atf`.
+/// Returns a finalized index of nine events whose flags state that there is no `detail.atf`.
 fn without_details(version: u8) -> Vec<u8> {
     let file = atf_samples::files::IndexFile {
         flags: 0,

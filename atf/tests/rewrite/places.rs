@@ -1,4 +1,4 @@
-//! Tests where a new trace can be written, and that a rejected rewrite leaves nothing behind.
+//! Tests where a new trace can be written and that a rejected rewrite leaves nothing behind.
 
 use std::fs;
 use std::io;
@@ -160,8 +160,8 @@ mod not_utf_8 {
 #[test]
 fn an_unfinished_folder_of_another_run_stays() {
     let places = places();
-    // This is the first name that is tried. It may be taken by what a killed process with the same
-    // id left behind.
+    // This is the first name that is tried. It may be taken, because a killed process with the same
+    // id left its folder behind.
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
     let options = RecoverOptions::default();

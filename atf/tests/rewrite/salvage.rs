@@ -1,4 +1,4 @@
-//! Tests that a salvage after holes and damage finds exactly the original details, and nothing that
+//! Tests that salvaging past holes and damage finds exactly the original details, and nothing that
 //! merely looks like a detail.
 
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};

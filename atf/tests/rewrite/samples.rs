@@ -1,5 +1,5 @@
-//! Recovers the samples, which a third party's tracer wrote, and compares the results with an
-//! independent parser's.
+//! Recovers the samples, which a third party's tracer wrote, and compares the results with those of
+//! an independent parser.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Recovers sessions of several processes, symlinks out of them, and sessions without recoverable
-//! events.
+//! Recovers sessions of several processes, sessions with symlinks that lead out of them, and
+//! sessions without recoverable events.
 
 use std::io;
 
@@ -197,7 +197,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in kept.iter().chain(&strange) {
         places.put(&format!("in/{name}"), name);
     }
-    // In a thread's folder, a recovery uses other names.
+    // In a thread's folder, a recovery uses different names.
     for name in in_thread {
         places.put(&format!("in/thread_7/{name}"), name);
     }

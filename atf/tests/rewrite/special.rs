@@ -110,7 +110,7 @@ fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     assert!(!places.path("out/thread_7/detail.atf").exists());
 }
 
-/// The paths have more than 4095 bytes, so not even root can open them.
+/// The paths are longer than 4095 bytes, so not even root can open them.
 #[test]
 #[cfg(target_os = "linux")]
 fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {

@@ -54,7 +54,7 @@ fn rechecked(mut index: IndexFile) -> IndexFile {
     index
 }
 
-/// Returns `count` details, each of a call and 124 bytes long.
+/// Returns `count` details of calls, each 124 bytes long.
 fn detail(id: u32, count: u64) -> DetailFile {
     let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
     let mut detail = DetailFile {
@@ -77,7 +77,7 @@ fn recovered(places: &Places, salvage: bool) -> Report {
     recover(places.path("in"), places.path("out"), &options).unwrap()
 }
 
-/// Replaces placeholders for checksums in a text with the values.
+/// Replaces placeholders for checksums in a text with their values.
 fn with_numbers(text: &str, numbers: &[(&str, u32)]) -> String {
     let number =
         |text: String, (name, number): &(&str, u32)| text.replace(name, &format!("{number:#010x}"));

@@ -1,4 +1,4 @@
-//! Recovers threads with different ids in the folder's name, the headers and the events.
+//! Recovers threads whose folder name, headers and events contain different ids.
 
 use atf::Wire;
 use atf::rewrite::{

@@ -1,8 +1,9 @@
-//! The library never substitutes a value silently. `allowed.txt` lists, with reasons, each place
-//! where the library replaces a missing value or returns early as if it were done.
+//! Tests that the library never substitutes a value silently. `allowed.txt` lists, with reasons,
+//! each place where the library replaces a missing value or returns early as if it were done.
 //!
-//! This test fails for any other place. Make such a place return an error (`Error::internal` if it
-//! cannot be reached), or list it with the reason why nothing is lost or misreported.
+//! This test fails if there is any other such place. Change such a place to return an error
+//! (`Error::internal` if it cannot be reached), or list it with the reason why nothing is lost or
+//! misreported.
 
 use std::collections::BTreeMap;
 use std::fs;

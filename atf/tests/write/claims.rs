@@ -1,5 +1,5 @@
-//! Tests statements about writers that no file can demonstrate. `held_by` in the spec refers to
-//! these tests.
+//! Tests statements about writers that cannot be demonstrated with a file. `held_by` in the spec
+//! refers to these tests.
 
 use std::io;
 use std::path::Path;

@@ -30,7 +30,7 @@ fn header(wire: Wire) -> IndexHeader {
 
 #[test]
 fn index_records_are_those_of_the_tables() {
-    // The first literal follows S1's table of the header, the second S2's.
+    // The first literal follows the header table in S1, the second the one in S2.
     let v1 = "41544932 01 01 02 05  01000000 2a000000  03 000000 00000000 20000000 02000000
               4000000000000000 8000000000000000 e803000000000000 d007000000000000";
     let v2 = "41544932 01 02 02 05  01000000 2a000000  03 000000 20000000 0200000000000000
@@ -83,7 +83,7 @@ fn detail_records_are_those_of_the_tables() {
     assert_eq!(event.encode(Wire::V1).unwrap().to_vec(), hex(v1));
     assert_eq!(event.encode(Wire::V2).unwrap().to_vec(), hex(v2));
 
-    // The length comes before the times, unlike in the index footer.
+    // Unlike in the index footer, the length comes before the times.
     let footer = DetailFooter::default()
         .checksum(0x0403_0201)
         .event_count(2)

@@ -24,7 +24,7 @@ fn options(wire: Wire, durability: Durability) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
-/// Writes a thread until the first error. Returns the writer, which counts what was flushed, and
+/// Writes a thread until the first error. Returns the writer, which counts the flushed events, and
 /// the result.
 fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWriter>, Result<()>) {
     let mut writer = match ThreadWriter::create_on(storage, "thread_7", 7, options) {

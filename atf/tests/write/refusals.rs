@@ -1,4 +1,4 @@
-//! Tests which calls a writer rejects, and that rejected calls change nothing.
+//! Tests which calls a writer rejects and that rejected calls change nothing.
 
 use std::io;
 use std::path::Path;

@@ -221,7 +221,7 @@ proptest! {
         for op in &ops {
             model.carry_out(op, &mut writer);
             if survive_kill {
-                // Check what would be left if the process were killed at this point.
+                // Check the files that would be left if the process were killed at this point.
                 model.hold(copy(folder.path()).path());
             }
         }

@@ -174,8 +174,8 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     for &wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
-        // The files already contain events, so the areas' starts and checksums have changed from
-        // their initial values.
+        // The files already contain events, so the areas' starts and checksums no longer have their
+        // initial values.
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 100);
@@ -428,8 +428,8 @@ proptest! {
         files.set(offset, bytes);
         files.ring().truncate(cut.unwrap_or(usize::MAX));
         let thread = files.open();
-        // The thread has at least the events in the file, and at most as many more as fit into the
-        // area.
+        // The thread has at least the events in the file, and at most as many additional events as
+        // fit into the area.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
         for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
             prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);

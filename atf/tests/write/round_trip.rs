@@ -1,4 +1,4 @@
-//! Reads written traces back, and compares them byte by byte with the files of the raw builders.
+//! Reads written traces back, and compares them byte by byte with the raw builders' files.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Records itself and prints its functions by the time they took.
+//! Records itself and prints its functions, ordered by the time they took.
 //!
 //! ```sh
 //! cargo run --release -p atf-tracing --example record_itself -- FOLDER
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         recording.path().display()
     );
 
-    // Calls and nanoseconds by function.
+    // The number of calls and nanoseconds per function.
     let mut totals: HashMap<u64, (u64, u64)> = HashMap::new();
     let mut add = |paired| {
         if let Paired::Span(span) = paired {

@@ -7,12 +7,12 @@ use serde_json::Value;
 use tracing_core::Field;
 use tracing_core::field::Visit;
 
-/// The size in bytes after which a value's text is cut.
+/// The size in bytes at which a value's text is truncated.
 const LONGEST: usize = 1024;
 /// The number of bytes reserved for the count of omitted fields.
 const REST: usize = 32;
 
-/// Values of fields, each in JSON.
+/// Field values, each as JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Values(Vec<(&'static str, String)>);
 
@@ -21,12 +21,12 @@ pub(crate) struct Values(Vec<(&'static str, String)>);
 pub(crate) struct Fields {
     values: Values,
     payload: String,
-    /// How often values were recorded.
+    /// The number of times that values were recorded.
     version: u32,
 }
 
 impl Fields {
-    /// Adds values, which replace earlier ones of the same fields.
+    /// Adds values, replacing earlier values of the same fields.
     pub(crate) fn record(&mut self, values: Values) {
         for (name, value) in values.0 {
             self.values.set(name, value);
@@ -41,7 +41,7 @@ impl Fields {
             format!("{name}:{value}")
         });
         let members: Vec<_> = members.collect();
-        // Each member has a separator, and the last one is followed by a brace.
+        // Each member follows a separator, and a brace follows the last one.
         let sizes = members.iter().map(|member| member.len().saturating_add(1));
         let size = sizes.fold(1, usize::saturating_add);
         let most = if size <= LARGEST_FIELDS {
@@ -114,7 +114,7 @@ impl Visit for Values {
 
     fn record_str(&mut self, field: &Field, value: &str) {
         let mut text = Text::default();
-        // A text that does not fit is cut.
+        // Text that does not fit is truncated.
         let _ = text.write_str(value);
         self.add(field, &text.text.into());
     }
@@ -126,7 +126,7 @@ impl Visit for Values {
     }
 }
 
-/// A text that ends with "…" if it is cut.
+/// Text that ends with "…" if it is truncated.
 #[derive(Default)]
 struct Text {
     text: String,
@@ -151,7 +151,8 @@ impl fmt::Write for Text {
     }
 }
 
-/// Encodes a value without control characters, which JSON permits from U+007F on.
+/// Encodes a value, escaping control characters, including those that JSON permits (from U+007F
+/// on).
 fn encode(value: &Value) -> String {
     let text = value.to_string();
     if !text.contains(char::is_control) {

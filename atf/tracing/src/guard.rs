@@ -8,8 +8,8 @@ use atf::record::RecordSummary;
 
 use crate::shared::Shared;
 
-/// Ends the recording when dropped, and reports errors and losses in one line on standard error.
-/// [`stop`](Self::stop) returns them instead.
+/// A guard that ends the recording when dropped, and reports errors and losses in one line on
+/// standard error. [`stop`](Self::stop) returns them instead.
 ///
 /// [`std::process::exit`] and a panic that aborts do not drop the guard, so they leave the files as
 /// a kill would: `atf recover` finalizes them, but without
@@ -27,8 +27,8 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// As for [`Recording::stop`](atf::record::Recording::stop), including errors of threads that
-    /// could not be registered. The rest of the session is still finalized.
+    /// Returns the errors of [`Recording::stop`](atf::record::Recording::stop), and those of
+    /// threads that could not be registered. The rest of the session is still finalized.
     pub fn stop(&self) -> atf::Result<RecordSummary> {
         self.shared.stop()
     }
@@ -39,9 +39,9 @@ impl Guard {
         self.shared.path()
     }
 
-    /// Returns how many events could not be recorded so far, not counting details, but including
-    /// events after the recording ended. The summary and the manifest include only losses before
-    /// its end.
+    /// Returns the number of events that could not be recorded so far, including events after the
+    /// recording ended, but not counting details. The summary and the manifest include only losses
+    /// before the recording ended.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.shared.lost_events()

@@ -13,7 +13,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::{AtfLayer, Guard};
 
-/// Why the program is not recorded.
+/// The reason why the program is not recorded.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum InitError {
@@ -50,7 +50,7 @@ impl std::error::Error for InitError {
 ///
 /// # Errors
 ///
-/// [`InitError::Recording`]; [`InitError::HasSubscriber`].
+/// Returns [`InitError::Recording`] or [`InitError::HasSubscriber`].
 pub fn init(root: impl AsRef<Path>) -> Result<Guard, InitError> {
     init_as(root.as_ref(), |layer| layer)
 }
@@ -59,7 +59,7 @@ pub fn init(root: impl AsRef<Path>) -> Result<Guard, InitError> {
 ///
 /// # Errors
 ///
-/// Those of [`init`].
+/// Returns the errors of [`init`].
 pub fn init_with_fields(root: impl AsRef<Path>) -> Result<Guard, InitError> {
     init_as(root.as_ref(), AtfLayer::record_fields)
 }
@@ -74,7 +74,8 @@ fn init_as(root: &Path, set: impl FnOnce(AtfLayer) -> AtfLayer) -> Result<Guard,
     let subscriber = tracing_subscriber::registry()
         .with(set(layer))
         .with(filter_fn(is_span));
-    // If another thread has set one since the check above, an empty session is left.
+    // If another thread has set a subscriber since the check above, an empty session is left
+    // behind.
     dispatcher::set_global_default(Dispatch::new(subscriber))
         .map_err(|_| InitError::HasSubscriber)?;
     Ok(guard)

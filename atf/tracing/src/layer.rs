@@ -14,7 +14,7 @@ use crate::fields::{Fields, Values};
 use crate::shared::Shared;
 use crate::thread;
 
-/// Records the spans that it receives: see the [crate](crate).
+/// A layer that records the spans that it receives: see the [crate](crate).
 #[derive(Debug)]
 pub struct AtfLayer {
     shared: Arc<Shared>,
@@ -27,7 +27,7 @@ impl AtfLayer {
     ///
     /// # Errors
     ///
-    /// As for [`Recording::start`](atf::record::Recording::start).
+    /// Returns the errors of [`Recording::start`](atf::record::Recording::start).
     pub fn new(session: SessionWriter, options: &RecordOptions) -> atf::Result<(Self, Guard)> {
         let shared = Arc::new(Shared::start(session, options)?);
         let guard = Guard {
@@ -67,8 +67,7 @@ where
         let Some(span) = ctx.span(id).filter(|_| self.records_fields) else {
             return;
         };
-        // Code of the program formats the values. Do this outside the lock, because that code may
-        // panic.
+        // The program's own code formats the values and may panic, so do this outside the lock.
         let mut values = Values::default();
         attributes.record(&mut values);
         let mut fields = Fields::default();

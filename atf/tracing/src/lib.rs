@@ -60,7 +60,7 @@
 //! | a callsite: an `#[instrument]`, a `span!` | a function, `target::name`; the target is the module's path by default. The function is in the manifest once it has an event |
 //! | a span is entered, exited | CALL, RETURN, on the thread where it happens |
 //! | a span of an `async` function or of `Instrument` | a CALL and a RETURN for each poll, on the thread that polls it, and one more when the future is dropped |
-//! | spans that exit in another order than they were entered | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
+//! | spans that exit out of order | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
 //! | fields of a span | nothing, or the detail of its CALL: see [below](#fields) |
 //! | events such as `info!`, and those of `#[instrument(err, ret)]` | nothing |
@@ -86,33 +86,33 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! If a span has values, its CALL's detail contains them as a JSON object:
+//! If a span's fields have values, its CALL's detail contains them as a JSON object:
 //! `{"path":"a.txt","tries":2}`. A RETURN has such a detail if values were recorded since the CALL.
 //! `atf dump --details` shows the fields, and `atf export --format perfetto` adds them to the
 //! slices as arguments.
 //!
-//! Values are text, except for booleans and finite numbers of at most 64 bits. A text of more than
-//! 1,024 bytes is cut and ends with `…`. If the object, with its escapes, would exceed 4,096 bytes,
-//! the last fields are left out, and `"…"` counts them. If a ring has no room for a detail,
-//! [`Overflow`](atf::record::Overflow) decides; by default, the event is recorded without it, and
-//! the manifest counts the loss.
+//! Values are text, except for booleans and finite numbers of at most 64 bits. Text of more than
+//! 1,024 bytes is truncated and ends with `…`. If the object, with its escapes, would exceed 4,096
+//! bytes, the last fields are left out, and the member `"…"` contains their number. If a ring has
+//! no room for a detail, [`Overflow`](atf::record::Overflow) decides; by default, the event is
+//! recorded without it, and the manifest counts the loss.
 //!
 //! `#[instrument]` turns all arguments into fields. This takes time even if nothing records them;
 //! `#[instrument(skip_all)]` avoids this cost.
 //!
 //! # What it costs
 //!
-//! Recording a new span costs some 150 ns of CPU time more than with a registry alone, including
-//! the clock and the writing of the files. A lock is taken or memory allocated only for a thread's
-//! first span, for a function's first span in a thread, and when a stack grows deeper than before.
-//! With fields, each span also formats its values, allocates memory for them, and locks its
-//! extensions. The project's benchmark compares the layer, without fields, with other layers.
+//! Recording a new span costs some 150 ns more CPU time than a registry alone, including reading
+//! the clock and writing the files. A lock is taken or memory allocated only for a thread's first
+//! span, for a function's first span in a thread, and when a stack grows deeper than before. With
+//! fields, each span also formats its values, allocates memory for them, and locks its extensions.
+//! The project's benchmark compares the layer, without fields, with other layers.
 //!
 //! # Losses
 //!
 //! Recording never harms the program: events that cannot be recorded are lost, and the losses are
-//! counted in the manifest and in the summary from [`Guard::stop`], events also in
-//! [`Guard::lost_events`]. Events are lost if a ring is full (see
+//! counted in the manifest and in the summary from [`Guard::stop`]. [`Guard::lost_events`] returns
+//! the number of events lost so far. Events are lost if a ring is full (see
 //! [`Overflow`](atf::record::Overflow)), in a thread beyond
 //! [`max_threads`](atf::record::RecordOptions::max_threads), in a signal handler that interrupts
 //! the recording of another event, in a thread's last destructors, and after the recording has

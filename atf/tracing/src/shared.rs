@@ -12,7 +12,7 @@ use atf::write::SessionWriter;
 use tracing_core::Metadata;
 use tracing_core::callsite::Identifier;
 
-/// The module of all functions: the program.
+/// The id of the only module, the program, which contains all functions.
 const MODULE: u32 = 1;
 
 /// The number of the next layer. Each layer has a different number.
@@ -27,9 +27,9 @@ pub(crate) struct Shared {
     /// The ids of the functions, by callsite. Locked before `state`.
     functions: Mutex<HashMap<Identifier, u64>>,
     state: Mutex<State>,
-    /// All events that were not recorded.
+    /// The number of events that were not recorded.
     lost: AtomicU64,
-    /// Lost events that no thread's recorder has counted.
+    /// The number of lost events that no thread's recorder has counted.
     uncounted: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
 struct State {
     /// `None` once the recording has stopped.
     recording: Option<Recording>,
-    /// The first error outside the recording.
+    /// The first error that occurred outside the recording.
     error: Option<atf::Error>,
     /// The outcome, once the recording has stopped.
     outcome: Option<atf::Result<RecordSummary>>,
@@ -128,7 +128,7 @@ impl Shared {
             .ok()
     }
 
-    /// Counts an event that was lost.
+    /// Counts a lost event.
     #[cold]
     pub(crate) fn lose(&self, is_counted: bool) {
         self.lost.fetch_add(1, Ordering::Relaxed);

@@ -25,7 +25,7 @@ struct Thread {
     recorder: Option<ThreadRecorder>,
     /// The spans that were entered and have not exited, outermost first.
     entered: Vec<Entered>,
-    /// The functions' ids by the addresses of their metadata, which is never freed.
+    /// The functions' ids, keyed by the addresses of their metadata, which is never freed.
     functions: HashMap<usize, u64, BuildHasherDefault<AddressHasher>>,
 }
 
@@ -34,7 +34,7 @@ struct Entered {
     span: u64,
     function_id: u64,
     depth: u32,
-    /// The version of the fields that the call's detail has.
+    /// The version of the fields in the call's detail.
     version: u32,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn record(
             _ => thread.exit(shared, span, fields, metadata),
         }
     });
-    // The thread's variables may already be gone.
+    // The thread-local variables may already have been destroyed.
     if recorded.ok().flatten().is_none() {
         shared.lose(false);
     }
@@ -123,7 +123,7 @@ impl Thread {
         self.write(shared, now, EventKind::RETURN, entered, fields)
     }
 
-    /// Finds the call of a span that is not the innermost. Spans inside it stay entered.
+    /// Finds the call of a span that is not the innermost. Spans inside it remain entered.
     #[cold]
     fn exit_other(
         &mut self,
@@ -188,8 +188,8 @@ impl Thread {
     }
 }
 
-/// Hashes an address in a single step. Addresses come from the program and not from its input, so
-/// collisions cannot be forced.
+/// A hasher that hashes an address in a single step. Addresses come from the program and not from
+/// its input, so collisions cannot be forced.
 #[derive(Default)]
 struct AddressHasher(u64);
 
@@ -205,7 +205,7 @@ impl Hasher for AddressHasher {
         self.0 = address as u64;
     }
 
-    /// Spreads the address over all bits, because the table uses the lowest and the highest ones.
+    /// Spreads the address over all bits, because the table uses the lowest and the highest bits.
     #[inline]
     fn finish(&self) -> u64 {
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26)

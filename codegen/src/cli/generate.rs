@@ -152,7 +152,7 @@ fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
                 .take(512)
                 .read_to_end(&mut head)?;
             let head = String::from_utf8_lossy(&head);
-            // A file that merely mentions the mark does so later.
+            // A file that merely mentions the mark does so after its first lines.
             if head.lines().take(2).any(|line| line.contains(mark)) {
                 leftovers.push(path);
             }

@@ -11,7 +11,7 @@ const WIDTH: usize = 96;
 ///
 /// # Errors
 ///
-/// Returns any other error of the stream.
+/// Returns any other error from the stream.
 pub(super) fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
     let printed = stream.write_all(text.as_bytes());
     match printed.and_then(|()| stream.flush()) {

@@ -58,7 +58,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns all names that contain a word.
+/// Returns all names that contain this word.
 fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     let spec = context.spec;
     let word = word.to_lowercase();
@@ -78,7 +78,7 @@ fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     names
 }
 
-/// Shows the rule with an id. Returns whether it exists.
+/// Shows the rule with this id. Returns whether it exists.
 fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
     let Some((_, rule)) = context
         .spec

@@ -1,8 +1,8 @@
 //! Emits the format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
 //!
 //! The templates in `templates/markdown/` contain the prose and tables. The modules here prepare
-//! the data. There is one module for each kind of page, and also `links` for pages and anchors,
-//! `settled` for decisions, and `diagram` and `sketch` for pictures.
+//! the data. Each kind of page has its own module. The other modules are `links` for pages and
+//! anchors, `settled` for decisions, and `diagram` and `sketch` for pictures.
 
 mod coverage;
 mod diagram;

@@ -2,7 +2,7 @@
 /**
 {% if rivals %}
  * The records of ATF v2 (ADA Trace Format), a binary format for function traces, in wire
- * version {{ wires[0].wire }}, under the names of the source documents.
+ * version {{ wires[0].wire }}, with the names from the source documents.
 {% else %}
  * The records of ATF v2 (ADA Trace Format), a binary format for function traces, in every wire
  * version, side by side. The header's member `version` identifies a file's wire version.

@@ -66,7 +66,7 @@ fn each_anchor_occurs_once_on_its_page() {
             .iter()
             .filter(|anchor| !seen.insert(*anchor))
             .collect();
-        // The anchors of our headings must not equal those of the spec's names.
+        // The anchors of our headings must differ from those of the spec's names.
         assert!(twice.is_empty(), "{page}: {twice:?}");
     }
 }

@@ -111,8 +111,8 @@ impl Cause {
         }
     }
 
-    /// Returns the cause "field misread" if all wrong values are in the same field, whatever the
-    /// case's rules are.
+    /// Returns the cause "field misread" if all wrong values are in the same field, regardless of
+    /// the case's rules.
     fn misread(differences: &[Difference]) -> Option<Self> {
         let is_shown = |it: &&Difference| !it.place.ends_with(" more]");
         let data = differences.iter().filter(|it| it.grade == Grade::Data);

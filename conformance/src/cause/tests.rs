@@ -106,7 +106,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
             (Data, "events[3].call_depth", "1", "2", "ATF-XXXX-001"),
             "misread:events.call_depth",
         ),
-        // Only one field is wrong, so the case's rules have no influence.
+        // Only one field is wrong, so the case's rules do not matter.
         (
             WrongDecode,
             (

@@ -34,8 +34,8 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// If a signal arrived during the run, ends this process as the signal would have done.
-    /// Otherwise, from now on, a signal ends the process immediately.
+    /// Ends this process as a signal that arrived during the run would have done. If none arrived,
+    /// a signal ends the process immediately from now on.
     pub(super) fn settle(&self) {
         self.is_last.store(true, Ordering::Relaxed);
         #[cfg(unix)]

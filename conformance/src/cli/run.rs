@@ -255,7 +255,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     Ok(results)
 }
 
-/// Explains why no case matches. If a rule has no cases, gives the spec's reason.
+/// Explains why no case matches. If a rule has no cases, quotes the reason from the spec.
 fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     let has_cases = |id: &String| tasks.iter().any(|task| task.rules().contains(id));
     let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {

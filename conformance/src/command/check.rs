@@ -104,7 +104,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
     Ok(summary.exit_status(deny))
 }
 
-/// Writes reports as they arrive and shows progress.
+/// An output that writes reports as they arrive and shows progress.
 struct Run {
     reports: Reports,
     progress: ProgressBar,

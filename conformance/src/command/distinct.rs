@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Returns the positions of the paths that lead to the same place as an earlier one, with the
-/// earlier one's position. Ignores paths that cannot be opened, which the command itself reports.
+/// Returns the position of each path that leads to the same file or folder as an earlier path, with
+/// that path's position. Ignores paths that cannot be opened, which the command itself reports.
 #[must_use]
 pub fn repeated(paths: &[PathBuf]) -> BTreeMap<usize, usize> {
     let mut seen = BTreeMap::new();

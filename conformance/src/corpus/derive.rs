@@ -1,10 +1,9 @@
-//! Computes the derived values of a session's document from its files' documents. They are needed
-//! for the corpus, and for grading readers that reject a file where rejection is allowed.
+//! Computes the derived values of a session's document from its files' documents. These values are
+//! needed for the corpus, and for grading readers that reject a file where rejection is allowed.
 
 use serde_json::{Value, json};
 
-/// Updates the counts of unmatched links in a thread's entry, but does not add counts that it
-/// lacks.
+/// Updates the counts of unmatched links in a thread's entry, but does not add missing counts.
 pub(crate) fn derive_thread(thread: &mut Value) {
     let links = links(&thread["index"]);
     let back: Vec<Option<u64>> = events(&thread["detail"])

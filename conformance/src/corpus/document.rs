@@ -170,7 +170,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The answers that are correct for a session.
+/// The correct answers for a session.
 pub(super) struct Expected {
     /// The document with the mildest verdict.
     pub(super) document: Value,
@@ -277,7 +277,7 @@ fn thread(
     thread
 }
 
-/// Returns the ids and paths of the session's entries whose names are those of thread folders.
+/// Returns the ids and paths of the session's entries that are named like thread folders.
 fn thread_folders(trace: &Trace, root: &str) -> BTreeSet<(u32, String)> {
     let below = |path: &str| {
         let rest = match root {

@@ -128,7 +128,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     super::document::hex(&Sha256::digest(bytes))
 }
 
-/// Formats JSON as in the corpus's files: a value that fits on one line takes one line.
+/// Formats JSON as in the corpus's files: a value that fits on one line is written on one line.
 #[must_use]
 pub fn text(value: &Value) -> String {
     String::from_utf8_lossy(&json::text(value)).into_owned()

@@ -1,4 +1,4 @@
-//! Describes what happens to a reader that does not check a rule when a file breaks it.
+//! Describes what happens if a file breaks a rule that a reader does not check.
 
 /// Describes the effect of a broken rule, in a sentence or two.
 pub(super) fn effect(rule: &str) -> &'static str {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A mistake that is known from readers or writers.
+/// A known mistake of readers or writers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Flag {
     /// The permanent name.

@@ -1,4 +1,4 @@
-//! Formats JSON for readable diffs: a value that fits on one line takes one line.
+//! Formats JSON for readable diffs: a value that fits on one line is written on one line.
 
 use serde_json::Value;
 

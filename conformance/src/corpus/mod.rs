@@ -117,7 +117,7 @@ pub struct Case {
     pub symlinks: BTreeMap<String, String>,
     /// The correct verdicts according to the sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// If rejection is the only correct verdict, the reasons: sentences from a source, or the harm
+    /// The reasons, if rejection is the only correct verdict: sentences from a source, or the harm
     /// that reading the file would do.
     pub because: Vec<&'static str>,
     /// The correct verdicts on each file of a session.
@@ -157,7 +157,7 @@ impl Case {
     ///
     /// # Errors
     ///
-    /// Returns the error of the file system, with the path.
+    /// Returns the file system's error, with the path.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         write(folder, &self.files, &self.folders, &self.symlinks)
     }
@@ -239,7 +239,7 @@ impl Class {
     }
 }
 
-/// What a case asks implementations to read.
+/// The kind of file or folder that a case asks implementations to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {

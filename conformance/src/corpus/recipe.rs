@@ -20,15 +20,16 @@ pub struct Recipe {
     pub wires: &'static [u8],
     /// A short description that becomes part of the slug.
     pub name: Cow<'static, str>,
-    /// What a checker must find for the first rule; `None` if the session follows the rule.
+    /// The finding that a checker must report for the first rule; `None` if the session follows the
+    /// rule.
     pub found: Option<Found>,
     /// Other rules that the edit unavoidably breaks, by file.
     pub also: Vec<(&'static str, &'static str)>,
     /// The known implementation mistakes that the recipe reveals.
     pub flags: Vec<&'static str>,
-    /// The correct verdicts on the subject, if they are not those that the rules allow.
+    /// The correct verdicts on the subject, if they differ from those that the rules allow.
     verdicts: &'static [Verdict],
-    /// Why the subject must be rejected, if the rules do not say why.
+    /// The reason why the subject must be rejected, if the rules give none.
     because: Option<&'static str>,
     /// The edit; `None` for the clean session itself.
     edit: Option<fn(&mut Trace)>,
@@ -48,14 +49,14 @@ pub struct Found {
     pub file: &'static str,
     /// The field's path.
     pub field: &'static str,
-    /// How many times the file breaks the rule.
+    /// The number of times that the file breaks the rule.
     pub count: u64,
     /// The verdict on the file.
     pub verdict: Verdict,
     offset: Offset,
 }
 
-/// Where a finding is, in bytes from the start of the file.
+/// The offset of a finding, in bytes from the start of the file.
 #[derive(Debug, Clone)]
 enum Offset {
     None,
@@ -67,8 +68,8 @@ enum Offset {
     Text(&'static str),
 }
 
-/// Makes a recipe without an edit, for a rule for which the clean session is already a boundary
-/// case.
+/// Makes a recipe without an edit, because the clean session is already a boundary case of the
+/// rule.
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
@@ -123,8 +124,8 @@ pub(super) fn breaks(
     })
 }
 
-/// Returns the first value after those that the spec defines. When the spec defines another value,
-/// the recipes therefore need no change.
+/// Returns the first value after those that the spec defines. This way, the recipes need no change
+/// when the spec defines another value.
 ///
 /// If the spec defines a value by mistake, the corpus changes, and with it the digest in
 /// `spec/editions.yaml`, so the mistake is still noticed.
@@ -145,7 +146,7 @@ fn subject_of(rule: &str) -> &'static str {
     }
 }
 
-/// Returns whether a single file is enough to break a rule.
+/// Returns whether a single file can break a rule.
 fn is_of_one_file(rule: &str) -> bool {
     !subject_of(rule).is_empty()
 }

@@ -21,7 +21,7 @@ pub const MANIFEST: &str = "manifest.json";
 /// The first timestamp of thread 7.
 pub const T: u64 = 1_234_567_000_000_000;
 
-/// The module of all functions. Symbol indices start at 1.
+/// The module that contains all functions. Symbol indices start at 1.
 const MODULE: u64 = 0x0644_4fc1 << 32;
 
 /// The module of functions in files outside the session, which no reader may open.

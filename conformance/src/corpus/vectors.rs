@@ -1,8 +1,8 @@
 //! Files and their documents, typed by hand from the sources' tables, independently of this
 //! project's tables.
 //!
-//! All bytes of a number differ, so reading at the wrong offset or in the wrong byte order yields
-//! another number. The checksums were computed bit by bit outside this project.
+//! All bytes of a number differ, so reading at the wrong offset or in the wrong byte order yields a
+//! different number. The checksums were computed bit by bit outside this project.
 
 use super::shape::Shape;
 use super::{Case, Class, Subject, dump};
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::corpus::document::readable;
 
-    /// Tests the tables that all other documents are built with against hand-typed documents.
+    /// Checks the tables used to build all other documents against the hand-typed documents.
     #[test]
     fn the_tables_give_the_typed_documents() {
         for wire in [1, 2] {

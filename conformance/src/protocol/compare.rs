@@ -9,7 +9,7 @@ use crate::results::Grade;
 /// A place where two documents differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The path to the place.
+    /// The path to this place.
     pub steps: Vec<Step>,
     /// Whether data or a label differs.
     pub grade: Grade,

@@ -8,7 +8,7 @@ use super::exit;
 use crate::Verdict;
 use crate::results::Failure;
 
-/// An answer may have at most this many bytes in addition to [`FACTOR`] times the size of the
+/// The number of bytes that an answer may have in addition to [`FACTOR`] times the size of the
 /// expected document. This is enough for white space, extra keys and surplus events, but too little
 /// to fill the kit's memory.
 const MARGIN: u64 = 1 << 20;

@@ -1,7 +1,7 @@
 //! The exit codes of an implementation under test.
 
-/// The implementation did its task. A reader or validator accepted or recovered the subject, as its
-/// document states.
+/// The implementation completed its task. A reader or validator accepted or recovered the subject,
+/// as its document states.
 pub const DONE: u8 = 0;
 /// A reader or validator rejected the subject. It also prints a document with this verdict.
 pub const REJECTED: u8 = 1;

@@ -34,7 +34,7 @@ pub(super) fn grade(
             "flags" | "event_count" | "bytes_length" | "footer_offset" | "index_seq_start"
             | "index_seq_end" | "time_start_ns" | "time_end_ns",
         ] => header.is_some_and(is_placeholder),
-        // Without events on either side, a missing thread or file is only a matter of labels.
+        // If neither document has events, a missing thread or file is only a difference in labels.
         ["threads"] | ["threads", "index" | "detail"] => {
             !holds_events(expected) && !holds_events(got)
         }

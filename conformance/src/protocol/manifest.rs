@@ -119,7 +119,7 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
-/// The manifest's values and their places.
+/// The manifest's values and their positions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {

@@ -54,7 +54,7 @@ fn compile(schema: &str, lacks: &[Lack]) -> Option<Validator> {
     jsonschema::validator_for(&schema).ok()
 }
 
-/// From every list of required keys, removes the keys that an implementation may omit.
+/// Removes from every list of required keys those that an implementation may omit.
 fn require_less(schema: &mut Value, lacks: &[Lack]) {
     match schema {
         Value::Object(members) => {

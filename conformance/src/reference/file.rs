@@ -152,7 +152,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
     Ok(fields.into())
 }
 
-/// What is known about the end of a file, for both kinds of files.
+/// The facts known about the end of a file, for both kinds of files.
 struct End<'a> {
     event_count: u64,
     count_source: CountSource,

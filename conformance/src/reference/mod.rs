@@ -1,7 +1,7 @@
 //! Exposes the crate `atf` and the checker's verdicts through the protocol, so that the reference
 //! implementation can be graded as an implementation under test.
 //!
-//! Like any other implementation, the reference runs as a process per case:
+//! Like any other implementation, the reference runs as a separate process for each case:
 //! `atf-conformance testee read PATH`.
 
 mod file;

@@ -9,7 +9,7 @@ use atf::{Arch, Clock, DetailEventType, EventKind, Os, Wire};
 
 use crate::scripts::{Index, Open, Operation, Script, ScriptError};
 
-/// Why a script could not be executed.
+/// The reason why a script could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The script is unreadable.
@@ -17,13 +17,13 @@ pub enum WriteError {
     Unreadable {
         /// The script's path.
         path: PathBuf,
-        /// The system's error.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The script is invalid.
     #[error(transparent)]
     Script(#[from] ScriptError),
-    /// The system returned an error for an operation.
+    /// The operating system returned an error for an operation.
     #[error(transparent)]
     System(io::Error),
     /// The library rejected an operation.

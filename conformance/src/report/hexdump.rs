@@ -1,4 +1,4 @@
-//! Formats a part of a file in which one field is marked, with sixteen bytes per line.
+//! Formats part of a file, with sixteen bytes per line and one marked field.
 
 use crate::results::Hexdump;
 

@@ -2,9 +2,9 @@
 
 use super::printable::{Printable, clipped};
 
-/// The maximum length of a name in characters. JSON contains the full name.
+/// The maximum length of a name in characters. The JSON report contains the full name.
 const NAME_LETTERS: usize = 160;
-/// The maximum length of a value in characters. JSON contains the full value.
+/// The maximum length of a value in characters. The JSON report contains the full value.
 const VALUE_LETTERS: usize = 1000;
 
 /// Prepares a name, a path or a short message for the page.

@@ -14,7 +14,7 @@ impl<T: fmt::Display> fmt::Display for Printable<T> {
     }
 }
 
-/// Forwards text, with escapes for characters that a report must not contain.
+/// A writer that forwards text, escaping characters that a report must not contain.
 struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl fmt::Write for Escaping<'_, '_> {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Printable;
 
-/// Writes test points, numbered in order.
+/// A writer of test points, which it numbers in order.
 pub(super) struct Tap<W> {
     out: W,
     seq: u64,

@@ -25,8 +25,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Returns the requested reports. If none of them goes to standard output, adds a `default`
-    /// report there.
+    /// Returns the requested reports. If none of them goes to standard output, adds a report in the
+    /// format `default` there.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Target {
     }
 
     /// Checks that the file can be written, so that a long run does not fail at the end. An
-    /// existing file stays unchanged.
+    /// existing file is left unchanged.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Target {
         file.map(drop).map_err(|error| self.failure(&error))
     }
 
-    /// Refuses to overwrite any file in the checked traces, whatever its name.
+    /// Refuses to overwrite any file in the checked traces, regardless of its name.
     pub(crate) fn spare(&self, traces: &[PathBuf]) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Ok(());
@@ -192,7 +192,7 @@ impl Form {
     ];
 }
 
-/// Why a report option is invalid.
+/// The reason why a report option is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadTarget(String);
 

@@ -50,7 +50,7 @@ struct Entry {
     reason: String,
 }
 
-/// What a run covered, for judging the entries of a failure list.
+/// The parts that a run covered, which determine whether the entries of a failure list are stale.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
     /// Whether all roles ran. If not, an entry is not stale merely because its case did not fail.
@@ -132,7 +132,7 @@ impl Failures {
         stale
     }
 
-    /// Returns the list, updated to these results. Removes stale lines and appends unlisted
+    /// Returns the list, updated for these results. Removes stale lines and appends unlisted
     /// failures with `reason`. If the reason is empty, it must be filled in later. A comment is
     /// removed once all lines directly below it are gone.
     #[must_use]

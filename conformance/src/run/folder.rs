@@ -75,7 +75,7 @@ struct Removal<'a> {
     folder: &'a Path,
     /// The folders that must still be emptied. All of them are directly in `folder`.
     left: Vec<PathBuf>,
-    /// The number of names that were tried so far for moved folders.
+    /// The number of names tried so far for moved folders.
     moved: u64,
     failed: Option<io::Error>,
 }
@@ -100,7 +100,7 @@ impl Removal<'_> {
             } else if one == self.folder {
                 self.left.push(path);
             } else {
-                // A folder can be moved only with permissions on it.
+                // Moving a folder requires permissions on it.
                 open_up(&path);
                 let to = self.fresh();
                 match fs::rename(&path, &to) {

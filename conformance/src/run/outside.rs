@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::corpus::trace::CANARY;
 
-/// Watches decoys while an implementation runs.
+/// A watch on the decoys while an implementation runs.
 #[derive(Debug)]
 pub(super) struct Watch {
     #[cfg(target_os = "linux")]

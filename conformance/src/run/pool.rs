@@ -28,7 +28,7 @@ pub struct Work<'a> {
     pub task: &'a dyn Task,
 }
 
-/// Runs cases in parallel.
+/// A pool that runs cases in parallel.
 #[derive(Debug)]
 pub struct Pool<'a> {
     options: &'a Options,
@@ -82,8 +82,8 @@ impl<'a> Pool<'a> {
         manifest.command(task.role()).is_some() && unsupported(manifest, task).is_none()
     }
 
-    /// Applies `one` to all items and returns the results in order. The number of parallel calls is
-    /// at most the run's number of jobs.
+    /// Applies `one` to all items and returns the results in order. Makes at most as many calls in
+    /// parallel as the run has jobs.
     pub(super) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -173,8 +173,8 @@ impl<'a> Pool<'a> {
     }
 
     /// Runs an implementation's program for a task in a fresh folder and calls `then` with the
-    /// ended process and the folder. Returns the result of `then`, and whether the folder could be
-    /// removed.
+    /// outcome of the process and the folder. Returns the result of `then`, and whether the folder
+    /// could be removed.
     ///
     /// # Errors
     ///

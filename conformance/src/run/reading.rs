@@ -358,7 +358,7 @@ fn kind(document: &Value) -> Value {
     json!({"kind": document.get("kind")})
 }
 
-/// Returns a document without its own verdict. The verdicts on a session's files stay.
+/// Returns a document without its own verdict, but with the verdicts on a session's files.
 fn without_verdict(document: &Value) -> Value {
     let mut document = document.clone();
     if let Some(members) = document.as_object_mut() {

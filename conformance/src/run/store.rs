@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::folder::open_up;
 use crate::scripts::Scripted;
 
-/// Keeps the sessions of passing writers until readers have read them.
+/// The sessions of passing writers, kept until readers have read them.
 #[derive(Debug)]
 pub(super) struct WrittenStore {
     folder: PathBuf,
@@ -44,7 +44,7 @@ impl WrittenStore {
     ) -> io::Result<()> {
         let mut written = self.lock();
         let folder = self.folder.join(written.len().to_string());
-        // A folder can be moved only with permissions on it.
+        // Moving a folder requires permissions on it.
         open_up(&out);
         fs::rename(out, &folder)?;
         written.push(Arc::new(Written {

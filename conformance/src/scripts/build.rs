@@ -17,7 +17,7 @@ pub struct Happening {
     pub call_depth: u32,
 }
 
-/// Builds a script operation by operation.
+/// A builder that assembles a script operation by operation.
 #[derive(Debug, Clone)]
 pub struct Builder {
     session: Open,
@@ -88,7 +88,7 @@ impl Builder {
         self.push(Operation::Finalize { thread_id })
     }
 
-    /// Flushes a thread. The events so far must then survive the end of the process.
+    /// Flushes a thread. The events added so far must survive the end of the process.
     pub fn flush(&mut self, thread_id: u32) -> &mut Self {
         self.push(Operation::Flush { thread_id })
     }

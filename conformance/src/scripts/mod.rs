@@ -47,7 +47,7 @@ pub enum Operation {
         /// The thread.
         thread_id: u32,
     },
-    /// Flushes a thread. The events so far must then survive the end of the process.
+    /// Flushes a thread. The events added so far must survive the end of the process.
     Flush {
         /// The thread.
         thread_id: u32,
@@ -59,7 +59,7 @@ pub enum Operation {
     },
     /// Frees space on the simulated full disk. The program raises its own file size limit.
     Space,
-    /// Ends the program after its buffers were written, without finalizing open threads.
+    /// Ends the program after its buffers have been written, without finalizing open threads.
     Abort,
     /// Kills the program with SIGKILL, which the program sends to itself.
     Kill,
@@ -125,7 +125,7 @@ pub struct Thread<'a> {
     pub details: Vec<&'a Detail>,
     /// Whether the script finalizes the thread.
     pub is_finalized: bool,
-    /// How many events and details must survive, however the process ends.
+    /// The number of events and of details that must survive, however the process ends.
     pub flushed: (usize, usize),
 }
 

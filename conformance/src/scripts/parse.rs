@@ -10,7 +10,7 @@ use super::{Detail, Index, Open, Operation, Script, order};
 pub struct ScriptError {
     /// The line, starting at 1.
     pub line: usize,
-    /// The column, as a byte position in the line that starts at 1.
+    /// The column: the byte position in the line, starting at 1.
     pub column: usize,
     /// The error.
     pub message: String,

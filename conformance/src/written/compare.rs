@@ -128,8 +128,8 @@ impl Found {
         }
     }
 
-    /// Checks that nothing follows in an unfinalized file except zeros, which may be preallocated
-    /// space.
+    /// Checks that nothing follows the events of an unfinalized file except zeros, which may be
+    /// preallocated space.
     fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
         let behind = self.bytes.get(expected.size..).unwrap_or_default();
         let Some(first) = behind.iter().position(|byte| *byte != 0) else {

@@ -53,7 +53,7 @@ pub(super) enum Freedom {
     Any,
 }
 
-/// What the script leaves to the writer's choice.
+/// The properties that the script leaves to the writer's choice.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given {
     /// Whether `arch` and `os` must match the script.

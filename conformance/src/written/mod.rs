@@ -1,4 +1,5 @@
-//! Grades a writer's files, by the rules and by comparing them with the script byte by byte.
+//! Grades a writer's files, by checking the rules and by comparing the files with the script byte
+//! by byte.
 //!
 //! A library's reader alone could not judge the files of its writer, because both could share a
 //! mistake. Therefore, every byte is also compared with the hand-typed tables of the corpus.

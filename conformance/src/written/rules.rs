@@ -31,7 +31,7 @@ pub(super) struct Broken<'a> {
     first: &'a Finding,
 }
 
-/// Collects the findings of a check, with file paths relative to the folder.
+/// An output that collects the findings of a check, with file paths relative to the folder.
 struct Collect {
     root: PathBuf,
     findings: Vec<Finding>,
@@ -118,7 +118,7 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns the rule that explains a difference: one that is broken at the same place or,
+    /// Returns the rule that explains a difference: one that is broken in the same place or,
     /// failing that, a SHOULD that the file breaks, such as the rule that requires a footer.
     pub(super) fn rule_of(
         &self,
@@ -145,7 +145,7 @@ impl Found {
 
 impl Broken<'_> {
     /// Describes the broken rule as a difference. If the first difference from the script, `wrong`,
-    /// is at the same place, uses that one, which is more specific.
+    /// is in the same place, returns that one instead, because it is more specific.
     pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {
         let Finding {
             rule,

@@ -1,4 +1,4 @@
-//! If a script does not determine which events survive, reduces it to those that did.
+//! Reduces a script that does not determine which events survive to the events that did.
 
 use std::collections::BTreeMap;
 use std::path::Path;

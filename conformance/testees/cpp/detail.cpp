@@ -44,7 +44,7 @@ class File {
                atf_v1_detail_header_get_index_seq_end(header) == 0;
     }
 
-    // Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
+    // Looks for the footer where the header places it, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find_footer() const {
         const auto stated = add(start, length);
         if (stated && is_footer(*stated)) return stated;
@@ -83,7 +83,7 @@ class File {
           count(atf_v1_detail_header_get_event_count(header)),
           length(atf_v1_detail_header_get_bytes_length(header)) {}
 
-    // A placeholder with a single field set was not rewritten.
+    // A header with only one of these fields set is a placeholder that was not rewritten.
     bool is_rewritten() const { return count > 0 && length > 0; }
 
     std::uint64_t at_end() const { return bytes.size() - footer_size; }

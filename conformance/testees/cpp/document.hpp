@@ -1,4 +1,4 @@
-// Builds the document of the conformance kit.
+// Builds the document that the conformance kit expects.
 #pragma once
 
 #include <cstdint>

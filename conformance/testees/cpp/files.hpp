@@ -11,7 +11,7 @@
 using Bytes = std::vector<std::uint8_t>;
 
 // Returns the bytes of a file, or nothing if the file is missing or a symlink. A symlink may lead
-// out of the session.
+// outside the session.
 inline std::optional<Bytes> load(const std::filesystem::path &path) {
     std::error_code ignored;
     if (!is_regular_file(symlink_status(path, ignored))) return std::nullopt;

@@ -79,7 +79,7 @@ class Footers {
   public:
     Footers(View file, const Header &header) : file(file), header(header) {}
 
-    // Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
+    // Looks for the footer where the header places it, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find() const {
         for (const std::uint64_t place : {header.footer_offset, at_end()}) {
             if (is_footer(place)) return place;

@@ -29,5 +29,5 @@ struct NoJson : std::runtime_error {
     using runtime_error::runtime_error;
 };
 
-// Throws NoJson if the text is invalid or nests more than 128 values.
+// Throws NoJson if the text is invalid or values are nested more than 128 deep.
 Json parse(View text);

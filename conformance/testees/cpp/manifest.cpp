@@ -20,7 +20,7 @@ bool text(const Json &value) { return value.as<std::string>() != nullptr; }
 
 bool boolean(const Json &value) { return value.as<bool>() != nullptr; }
 
-// A 64-bit hexadecimal number: 0x and up to 16 digits.
+// Returns whether the value is a 64-bit hexadecimal number: 0x and up to 16 digits.
 bool address(const Json &value) {
     const auto *text = value.as<std::string>();
     return text != nullptr && text->size() > 2 && text->size() <= 18 && text->rfind("0x", 0) == 0 &&
@@ -38,7 +38,7 @@ bool signed_number(const Json &value) {
     return value.as<std::int64_t>() != nullptr || number<std::int64_t>(value);
 }
 
-// From 1 to 2^31 - 1.
+// Returns whether the value is from 1 to 2^31 - 1.
 bool timescale(const Json &value) {
     const auto *number = value.as<std::uint64_t>();
     return number != nullptr && *number >= 1 && *number <= std::numeric_limits<std::int32_t>::max();

@@ -39,7 +39,7 @@ class Member {
         return format ? format->document(verdict) : rejected(kind);
     }
 
-    // Symlinks are not followed because they may lead out of the session.
+    // Symlinks are not followed because they may lead outside the session.
     const bool is_link;
 
   private:

@@ -84,7 +84,7 @@ fn a_file_that_is_not_a_trace_is_unreadable() {
 }
 
 /// A buffering writer that is killed before its first write leaves an empty file and breaks no
-/// MUST. Only its name shows that the file is part of a trace.
+/// MUST. Only the file's name shows that it is part of a trace.
 #[test]
 fn an_empty_file_is_recovered_as_never_written() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Tests `atf-conformance check`: on real sessions, with reports, and on bad input.
+//! Tests `atf-conformance check` on real sessions and bad input, and its reports.
 
 // Only the test program `rules` uses the whole module.
 #[allow(dead_code, unused_imports)]

@@ -8,8 +8,7 @@ use tempfile::TempDir;
 use crate::support::{DETAIL, INDEX, Trace};
 use crate::{check, texts};
 
-/// Writes forty sessions, of which some are damaged and some have unreadable files, and an empty
-/// folder.
+/// Writes an empty folder and forty sessions, some damaged and some with unreadable files.
 fn forest(folder: &Path) {
     for seq in 0..40 {
         let path = folder.join(format!("group_{}/session_{seq}", seq % 3));
@@ -29,8 +28,9 @@ fn forest(folder: &Path) {
     crowd(&folder.join("group_2/crowd"));
 }
 
-/// Writes a session of twelve threads that all have the same id, whatever their folders' names. Two
-/// of them use another clock. The first thread has no header, and one folder has no files.
+/// Writes a session of twelve threads that all have the same id, regardless of their folders'
+/// names. Two of them use a different clock. The first thread has no header, and one folder has no
+/// files.
 fn crowd(path: &Path) {
     for thread in 0..12 {
         let mut trace = Trace::clean(1);

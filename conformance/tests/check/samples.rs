@@ -1,5 +1,5 @@
-//! Checks the sessions of a third party's writer, and compares the results with an independent
-//! parser's and with the writer's known deviations.
+//! Checks the sessions of a third party's writer, and compares the results with those of an
+//! independent parser and with the writer's known deviations.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -93,7 +93,7 @@ fn generating_removes_an_older_corpus_but_no_other_files() {
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
 }
 
-/// The sums of "abc" and of no bytes are published as test vectors of FIPS 180-4.
+/// The checksums of "abc" and of the empty string are published test vectors of FIPS 180-4.
 #[test]
 fn the_sums_are_sha_256() {
     assert_eq!(

@@ -15,7 +15,7 @@ use crate::demo::{demo, hostile};
 use crate::html::{many, markup};
 use crate::report;
 
-/// Finds Chromium by its names on Debian and elsewhere.
+/// Finds Chromium by the names that it has on Debian and elsewhere.
 fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let path = std::env::var_os("PATH")?;
@@ -159,7 +159,7 @@ fn a_browser_opens_ten_thousand_results() {
     let Some(page) = quiet(&run(&many(1_000)), "#?text=name-77&state=failed") else {
         return;
     };
-    // The text matches the failures 77 and 770 to 779.
+    // The text matches failures 77 and 770 to 779.
     assert_eq!(count(&page), "11 of 1000 failures, 11 of 10000 results");
 }
 

@@ -1,4 +1,4 @@
-//! Tests the reports of a check that are made from findings written by hand.
+//! Tests the reports of a check, made from hand-written findings.
 
 use std::fs;
 use std::path::Path;
@@ -63,8 +63,9 @@ fn file(path: &str, kind: Kind, broken: &[(&'static Rule, &str, u64, &str)]) -> 
     report
 }
 
-/// Reports a clean session, a session that breaks a MUST and (twice) advice, a session that breaks
-/// a SHOULD, and an unreadable path. Appends `suffix` to each string that comes from a file.
+/// Reports a clean session, a session that breaks a MUST and, twice, a piece of advice, a session
+/// that breaks a SHOULD, and an unreadable path. Appends `suffix` to each string that comes from a
+/// file.
 fn fill(reports: &mut Reports, suffix: &str) {
     let path = |path: &str| path.replace('$', suffix);
     reports.file(file("clean/thread_1/index.atf", Kind::Index, &[]));
@@ -388,7 +389,8 @@ fn each_page_of_a_check_is_well_formed_and_its_links_resolve() {
 fn findings_on_a_folder_are_listed_with_its_session() {
     let written = Written::new(Severity::Must, |reports| {
         let broken = (&table::ATF_SESS_002, "", 0, "no index.atf");
-        // Report a thread in a session, and a thread that is checked on its own, whatever its name.
+        // Report a thread in a session, and a thread that is checked on its own, regardless of its
+        // name.
         for (folder, file_path) in [
             ("session/thread_1", "session/thread_1/detail.atf"),
             ("alone", "alone/detail.atf"),
@@ -414,7 +416,8 @@ fn findings_on_a_folder_are_listed_with_its_session() {
     assert!(written.page().contains("2 of 2 sessions break a MUST"));
 }
 
-/// Reports many sessions that break a SHOULD. One in the middle and the last one also break a MUST.
+/// Reports many sessions that break a SHOULD. One session in the middle and the last session also
+/// break a MUST.
 fn many(reports: &mut Reports, count: usize) {
     for seq in 0..count {
         let lax = (&table::ATF_DFTR_006, "footer.checksum", 100, "0");
@@ -479,7 +482,7 @@ fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
 
 #[test]
 fn a_page_of_long_findings_is_limited_in_size() {
-    // Each session takes more than a megabyte, because HTML escapes its characters.
+    // Each session takes up more than a megabyte, because HTML escapes its characters.
     let long = "&".repeat(1_000);
     let written = Written::new(Severity::Must, |reports| {
         for session in 0..8 {

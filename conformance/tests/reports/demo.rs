@@ -115,7 +115,7 @@ fn label() -> Difference {
     }
 }
 
-/// Makes results without implementations and cases.
+/// Makes results without implementations or cases.
 pub(crate) fn empty() -> Results {
     Results {
         editions: Editions {
@@ -211,7 +211,7 @@ pub(crate) fn demo() -> Results {
     results
 }
 
-/// Returns the demo results with hostile strings in place of all strings.
+/// Returns the demo results with all strings replaced by hostile ones.
 pub(crate) fn hostile() -> Results {
     let mut results = demo();
     let all = HOSTILE.join(" ");

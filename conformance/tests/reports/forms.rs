@@ -1,4 +1,4 @@
-//! Parses the reports in TAP, JUnit and JSON.
+//! Parses the TAP, JUnit and JSON reports.
 
 use atf_conformance::report::{Form, Target};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use atf_conformance::rules::Severity;
 use crate::demo::{case, demo, empty, failed, hostile, note};
 use crate::report;
 
-/// A parsed test point of TAP.
+/// A parsed TAP test point.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Point {
     pub(crate) ok: bool,

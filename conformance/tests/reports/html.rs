@@ -31,7 +31,7 @@ fn page(results: &Results) -> String {
     markup(&report(results, Form::Html))
 }
 
-/// Returns the words that a screen reader speaks for an element: its label or its text.
+/// Returns the words that a screen reader reads aloud for an element: its label or its text.
 pub(crate) fn spoken(node: Node<'_, '_>) -> String {
     match node.attribute("aria-label") {
         Some(label) => label.to_owned(),
@@ -435,7 +435,7 @@ fn every_text_has_enough_contrast_in_light_and_dark() {
         ("failed", "failed-paper", 4.5),
         ("known", "known-paper", 4.5),
         ("ink", "field", 4.5),
-        // The edges of controls, and the mark of the focused element.
+        // The edges of controls, and the focus indicator.
         ("edge", "paper", 3.0),
         ("link", "panel", 3.0),
     ];

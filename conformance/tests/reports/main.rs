@@ -1,4 +1,4 @@
-//! Tests the reports of a run that are made from results written by hand.
+//! Tests the reports of a run, made from hand-written results.
 
 mod badge;
 mod browser;

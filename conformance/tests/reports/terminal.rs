@@ -1,4 +1,4 @@
-//! Compares the text for a terminal with text written by hand.
+//! Compares the terminal reports with text written by hand.
 
 use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Outcome, Role};

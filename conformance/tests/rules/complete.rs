@@ -9,8 +9,8 @@ use atf_conformance::{FileReport, Kind, Place, Summary};
 
 use crate::support::{Outcome, Trace};
 
-/// Returns the rules that cases break if `breaks` is set, or that they follow otherwise, each with
-/// its wire version.
+/// Returns the rules that cases break (if `breaks` is set) or follow (otherwise), each with its
+/// wire version.
 fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
     let recipes = recipes().into_iter();
     let fitting = recipes.filter(|recipe| recipe.found.is_some() == breaks);

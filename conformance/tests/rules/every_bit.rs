@@ -1,4 +1,4 @@
-//! Checks a small session with each truncation and with each bit flipped.
+//! Checks a small session with each possible truncation and with each single bit flipped.
 //!
 //! If a check misses a flip, no reader can notice it, because nothing else in the session repeats
 //! the field. These tests list all such fields, so that a change in what can be detected does not
@@ -86,7 +86,7 @@ fn in_a_single_file_only_flag_thread_and_platform_are_uncheckable() {
     // The only such bit is the flag `has_detail_file`.
     assert_eq!(unnoticed(&index, &index), [(8, 1)]);
     let detail = folder.path().join(DETAIL);
-    // The flip turns `os` 4, which is Linux, into 5, which is Windows.
+    // The flip turns `os` 4 (Linux) into 5 (Windows).
     assert_eq!(unnoticed(&detail, &detail), [(7, 1)]);
 
     let folder = small(2);
@@ -115,7 +115,7 @@ fn in_a_manifest_only_modules_and_names_are_uncheckable() {
     let fields: BTreeSet<_> = bits.map(|(offset, _)| key_before(&text, offset)).collect();
     let expected = [
         "base_address",
-        // This bit decides the case of a hexadecimal digit.
+        // This bit determines the case of a hexadecimal digit.
         "function_id",
         // This is a module's `module_id`, not a symbol's.
         "module_id",

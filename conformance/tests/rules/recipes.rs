@@ -1,5 +1,5 @@
-//! Tests that a check of each edited session finds exactly the expected broken rules, at the
-//! expected place and as often as expected.
+//! Tests that a check of each edited session finds exactly the expected broken rules, in the
+//! expected place and the expected number of times.
 
 use std::fmt::Write as _;
 

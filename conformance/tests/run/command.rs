@@ -1,4 +1,4 @@
-//! Tests how `run` selects cases, and its exit codes.
+//! Tests the exit codes of `run`, and how it selects cases.
 
 use std::fs;
 

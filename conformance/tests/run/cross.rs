@@ -17,7 +17,7 @@ use super::support::LONG;
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
-/// Makes an implementation from a shell script per role.
+/// Makes an implementation with one shell script per role.
 fn testee(folder: &Path, name: &str, roles: &[(&str, &str, &str)], more: &str) -> Candidate {
     let mut text = format!("protocol = 1\nname = '{name}'\nversion = '1'\n{more}\n");
     for (role, placeholders, script) in roles {

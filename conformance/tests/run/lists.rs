@@ -31,7 +31,7 @@ fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
     }
 }
 
-/// Makes a crash in one role, a wrong verdict, a pass, and a skipped case.
+/// Makes results: a crash in one role, a wrong verdict, a pass, and a skipped case.
 fn results() -> Vec<CaseResult> {
     let mut left_out = result(Role::Read, "v2/d", None);
     left_out.outcome = Outcome::Skipped { why: String::new() };

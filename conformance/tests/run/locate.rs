@@ -1,4 +1,4 @@
-//! Tests that each place in a document is located at the right bytes. The values in the documents
+//! Tests that the right bytes are found for each place in a document. The values in the documents
 //! and the dumps, which come from other tables, show which bytes are right.
 
 use std::collections::BTreeSet;
@@ -43,7 +43,8 @@ fn last_key(way: &[Step]) -> &str {
     way.iter().rev().find_map(Step::key).unwrap()
 }
 
-/// Asserts that the dump shows whole lines of its file around the field, and returns the field's bytes.
+/// Asserts that the dump shows complete lines of its file around the field, and returns the field's
+/// bytes.
 fn field<'a>(case: &'a Case, dump: &Hexdump) -> &'a [u8] {
     let at = |number: u64| usize::try_from(number).unwrap();
     let file = &case.files[&dump.file];
@@ -141,7 +142,8 @@ fn derived_values_are_located_at_their_source() {
             assert_eq!(derived(name), footer("event_count"), "{name}");
         }
     }
-    // Without a footer, the event count is located at the trailing bytes. There are none, or five.
+    // Without a footer, the event count is located at the trailing bytes, of which there are zero
+    // or five.
     for more in [0, 5] {
         let mut case = case("v1/one");
         let file = case.files.values_mut().next().unwrap();
@@ -169,8 +171,8 @@ fn events_payloads_and_functions_are_located_completely() {
         let dump = locate(&case, &[&start[..], &keys(rest)].concat()).unwrap();
         (dump.file, dump.field_offset, dump.field_size)
     };
-    // In the clean session, events have 32 bytes and begin at 64, and the details have 124, 141 and
-    // 132 bytes.
+    // In the clean session, events are 32 bytes long and begin at 64, and the details are 124, 141
+    // and 132 bytes long.
     assert_eq!(
         at("index", 2, &[]),
         ("thread_7/index.atf".to_owned(), 128, 32)

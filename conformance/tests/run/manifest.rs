@@ -1,4 +1,4 @@
-//! Tests that errors in a manifest are reported with their place, and that other implementations
+//! Tests that errors in a manifest are reported with their position, and that other implementations
 //! are still graded.
 
 use std::fs;
@@ -108,7 +108,7 @@ fn an_implementation_that_cannot_be_started_does_not_affect_the_others() {
     let bench = Bench::new();
     let error = Manifest::open(&bench.path().join("missing/TESTEE.toml")).unwrap_err();
     let bad = Candidate::Unusable(error);
-    // One program is deleted after its manifest was read. The system cannot execute the other
+    // One program is deleted after its manifest has been read. The system cannot execute the other
     // program.
     let gone = bench.reader("gone", "");
     let Candidate::Manifest(manifest) = bench.reader("text", "") else {

@@ -237,7 +237,7 @@ fn a_signal_is_a_crash() {
     fails("kill -9 $$", Failure::Crash, "SIGKILL");
 }
 
-/// The numbers are those on Linux, as listed by `kill -l`.
+/// The numbers are Linux's, as listed by `kill -l`.
 #[test]
 fn a_signal_is_named() {
     let named = [

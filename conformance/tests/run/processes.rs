@@ -80,8 +80,8 @@ fn a_detached_process_is_ended() {
     let document = document();
     // No other process sleeps for exactly this time, so it identifies the processes of this test.
     let time = format!("1000.{}", std::process::id());
-    // This process is an orphan in a session of its own, outside the folder and without the
-    // environment variables.
+    // This process is an orphan in its own session, outside the folder and without the environment
+    // variables.
     let script = format!(
         "(cd / && env -i setsid sh -c 'sleep {time} >/dev/null 2>&1 </dev/null & sleep {time}' &)\n\
          sleep 0.3; echo '{document}'"
@@ -257,7 +257,7 @@ fn stopping_or_killing_the_warden_affects_no_other_implementation() {
         // No other process sleeps for exactly this time, so it identifies the processes of this
         // test.
         let time = format!("1000.{}", std::process::id());
-        // One of the processes is in a session of its own, outside the folder and without the
+        // One of the processes is in its own session, outside the folder and without the
         // environment variables.
         let rude = format!(
             "cd /; env -i setsid sleep {time} &\n\

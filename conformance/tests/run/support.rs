@@ -1,4 +1,4 @@
-//! Provides a case with one event, and implementations in a few lines of shell.
+//! A case with one event, and implementations in a few lines of shell.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -94,7 +94,7 @@ pub(crate) fn case(name: &str) -> Case {
     }
 }
 
-/// A folder for implementations and one for their cases.
+/// A folder for implementations and a folder for their cases.
 pub(crate) struct Bench {
     folder: TempDir,
     /// The parent of the cases' folders.
@@ -137,7 +137,7 @@ impl Bench {
         Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
     }
 
-    /// Makes a reader that prints a document and whose manifest declares what it lacks.
+    /// Makes a reader that prints a document, with a manifest that declares what it lacks.
     pub(crate) fn lacking(&self, lacks: &str, document: &Value) -> Candidate {
         let reader = self.says("lacking", document, 0);
         let path = self.folder.path().join("lacking.toml");

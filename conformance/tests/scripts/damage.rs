@@ -83,7 +83,7 @@ fn free(scripted: &Scripted, out: &Path, file: &str, bits: &[u8]) -> Vec<(usize,
     free
 }
 
-/// Returns these bits of `arch` and `os`, bytes 6 and 7 of both headers.
+/// Returns flips of `bits` in `arch` and `os`, bytes 6 and 7 of both headers.
 fn platform(bits: &[u8]) -> Vec<(usize, u8)> {
     [6, 7]
         .into_iter()
@@ -269,8 +269,8 @@ fn a_broken_rule_is_reported_before_a_difference() {
 fn a_difference_names_its_field_and_its_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // Change a reserved byte after `clock_type`. As a rule, this is only advice, but the file no
-    // longer matches the script.
+    // Change a reserved byte after `clock_type`. This breaks only advice, but the file no longer
+    // matches the script.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
     let (class, message, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);

@@ -14,7 +14,7 @@ index thread=8 ts=900 fn=5 kind=1 depth=2 detail=-
 finalize thread=7
 ";
 
-/// Returns the documents of the script that ends with `end`, in one wire version.
+/// Returns the expected documents for the script that ends with `end`, in one wire version.
 fn documents(wire: u8, end: &str) -> Documents {
     let text = SCRIPT.replace("WIRE", &wire.to_string());
     let scripted = scripted(&format!("{text}{end}\n"));

@@ -1,4 +1,4 @@
-//! Grades the files of writers that were killed, that closed threads, or that had a full disk.
+//! Grades the files of writers that were killed, closed threads, or ran out of disk space.
 
 use std::fs;
 use std::path::Path;

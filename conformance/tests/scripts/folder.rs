@@ -156,7 +156,7 @@ fn a_detail_file_without_events_passes_if_the_flag_is_set() {
     fs::write(out.path().join("thread_2/detail.atf"), detail).unwrap();
     let features = ["index".to_owned(), "detail".to_owned()];
     let (class, message, _) = failure(grade(&scripted, &features, out.path()));
-    // No rule is broken, because a header without events looks like a placeholder.
+    // No rule is broken, because a header that counts no events looks like a placeholder.
     assert_eq!(class, Failure::WrongFile);
     let expected = "thread_2/index.atf: header.flags: 0, expected 1 (at 0x8)";
     assert_eq!(message, expected);

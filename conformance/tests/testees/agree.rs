@@ -1,5 +1,5 @@
-//! Tests that implementations without shared code agree: they return equal documents and write
-//! equal files.
+//! Tests that implementations that share no code agree: they return equal documents and write equal
+//! files.
 //!
 //! The kit compares each implementation with the expected result, whereas these tests compare the
 //! implementations with one another.
@@ -18,7 +18,7 @@ use walkdir::WalkDir;
 
 use crate::programs::{self, Testee};
 
-/// Returns a program's document for a path. For a rejected path, keeps only the kind and the
+/// Returns a program's document for a path. If the path is rejected, keeps only the kind and the
 /// verdict.
 fn document(testee: &Testee, program: &str, path: &Path) -> Value {
     let mut command = Command::new(testee.folder().join(program));

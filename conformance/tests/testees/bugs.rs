@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::programs::{self, Testee};
 
-/// Each planted bug, a case or script that must catch it, and how the bug makes it fail.
+/// The planted bugs, each with a case or script that must catch it and the class of the failure.
 const TABLE: &[(&str, &str, &str)] = &[
     ("count-trusted", "v1/iftr-002-a-billion", "crash"),
     ("count-allocated", "v1/iftr-002-a-billion", "memory"),
@@ -298,8 +298,8 @@ fn rows(
 }
 
 /// Returns whether a failure points to the rule. If any difference names a rule, only the
-/// differences count. Otherwise, the case must test the rule, or a note on a writer's files must
-/// name it.
+/// differences count. Otherwise, the rule must be tested by the case or named in a note on a
+/// writer's files.
 fn names(case: &Value, rule: &str) -> bool {
     let notes = case["notes"].as_array().into_iter().flatten();
     let mut notes = notes.filter_map(|note| note["rule"].as_str());

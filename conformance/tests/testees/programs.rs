@@ -136,7 +136,7 @@ pub(crate) fn run(testees: &[&Testee], arguments: &[&str]) -> (Option<i32>, Valu
 }
 
 /// Returns `PATH` with the Python interpreter's own folder first, because a version manager's
-/// wrapper takes ten times longer to start.
+/// wrapper takes ten times as long to start.
 pub(crate) fn path() -> OsString {
     let mut ask = Command::new("python3");
     ask.args([

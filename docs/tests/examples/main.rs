@@ -1,6 +1,8 @@
-//! Every command and example in the documents and in `--help` produces the documented result.
+//! Tests that every command and example in the documents and in `--help` produces the documented
+//! result.
 //!
-//! Commands run as written, unless [`table`] says otherwise; other examples must be in the table.
+//! Commands are run as written, unless [`table`] specifies otherwise; other examples must be in the
+//! table.
 
 #![cfg(unix)]
 
@@ -161,7 +163,7 @@ fn every_block_of_the_documents_gives_its_result() {
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
-/// The beginnings of commands that must be tested.
+/// The prefixes of commands that must be tested.
 const OURS: [&str; 4] = ["atf ", "atf-conformance ", "atf-codegen ", "cargo run "];
 
 #[test]
@@ -169,8 +171,8 @@ fn every_command_within_a_sentence_runs() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let is_command = |span: &str| {
-        // `atf convert` on its own merely refers to a command. `--help` shows it with its
-        // arguments.
+        // Without arguments, `atf convert` is merely the name of a command. `--help` shows it with
+        // its arguments.
         OURS.iter().any(|name| span.starts_with(name))
             && span.split(' ').count() > 2
             && !span.ends_with(" -p")
@@ -221,7 +223,7 @@ fn classified(sandbox: &Sandbox, command: &str, table: &[(&str, How)]) {
     }
 }
 
-/// Replaces words that stand for something.
+/// Replaces the placeholder words in a command.
 fn filled_in(command: &str) -> String {
     let fill = |text: String, (words, meant): &(&str, &str)| {
         text.replace(&format!(" {words} "), &format!(" {meant} "))
@@ -321,7 +323,7 @@ fn subcommands(help: &str) -> impl Iterator<Item = &str> {
         .filter(|name| *name != "help")
 }
 
-/// Each row of a table is one line.
+/// Every table row is on a single line.
 #[test]
 fn no_row_of_a_table_is_broken() {
     for path in DOCUMENTS {

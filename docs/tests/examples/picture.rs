@@ -1,4 +1,4 @@
-//! The README's pictures: commands' terminal output as SVG, and a flame graph.
+//! The README's pictures: the terminal output of commands as SVG, and a flame graph.
 
 use std::{env, fs};
 

@@ -16,8 +16,8 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
 }
 
-/// The folder with the commands, which are built once. After `cargo test --workspace`, they are up
-/// to date.
+/// The folder with the commands, which are built only once. After `cargo test --workspace`, they
+/// are up to date.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let packages = [
         "atf-cli",

@@ -1,5 +1,6 @@
-//! How examples are tested that do not simply run. A command that is missing here must run as written
-//! and succeed; the tests fail for any other missing example, and for an entry that is in no document.
+//! How to test examples that cannot be run as they are. A command that is missing here must run as
+//! written and succeed; the tests fail for any other missing example, and for an entry that is in
+//! no document.
 
 /// How an example is tested.
 #[derive(Debug, Clone, Copy)]
@@ -7,14 +8,14 @@ pub(crate) enum How {
     /// Runs in the [sandbox](crate::sandbox), ends with this status, and prints the output shown in
     /// a console block. If an example has placeholders, the given command runs in its place.
     Runs(i32, Option<&'static str>),
-    /// Is part of a test in `docs/tests/rust.rs`, word for word.
+    /// Is also in a test in `docs/tests/rust.rs`, word for word.
     Rust,
     /// Parses in its language.
     Parses,
     /// Does not run here. Contains the reason, the file that runs or checks the example, and words
     /// that this file contains.
     Elsewhere(&'static str, &'static str, &'static str),
-    /// Shows a pattern of a command, so there is nothing to run. Contains the reason.
+    /// Shows the form of a command, so there is nothing to run. Contains the reason.
     Form(&'static str),
 }
 
@@ -23,7 +24,7 @@ use How::{Elsewhere, Form, Parses, Runs, Rust};
 /// Installs the Python package.
 const PYTHON: How = Elsewhere("installs", ".ci/python", "pip install -q");
 
-/// Blocks, by document and first line.
+/// Code blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
         "README.md",
@@ -357,7 +358,7 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     ),
 ];
 
-/// What words of a command stand for, in the order of replacement.
+/// Placeholder words in commands and their replacements, in the order in which they are replaced.
 pub(crate) const STAND_FOR: &[(&str, &str)] = &[
     ("--deny should PATH", "--deny should clean"),
     ("--callers token", "--callers load"),

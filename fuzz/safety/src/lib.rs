@@ -1,4 +1,4 @@
-//! Attacks on `atf`. Each module is a detector: it attacks the library and checks that the
+//! Attacks on `atf`. Detectors, one per module, which attack the library and check that its
 //! guarantees hold.
 //!
 //! | module | attack |

@@ -18,7 +18,7 @@ use atf::index::{IndexEvent, IndexReader};
 use atf_samples::files::{DetailFile, IndexFile};
 use tempfile::TempDir;
 
-/// The number of index events, which is also the number of details.
+/// The number of index events, and also of details.
 const COUNT: u64 = 4000;
 
 /// A change to a file.
@@ -46,7 +46,7 @@ pub struct Tally {
 /// A function that receives each event or error. In a test, it contains a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
-/// Runs races, each on a new file. A race's number determines what is changed and where.
+/// Runs races, each on a new file. The number of a race determines what is changed and where.
 ///
 /// # Errors
 ///
@@ -150,8 +150,8 @@ fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Reads both files repeatedly until they stop changing, and once more after that. Returns the
-/// numbers of passes and errors.
+/// Reads both files repeatedly until they stop changing, and then once more. Returns the numbers of
+/// passes and errors.
 fn read(
     first: Option<&IndexReader>,
     path: &Path,
@@ -168,7 +168,7 @@ fn read(
         passes += 1;
         let fresh = IndexReader::open(path);
         errors += u64::from(fresh.is_err());
-        // Read with the first reader, and with one that was opened just now.
+        // Read with the first reader, and with a newly opened one.
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {

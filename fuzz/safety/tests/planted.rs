@@ -1,4 +1,4 @@
-//! Checks that each detector finds its planted bugs, and finds none in the library.
+//! Checks that each detector finds its planted bugs, but none in the library.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -253,7 +253,7 @@ fn after_power_loss_the_library_keeps_its_guarantees() {
     assert!(tally.states > 1000, "{}", tally.states);
 }
 
-/// The fault layer is written in C and only works on Linux.
+/// The fault layer is written in C and works only on Linux.
 #[test]
 #[cfg(target_os = "linux")]
 fn bugs_in_recovery_are_found_when_calls_fail() {

@@ -14,7 +14,7 @@ use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source, Stream};
 use crate::table::Table;
 
-/// Returns the table [`Check`](Table::Check) of files, threads, sessions, or folders that contain
+/// Returns the table [`Check`](Table::Check) for files, threads, sessions, or folders that contain
 /// any of these.
 ///
 /// Reading the first batch starts a thread that checks the files. The thread ends when the stream

@@ -71,7 +71,7 @@ impl Column {
         Self::new(name, ColumnKind::Text, about, source)
     }
 
-    /// Allows nulls in the column.
+    /// Allows nulls in the column, with this meaning.
     pub(crate) const fn or_null(mut self, meaning: &'static str) -> Self {
         self.null = Some(meaning);
         self

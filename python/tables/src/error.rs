@@ -1,4 +1,4 @@
-//! Errors of reading and writing tables.
+//! Errors in reading and writing tables.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Error {
     File {
         /// The file or folder.
         path: std::path::PathBuf,
-        /// The reason, including where in the file.
+        /// The reason, including the position in the file.
         why: String,
     },
     /// The trace is damaged or incomplete.

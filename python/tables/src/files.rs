@@ -129,12 +129,12 @@ impl Written {
 /// Writes the tables of a session below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`, or
 /// `TABLE.arrow`. Several sessions can be written to one folder.
 ///
-/// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end;
-/// after an error, nothing of the session remains. The metadata of each file contains
-/// `atf.session`, `atf.rows_complete` (whether the trace was read and verified without a problem),
-/// `atf.problems` and `atf.losses` (JSON arrays of messages), `atf.unverified` (thread ids) and
-/// `atf.clock`, the clock of the times (`trace` or `media`). Losses are events and details that the
-/// tracer did not record: the rows can be complete even if the recording is not.
+/// All files are written to a temporary folder `.atf-PID-N` in `folder` and renamed at the end; no
+/// part of the session remains after an error. The metadata of each file contains `atf.session`,
+/// `atf.rows_complete` (whether the trace was read and verified without a problem), `atf.problems`
+/// and `atf.losses` (JSON arrays of messages), `atf.unverified` (thread ids) and `atf.clock`, the
+/// clock of the times (`trace` or `media`). Losses are events and details that the tracer did not
+/// record: the rows can be complete even if the recording is not.
 ///
 /// # Errors
 ///
@@ -171,7 +171,7 @@ pub fn write_files(
     Ok(written)
 }
 
-/// Fails if one of these paths exists.
+/// Returns an error if one of these paths exists.
 pub(crate) fn refuse_existing(paths: &[PathBuf]) -> Result<(), Error> {
     let mut existing = paths.iter();
     let existing = existing.find(|path| fs::symlink_metadata(path).is_ok());
@@ -266,7 +266,7 @@ pub(crate) fn of_thread(
     (path, read)
 }
 
-/// Writes the rows of a table to a file. `observe` gets each batch before it is written.
+/// Writes the rows of a table to a file. Passes each batch to `observe` before writing it.
 pub(crate) fn write_file(
     session: &Session,
     table: Table,

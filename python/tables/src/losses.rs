@@ -40,8 +40,8 @@ impl fmt::Display for Loss {
 }
 
 impl Session {
-    /// Returns the losses in the selected threads and times, and those that belong to no listed
-    /// thread.
+    /// Returns the losses in the selected threads and times, and the losses that do not belong to
+    /// any listed thread.
     #[must_use]
     pub fn losses(&self, options: &Options) -> Vec<Loss> {
         let losses = self.reader().manifest().map(Manifest::missing);

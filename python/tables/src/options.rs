@@ -12,7 +12,7 @@ use crate::column::Column;
 use crate::error::Error;
 use crate::table::Table;
 
-/// Which part of a table to read, and how to read it.
+/// The part of a table to read, and how to read it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
@@ -28,16 +28,16 @@ pub struct Options {
     /// [`Session::media_clock`](crate::Session::media_clock). `None`, the default, selects the
     /// trace's own clock. Events before the recording have time 0.
     pub clock: Option<MediaClock>,
-    /// Selects the events in this range of positions in each thread, without verifying them.
-    /// `None`, the default, selects all. Other tables ignore this option.
+    /// The range of event positions to read in each thread; the events are not verified. `None`,
+    /// the default, selects all. Other tables ignore this option.
     pub seqs: Option<Range<u64>>,
-    /// Selects functions of the table `histogram`. `None`, the default, selects all. Other tables
-    /// ignore this option.
+    /// The functions to include in the table `histogram`. `None`, the default, selects all. Other
+    /// tables ignore this option.
     pub function: Option<Pattern>,
     /// The maximum number of rows in a batch: 65,536 by default.
     pub batch_rows: usize,
-    /// Whether columns of names and of words are dictionary-encoded, as they are by default. Spark
-    /// needs plain text.
+    /// Whether columns of names and of words are dictionary-encoded: `true` by default. Spark needs
+    /// plain text.
     pub dictionaries: bool,
     /// How to handle problems after the last row.
     pub problems: AtEnd,

@@ -23,7 +23,7 @@ fn analyse(
     options: &Options,
     outcome: &mut Outcome,
 ) -> Result<Functions, Error> {
-    // An empty set would select all threads for the analysis, but here it selects none.
+    // For the analysis, an empty set selects all threads, but here it selects none.
     if options.threads.as_ref().is_some_and(BTreeSet::is_empty) {
         return Ok(Functions::new());
     }

@@ -19,7 +19,7 @@ use crate::table::Table;
 
 /// The total size in bytes of text and payloads at which a batch is full.
 const MOST_BYTES: usize = 16 << 20;
-/// The maximum size in bytes of a column. Arrow's offsets have 32 bits, and its builders panic if a
+/// The maximum size in bytes of a column. Arrow's offsets are 32-bit, and its builders panic if a
 /// column is larger.
 const HELD_BYTES: usize = i32::MAX as usize;
 
@@ -73,7 +73,7 @@ impl<'a, T: Into<Self>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// The rows of a batch that is being read. Only the requested columns are kept.
+/// The rows of the batch that is being read, with only the requested columns.
 pub(crate) struct Rows {
     schema: SchemaRef,
     /// The requested columns in order, with their positions among all columns of the table.
@@ -87,7 +87,7 @@ pub(crate) struct Rows {
 
 enum Builder {
     Number(Int64Builder),
-    /// Caches the last function and its key, because consecutive events often have the same
+    /// The last function and its key, cached because consecutive events often have the same
     /// function.
     Name(Int32Builder, Option<(u64, Option<i32>)>),
     Word(Int8Builder, &'static [&'static str]),
@@ -97,7 +97,7 @@ enum Builder {
 }
 
 impl Rows {
-    /// Creates rows with the columns of `schema`, which the options select.
+    /// Creates rows with the columns of `schema`, as selected by the options.
     pub(crate) fn new(
         table: Table,
         options: &Options,
@@ -141,7 +141,7 @@ impl Rows {
         self.len == 0
     }
 
-    /// Adds a row. `cells` has a value for each column of the table.
+    /// Adds a row. `cells` must have a value for each column of the table.
     #[inline]
     pub(crate) fn push(&mut self, cells: &[Cell<'_>]) -> Result<(), Error> {
         for (place, builder) in &mut self.columns {

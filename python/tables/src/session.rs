@@ -31,7 +31,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Those of [`SessionReader::open`].
+    /// The errors of [`SessionReader::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let reader = SessionReader::open(path)?;
         let names = Arc::new(Names::new(&reader)?);
@@ -51,7 +51,7 @@ impl Session {
         self.reader
     }
 
-    /// Returns the clock of the sound or screen recording to which the session's timing anchors
+    /// Returns the clock of the audio or screen recording to which the session's timing anchors
     /// refer, for use as [`Options::clock`].
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Session {
         let rows = Rows::new(table, options, self.schema(table, options)?, &self.names)?;
         self.check_threads(options)?;
         let mut found = Outcome::default();
-        // The rows of these two tables are the problems themselves.
+        // In these two tables, the rows themselves are the problems.
         if !matches!(table, Table::Problems | Table::Check) {
             self.problems(options)
                 .for_each(|error| found.add_of_session(error));

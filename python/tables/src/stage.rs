@@ -30,7 +30,7 @@ impl Stage {
     /// them or none.
     pub(crate) fn publish(self, targets: &[(PathBuf, PathBuf)]) -> Result<(), Error> {
         for (place, (written, target)) in targets.iter().enumerate() {
-            // A table that is split by thread has no files if the session has no threads.
+            // If the session has no threads, a table that is split by thread has no files.
             let result = fs::create_dir_all(written)
                 .and_then(|()| target.parent().map_or(Ok(()), fs::create_dir_all))
                 .and_then(|()| fs::rename(written, target));

@@ -23,8 +23,8 @@ use crate::table::Table;
 /// The number of rows per row group. It is large enough for statistics and dictionaries to be worth
 /// their space.
 const ROW_GROUP: usize = 1 << 20;
-/// The total size of payloads, in bytes, at which a row group is written. Until then, the payloads
-/// are kept in memory.
+/// The total size of payloads, in bytes, at which a row group is written. Until then, payloads are
+/// kept in memory.
 const PAYLOADS: usize = 64 << 20;
 
 /// A file that is being written.

@@ -18,7 +18,7 @@ pub(crate) struct ThreadEvents {
 }
 
 enum Events {
-    /// A merge of a single thread. It is used because a merge verifies its events and outlives its
+    /// A merge of a single thread. A merge is used because it verifies its events and outlives its
     /// reader.
     Merged(Box<Merged<'static>>),
     /// A range of events.
@@ -30,7 +30,7 @@ struct Slice {
     index: IndexReader,
     left: Range<u64>,
     times: RangeInclusive<u64>,
-    /// Events that were read but not returned yet, in reverse order.
+    /// Events that have been read but not returned yet, in reverse order.
     buffer: Vec<IndexEvent>,
 }
 
@@ -97,7 +97,7 @@ impl ThreadEvents {
         let id = self.id;
         match &mut self.events {
             Events::Merged(events) => {
-                // An error before the last event ends the events, so only problems can follow.
+                // After an error, no more events are returned, so only problems can follow.
                 events.by_ref().for_each(drop);
                 let problems = events.problems().iter();
                 problems.for_each(|problem| outcome.add_of_thread(id, problem.error.clone()));

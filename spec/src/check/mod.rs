@@ -19,8 +19,8 @@ use crate::files::Files;
 use crate::load::Spec;
 use crate::reconcile::Claims;
 
-/// Returns all faults of the spec, including `found`, the faults that `reconcile` found in the
-/// claims.
+/// Returns all faults in the spec, including `found`, which are the faults that `reconcile` found
+/// in the claims.
 ///
 /// An invalid name would cause dozens of faults in the claims that use it, so claims are checked
 /// only if all names are valid.

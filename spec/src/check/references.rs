@@ -53,8 +53,8 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that only decisions on topics have a choice. Records and enumerations contain the chosen
-/// values themselves.
+/// Checks that only decisions on topics have a `choice`. Records and enumerations contain the
+/// chosen values themselves.
 fn choices(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let records = spec.records.iter().flat_map(|record| {
         let fields = record.fields.iter().flat_map(|field| &field.decisions);

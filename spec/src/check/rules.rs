@@ -60,7 +60,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             faults.push(Diagnostic::error(rule.id.place, why));
         }
     }
-    // A silence whose name is misspelled here also has no rule. Report only one of the two faults.
+    // If a silence's name is misspelled here, that silence also has no rule. Report only one of the
+    // two faults.
     let mut names = spec
         .all_rules()
         .flat_map(|(_, rule)| rule.settled_by.iter());

@@ -5,7 +5,7 @@ use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::text::{Span, spans, tiling};
 
-/// Checks that each span has a digest if and only if its text alone does not prove its reason.
+/// Checks that each span has a digest if and only if its text alone does not prove the reason.
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let before = faults.len();
     for source in &spec.sources {

@@ -1,5 +1,5 @@
-//! Claims in a uniform form: a value for a property of a subject. Sources state them in several
-//! forms.
+//! Claims in a uniform form: a value for a property of a subject. The sources' own statements have
+//! several forms.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub enum How {
 }
 
 impl How {
-    /// Returns the verb for it in messages.
+    /// Returns the verb to use in messages.
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ pub struct Claim {
     pub source: String,
     /// The wire version that the source describes.
     pub wire: Wire,
-    /// The claimed value as a string. Equal values have equal strings.
+    /// The claimed value as a string. Equal values yield equal strings.
     pub value: String,
     /// How the source claims it.
     pub how: How,
@@ -186,7 +186,8 @@ pub fn formula_base(formula: &str) -> Option<String> {
     (is_seq && !base.is_empty()).then(|| base.to_owned())
 }
 
-/// Returns the record for a section of a file: `index_header` for the header of `index.atf`.
+/// Returns the record that a section of a file contains: `index_header` for the header of
+/// `index.atf`.
 #[must_use]
 pub fn section_record(file: &str, section: &str) -> String {
     format!("{}_{section}", file.trim_end_matches(".atf"))
@@ -280,8 +281,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Returns the offset that the source's own struct gives the field, if the source's definitions
-    /// state only the field's size.
+    /// Returns the field's offset in the source's own struct, if the source's definitions state
+    /// only the field's size.
     fn own_offset(&self, record: &RecordClaim, field: &FieldClaim) -> Option<u32> {
         let same = |other: &&RecordClaim| {
             other.record.value == record.record.value && other.form == Form::Struct

@@ -49,7 +49,7 @@ impl Reconciliation {
     }
 }
 
-/// Returns the sort key that puts the subjects of decisions in the spec's order: each record before
+/// Returns a key that sorts the subjects of decisions in the spec's order, with each record before
 /// its fields.
 fn rank(spec: &Spec, at: &str) -> (usize, Option<usize>) {
     let (record, field) = match at.split_once('.') {

@@ -141,7 +141,7 @@ struct Subject<'a> {
 /// The spec's own value, which claims are compared with.
 enum Says<'a> {
     Field(&'a FieldSpec),
-    /// A number that is the same in every wire version.
+    /// A number, the same in every wire version.
     Number(At<u64>),
     /// The spec has no value of its own, as for a topic, whose decision chooses the term.
     Nothing,

@@ -52,7 +52,7 @@ struct Report {
     unknown: HashSet<Place>,
 }
 
-/// A format fault. Its place is that of the innermost value that contains it.
+/// A format fault. Its place is that of the innermost value that contains the fault.
 #[derive(Debug)]
 struct Fault {
     message: String,
@@ -180,7 +180,7 @@ impl<'a> Decoder<'a> {
 impl<'de> de::Deserializer<'de> for Decoder<'_> {
     type Error = Fault;
 
-    /// Used only for fixed values, which have one of two types.
+    /// Is used only for fixed values, which have one of two types.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.node.value {
             Value::Int(_) => self.deserialize_u64(visitor),

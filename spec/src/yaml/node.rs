@@ -31,7 +31,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the kind of value as it is called in messages.
+    /// Returns the name of the kind of value in messages.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {

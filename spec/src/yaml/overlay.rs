@@ -79,8 +79,8 @@ fn lay_over(base: &mut Node, over: Node, added: &mut Vec<Added>) {
     }
 }
 
-/// Returns a list item's first key and value, which identify it. A decision has no identity,
-/// because a list may contain two decisions of the same kind.
+/// Returns a list item's first key and value, which identify it. Decisions have no identity,
+/// because a list may contain two of the same kind.
 fn identity(item: &Node) -> Option<(&str, &Value)> {
     let Value::Map(entries) = &item.value else {
         return None;

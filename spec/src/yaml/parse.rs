@@ -188,7 +188,7 @@ fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             Diagnostic::error(place, format!("duplicate key `{key}`"))
         }
-        // The parser's message ends with the place, which the diagnostic already shows.
+        // The parser's message ends with the place, but the diagnostic already shows it.
         error => {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
@@ -237,7 +237,7 @@ fn anchor_in_front(text: &str, place: Place) -> Place {
     }
 }
 
-/// Finds the first tab in the indentation of a fault's line or the next one, because the parser
+/// Finds the first tab in the indentation of a fault's line or of the next one, because the parser
 /// reports the place of the value before the tab.
 fn tab_in_indentation(text: &str, place: Place) -> Option<Place> {
     let start = usize::try_from(place.start).ok()?;
@@ -263,7 +263,7 @@ fn place(file: FileId, text: &str, location: Location) -> Place {
     let length = text.len() as u64;
     let (start, size) = match (span.byte_offset(), span.byte_len()) {
         (Some(start), Some(size)) => (start, size),
-        // Errors have only character offsets.
+        // Errors have only offsets in characters.
         _ => (byte_of_char(text, location), 1),
     };
     let start = start.min(length);

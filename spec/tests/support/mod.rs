@@ -46,8 +46,8 @@ pub(crate) fn faults(folder: &Path) -> String {
     compiled.files.render(&compiled.faults, false)
 }
 
-/// Applies a diff to a folder's files: `--- PATH` names a file, and `@@` starts a change. Without
-/// its `+` lines, the change must occur in that file exactly once.
+/// Applies a diff to a folder's files: `--- PATH` names a file, and `@@` starts a change. The
+/// change without its `+` lines must occur exactly once in that file.
 ///
 /// # Panics
 /// Panics if the change is missing from the file or occurs more than once.

@@ -37,7 +37,8 @@ struct Recorded {
 }
 
 unsafe extern "C" {
-    /// The loops in `capi.c`. The strings and the events must live until a loop returns.
+    /// Runs one of the loops in `capi.c`. The strings and the events must live until the loop
+    /// returns.
     fn bench_write_loop(
         session_dir: *const c_char,
         recorded: *const Recorded,

@@ -12,7 +12,7 @@ use crate::input;
 use crate::table::{Amount, Fact, Row};
 
 /// The number of events in a session of eight threads. Every seventh event has a detail; the
-/// session has about 800 MB.
+/// session is about 800 MB.
 const EVENTS: u64 = 12_000_000;
 const THREADS: u32 = 8;
 

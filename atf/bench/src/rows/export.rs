@@ -12,7 +12,7 @@ use crate::rows::commands::{build, files, time};
 use crate::table::{Amount, Row};
 
 /// The number of events in a session of four threads. Every seventh event has a detail; the session
-/// has about 270 MB.
+/// is about 270 MB.
 const EVENTS: u64 = 4_000_000;
 const THREADS: u32 = 4;
 

@@ -152,8 +152,8 @@ fn partitions(context: &mut Context) -> Result<()> {
         comparison,
         amount: Amount::Each(input.count, "event"),
     });
-    // Visits the same bytes at the same time, half of them per core, to measure the memory
-    // bandwidth of two cores.
+    // Visits the same bytes on two cores at once, half of them on each, to measure the cores'
+    // memory bandwidth.
     let order = input.order()?;
     let records: Vec<_> = input.maps.iter().map(Events::records).collect();
     let halves = Halves::new(&order, records.len());

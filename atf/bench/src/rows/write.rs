@@ -165,8 +165,8 @@ impl Places {
         })
     }
 
-    /// Writes like existing tracers: the header, each event as it arrives, the footer, and the
-    /// header again. There is no checksum.
+    /// Writes the way existing tracers do: the header, each event as it arrives, the footer, and
+    /// the header again. There is no checksum.
     fn fwrite(&self, watch: &mut Stopwatch, pages: Pages, tape: &Tape, count: u64) -> Result<()> {
         let over_old = pages == Pages::Reused && self.fwrite.exists();
         if !over_old {

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::support::{Link, compile, package, present, run};
 
-/// The text of the headers without their comments.
+/// Returns the text of the headers without their comments.
 pub(crate) fn header() -> String {
     let text = |name: &str| fs::read_to_string(package("include").join(name)).unwrap();
     let mut text = text("ada_timing.h") + &text("atf.h") + &text("atf_record.h");
@@ -37,7 +37,7 @@ fn last_word(text: &str) -> &str {
     &text[text.rfind(|c| !is_word(c)).map_or(0, |at| at + 1)..]
 }
 
-/// The functions that the header declares.
+/// Returns the functions that the header declares.
 fn declared() -> BTreeSet<String> {
     let header = header();
     let ends = header.match_indices('(').map(|(at, _)| at);
@@ -47,7 +47,7 @@ fn declared() -> BTreeSet<String> {
         .collect()
 }
 
-/// The functions that the crate exports, found in its source.
+/// Returns the functions that the crate exports, found in its source.
 fn exported() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in fs::read_dir(package("src")).unwrap() {
@@ -94,7 +94,7 @@ fn assert_size(text: &mut String, name: &str, size: usize) {
     writeln!(text, "CHECK(sizeof({name}) == {size}, \"{name}\");").unwrap();
 }
 
-/// An assertion in C for each struct's size and each member's offset.
+/// Returns an assertion in C for each struct's size and each member's offset.
 pub(crate) fn layouts() -> String {
     let mut text = String::new();
     layout!(text:
@@ -133,7 +133,8 @@ pub(crate) fn layouts() -> String {
     text
 }
 
-/// A program that refers to every function and compares every layout and number with Rust's.
+/// Returns a program that refers to every function and compares every layout and number with
+/// Rust's.
 fn program() -> String {
     let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf_record.h\"\n\
         #ifdef __cplusplus\n#define CHECK(is, what) static_assert(is, what)\n\

@@ -37,8 +37,8 @@ fn wrong_calls_touch_no_foreign_memory() {
     let source = package("tests/c/misuse.c");
     compile(compiler, &source, Link::Static, &[], &program);
     let mut command = Command::new("valgrind");
-    // Valgrind's "possibly lost" includes the data that std keeps for each thread it did not start,
-    // until that thread ends.
+    // Valgrind's "possibly lost" includes the data that std keeps, until the thread ends, for each
+    // thread that it did not start.
     command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
     command.arg("--errors-for-leak-kinds=definite");
     command.arg(&program);

@@ -14,18 +14,18 @@ use atf_conformance::rules::Severity;
 use atf_conformance::{FileReport, Summary};
 use atf_samples::tools::has;
 
-/// A path in this package.
+/// Returns a path in this package.
 pub(crate) fn package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The folder with the libraries that cargo built with this test.
+/// Returns the folder with the libraries that cargo built with this test.
 pub(crate) fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("a file has a folder").to_path_buf()
 }
 
-/// Returns those of the tools that are installed.
+/// Returns the given tools that are installed.
 pub(crate) fn present<'a>(tools: &[&'a str]) -> Vec<&'a str> {
     tools.iter().copied().filter(|tool| has(tool)).collect()
 }

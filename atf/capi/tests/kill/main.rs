@@ -42,13 +42,13 @@ const KILLED: i32 = 9;
 /// The compiled tracer.
 struct Tracer {
     program: PathBuf,
-    /// How the tracer passes its events: `write` or `record`.
+    /// How the tracer writes its events: `write` or `record`.
     how: &'static str,
     _folder: TempDir,
 }
 
 impl Tracer {
-    /// Compiles the tracer; `None` without a compiler.
+    /// Compiles the tracer; returns `None` if there is no compiler.
     fn compile(how: &'static str) -> Option<Self> {
         let compiler = present(&["gcc", "clang"]).first().copied()?;
         let folder = TempDir::new().unwrap();
@@ -98,7 +98,7 @@ fn returned(folder: &Path) -> [u64; THREADS] {
 /// A killed tracer.
 struct Killed {
     folder: TempDir,
-    /// The number of each thread's returned calls.
+    /// The number of calls that had returned in each thread.
     returned: [u64; THREADS],
     /// Whether all threads had started before the wait for the kill, and some wrote during the
     /// wait.
@@ -122,7 +122,7 @@ impl Moments {
         Self(seed | 1 << 32)
     }
 
-    /// A random duration below `end`: xorshift64*.
+    /// Returns a random duration below `end` (xorshift64*).
     fn below(&mut self, end: Duration) -> Duration {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -233,7 +233,7 @@ fn recovered(killed: &Killed) -> Recovered {
     Recovered { events, from_rings }
 }
 
-/// Whether there is no session to recover.
+/// Returns whether there is no session to recover.
 fn is_nothing(error: &Error) -> bool {
     let kinds = [
         ErrorKind::NotASession,
@@ -250,7 +250,7 @@ fn the_tracer_s_four_threads_write_a_valid_session() {
     let Some(recording) = Tracer::compile("record") else {
         return;
     };
-    // Without survive_kill, a ring of the recording may lose events.
+    // Without survive_kill, the recording's rings may lose events.
     let cases = [(&writing, false), (&writing, true), (&recording, true)];
     for (tracer, survive_kill) in cases {
         let folder = TempDir::new().unwrap();

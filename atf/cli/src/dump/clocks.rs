@@ -14,7 +14,7 @@ use super::trace::Trace;
 use crate::clock::{Clock, media_clocks, media_times, no_anchors};
 use crate::output::Failure;
 
-/// Converts each process's times to a recording's clock, or leaves them unchanged.
+/// The recordings' clocks to which times are converted, if any.
 #[derive(Debug, Default)]
 pub(crate) struct Clocks {
     /// The clocks of the trace's sessions, in order; empty to keep the trace's own times.

@@ -140,7 +140,7 @@ impl fmt::Display for PayloadHex<'_> {
 /// merge keeps open, this stays below 256 files, the limit of some systems.
 const MOST_OPEN: usize = 48;
 
-/// Looks up the details of events, opening threads as needed.
+/// The details of events. Threads are opened as needed.
 pub(crate) struct Details<'a> {
     trace: &'a Trace,
     /// Whether the details of each session contain fields.

@@ -81,7 +81,7 @@ impl<'a> Filter<'a> {
         self.functions.as_ref().is_some_and(BTreeSet::is_empty)
     }
 
-    /// Returns whether to write a call that overlaps the time range, or an unmatched return.
+    /// Returns whether to write a call or an unmatched return, which must overlap the time range.
     pub(crate) fn admits_span(&self, process: u32, paired: &Paired, until_ns: u64) -> bool {
         let (start, function_id) = match paired {
             Paired::Span(span) => (span.start_ns, span.function_id),

@@ -380,7 +380,7 @@ impl Thread {
     }
 }
 
-/// Filters events and passes them to the sink.
+/// A filter that passes the selected events to the sink.
 struct Output<'a, 'b> {
     dump: &'a Dump<'a>,
     sink: &'b mut dyn Sink,

@@ -7,7 +7,7 @@ use std::mem;
 /// The size at which a block of lines is written, in bytes. The last line may exceed it.
 const BLOCK: usize = 64 << 10;
 
-/// The maximum length of a [`Line`] in bytes: fewer than twenty numbers with their keys.
+/// The maximum length of a [`Line`] in bytes, enough for almost twenty numbers with their keys.
 const LONGEST: usize = 1 << 9;
 
 /// The numbers from 0 to 999: the three digits, then the number of leading zeros among them.
@@ -161,7 +161,8 @@ impl Line<'_> {
 /// the text.
 type Bytes = [u8; LONGEST];
 
-/// Writes `N` bytes, of which only the first `size` are text. The next text overwrites the others.
+/// Writes `N` bytes, of which only the first `size` are text. The text that follows overwrites the
+/// rest.
 #[inline(always)]
 fn put<const N: usize>(line: &mut Bytes, start: usize, bytes: [u8; N], size: usize) -> usize {
     line[start..][..N].copy_from_slice(&bytes);

@@ -113,7 +113,7 @@ pub(crate) struct Row<'a> {
     pub(crate) detail: Option<&'a Detail<'a>>,
 }
 
-/// Writes events or calls in the order in which they are passed.
+/// A sink for events or calls, which writes them in the order in which they are passed.
 pub(crate) trait Sink {
     /// Sets the origin of the times in text; `None` to write absolute times.
     fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure>;
@@ -348,7 +348,7 @@ impl Dump<'_> {
     }
 }
 
-/// Writes events and collects their problems.
+/// A writer of events that collects their problems.
 struct Output<'a, S> {
     details: Option<Details<'a>>,
     trace: &'a Trace,
@@ -506,7 +506,7 @@ fn is_zero(event: &IndexEvent) -> bool {
         && event.detail_seq == Some(0)
 }
 
-/// Keeps the last `count` items.
+/// A buffer that keeps the last `count` items.
 struct Last<T> {
     count: usize,
     items: VecDeque<T>,

@@ -21,7 +21,7 @@ const OPAQUE: usize = 64;
 /// The depth beyond which calls are not indented further.
 const DEEPEST: u32 = 60;
 
-/// Writes events as text.
+/// A sink that writes events as text.
 pub(crate) struct Text<W: Write> {
     out: Lines<W>,
     origin_ns: Option<u64>,
@@ -104,8 +104,8 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// Formats a function as its name. A function without a name is shown as its module's file name and
-/// its number in the module or, without a module, as its id.
+/// A function, displayed as its name. A function without a name is shown as its module's file name
+/// and its number in the module or, without a module, as its id.
 pub(crate) struct Shown<'a>(pub(crate) Function<'a>);
 
 impl fmt::Display for Shown<'_> {

@@ -14,7 +14,7 @@ use crate::loss::Lost;
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
 
-/// Reports problems on standard error, or passes them on to the output, and remembers them.
+/// The problems reported so far, either on standard error or in the output.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     said: BTreeSet<String>,
@@ -48,9 +48,9 @@ pub(crate) fn tell_unverified(threads: usize) {
     }
 }
 
-/// Reports the tracer's losses in the dumped threads and times. Losses do not affect the exit
-/// status, because the events in the files are intact, and the lost events are in no copy of the
-/// trace.
+/// Reports the tracer's losses in the dumped threads and time range. Losses do not affect the exit
+/// status, because the events in the files are intact, and no copy of the trace contains the lost
+/// events.
 pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
     let dumped = |session: usize, id| {
         let mut places = ready.threads.iter();

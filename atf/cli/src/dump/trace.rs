@@ -25,7 +25,7 @@ pub(crate) enum Trace {
     Processes(Vec<Segments>),
 }
 
-/// Identifies a thread by its id and, if there are several processes, its process.
+/// A thread's id and, if there are several processes, its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ThreadName {
     /// The process id, in a trace of several processes.
@@ -232,8 +232,8 @@ impl Trace {
     }
 }
 
-/// Returns whether these paths are the segments of several processes of one run with different ids.
-/// A program started by `exec` keeps the id of its predecessor.
+/// Returns whether these paths are the segments of several processes of one run, and the processes
+/// have different ids. A program started by `exec` keeps the id of its predecessor.
 fn are_processes(processes: &[Vec<PathBuf>]) -> bool {
     let mut firsts = processes.iter().filter_map(|paths| paths.first());
     let is_first = |path: &PathBuf| ProcessName::of(path).is_some_and(|name| name.program == 1);

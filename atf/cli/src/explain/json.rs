@@ -10,7 +10,7 @@ use crate::json::U64;
 use crate::output::Failure;
 use crate::text::Hex;
 
-/// Writes a walk as JSON lines.
+/// A sink that writes a walk as JSON lines.
 pub(crate) struct Json<W> {
     out: W,
     record: String,

@@ -39,21 +39,21 @@ pub(crate) struct Row<'a> {
     pub(crate) doc: Option<&'a str>,
 }
 
-/// Receives the output of a walk, in the order of the file's bytes.
+/// A sink for the output of a walk, in the order of the file's bytes.
 pub(crate) trait Sink {
-    /// Takes the file's name and size.
+    /// Receives the file's name and size.
     fn file(&mut self, name: &str, size: u64) -> Result<(), Failure>;
 
     /// Begins a record or a run of other bytes.
     fn heading(&mut self, heading: &Heading<'_>) -> Result<(), Failure>;
 
-    /// Takes a field of the last heading's record.
+    /// Receives a field of the last heading's record.
     fn row(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
-    /// Takes bytes without fields. `start` counts bytes from the beginning of their run.
+    /// Receives bytes without fields. `start` is their offset within their run.
     fn opaque(&mut self, name: &str, start: u64, offset: u64, bytes: &[u8]) -> Result<(), Failure>;
 
-    /// Takes the offset and size of a part that the options exclude.
+    /// Receives the offset and size of a part that the options exclude.
     fn left_out(&mut self, what: &str, offset: u64, size: u64) -> Result<(), Failure>;
 
     /// Ends the output.

@@ -10,7 +10,7 @@ use crate::text::{Counted, Printable};
 /// Bytes per line.
 const WIDTH: usize = 8;
 
-/// Writes a walk as text.
+/// A sink that writes a walk as text.
 pub(crate) struct Text<W> {
     out: W,
     colours: Colours,

@@ -170,7 +170,7 @@ impl FileInfo {
         })
     }
 
-    /// Describes a detail file. `scan` returns its scan if all events should be read.
+    /// Describes a detail file. `scan` returns the file's scan if all events should be read.
     pub(crate) fn detail_facts(
         reader: &DetailReader,
         scan: impl FnOnce() -> Result<Option<Scan>, Error>,

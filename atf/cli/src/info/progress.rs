@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Counts the threads read so far.
+/// A progress bar that counts the threads read so far.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 

@@ -17,7 +17,7 @@ use crate::text::{Counted, Printable, Seconds, Span, time_goes_back};
 /// The maximum number of problems to write per session; JSON contains all of them.
 const PROBLEMS: usize = 50;
 
-/// Writes an `Info` as text.
+/// The text output for an `Info`.
 pub(crate) struct Text<W> {
     out: W,
     colours: Colours,

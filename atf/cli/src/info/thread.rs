@@ -104,8 +104,8 @@ pub(crate) struct Links {
 }
 
 impl ThreadInfo {
-    /// Describes a thread's folder. Of the session around it, uses only the thread's entry in the
-    /// manifest.
+    /// Describes a thread's folder. From the surrounding session, uses only the thread's manifest
+    /// entry.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
         let thread = ThreadReader::open_with(path, OpenOptions::new().scan(verify));
         let this = Self {

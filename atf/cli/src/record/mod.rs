@@ -38,7 +38,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// Describes what is lost if a process died while up to this many events per thread were in
+    /// Describes what was lost if a process died while up to this many events per thread were in
     /// memory.
     fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
         let events = unwritten_events?;

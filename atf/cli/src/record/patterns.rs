@@ -77,7 +77,7 @@ fn lacks_segments(sessions: &[PathBuf]) -> bool {
 
 /// Returns the paths and build ids of the modules of all sessions, and the offsets of the recorded
 /// functions that have names. Returns `None` if a session has no names, for example because its
-/// process is a daemon that still runs.
+/// process is a daemon that is still running.
 fn modules(sessions: &[PathBuf]) -> Option<Modules> {
     let mut all = Modules::new();
     for session in sessions {

@@ -21,7 +21,8 @@ const MOST_STACK: u64 = 256;
 pub(super) struct TooLarge {
     /// The number of events in the window.
     events: u64,
-    /// How many of them, or of their details, were kept: of a full ring, half or more.
+    /// How many of them, or of their details, were kept. A full ring keeps at least half of its
+    /// capacity.
     kept: u64,
 }
 
@@ -48,8 +49,8 @@ pub(super) fn too_large(
         }));
     }
     // A full ring loses everything at the start of its window and keeps what follows. Signal
-    // handlers lose events in the middle. Everything from some time on is lost if the thread had
-    // ended, or its files could not be written.
+    // handlers lose events in the middle. Everything after a certain time is lost if the thread had
+    // ended, or if its files could not be written.
     let is_whole = kept(loss.last_ns)? < loss.count;
     let goes_on = kept(u64::MAX)? > 0;
     Ok(is_whole.then_some(TooLarge {
@@ -141,7 +142,7 @@ mod tests {
         );
         // A signal handler lost a few of many events.
         assert_eq!(found(Loss::new(2, 110, 120)), None);
-        // The file could not be written any more.
+        // The file could no longer be written.
         let (events, kept) = (50, 0);
         assert_eq!(
             found(Loss::new(50, 200, 299)),

@@ -14,7 +14,7 @@ use signal_hook::iterator::Signals;
 /// Signals that no longer end this program, because it must finish the recording first.
 pub(super) struct Held(Signals);
 
-/// Starts to catch the signals, except those that this program ignores, for example because of
+/// Starts catching the signals, except those that this program ignores, for example because of
 /// `nohup`. The recorded program ignores the same signals.
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;

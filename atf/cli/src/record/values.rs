@@ -1,5 +1,5 @@
 //! Checks option values and converts them to the form that the library reads. Without these checks,
-//! bad values would be rejected only after the program had started, by the library.
+//! the library would reject bad values only after the program had started.
 
 /// The signals that programs usually do not use themselves.
 const SIGNALS: [&str; 5] = ["HUP", "USR1", "USR2", "URG", "WINCH"];

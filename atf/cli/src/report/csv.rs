@@ -13,8 +13,8 @@ use crate::dump::Shown;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// Writes tables as CSV (RFC 4180, but with a line feed at the end of each line). The last column
-/// contains notes on missing or wrong events, each in a row without numbers.
+/// The CSV output for tables (RFC 4180, but with a line feed at the end of each line). The last
+/// column contains notes on missing or wrong events, each in a row without numbers.
 pub(super) struct Csv<W> {
     out: W,
     /// The number of columns between the section's place and the note; 0 before the first table.

@@ -32,7 +32,7 @@ struct Table<'a> {
     totals: Sums,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
-    /// The messages of the problems that no earlier object has.
+    /// The messages of the problems that no earlier object contains.
     problems: &'a [String],
 }
 

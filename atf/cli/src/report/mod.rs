@@ -115,7 +115,7 @@ struct Section<'a> {
     range_ns: Option<u64>,
     /// How precise the quantiles are, if less than usual.
     note: Option<String>,
-    /// The messages of the problems that no earlier section has.
+    /// The messages of the problems that no earlier section contains.
     problems: Vec<String>,
 }
 
@@ -180,7 +180,8 @@ impl Report<'_> {
             of_part.iter().for_each(|error| told.tell(error));
         }
         // Analyze only a few threads at a time, so that not all results are in memory at once. The
-        // limits do not depend on the number of cores, because the results must not.
+        // limits do not depend on the number of cores, because the results must not depend on it
+        // either.
         options = options.max_functions(OF_THREAD).max_buckets(2 * OF_THREAD);
         let ids: Vec<u32> = ids.into_iter().collect();
         let cores = thread::available_parallelism().map_or(1, NonZero::get);

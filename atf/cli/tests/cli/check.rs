@@ -1,5 +1,5 @@
-//! Tests `atf check`. Its reports are tested with the conformance suite, which has the same
-//! command.
+//! Tests `atf check`. Its reports are covered by the tests of the conformance suite, which has the
+//! same command.
 
 use std::fs;
 

@@ -231,7 +231,7 @@ fn an_error_names_the_output_and_no_hidden_file() {
     assert_eq!((status, messages), (2, expected));
 }
 
-/// Each form fails after half of its bytes, because the system limits the sizes of files.
+/// Each export fails after half of its bytes, because the test limits the size of files.
 #[cfg(unix)]
 #[test]
 fn an_output_that_fails_in_the_middle_leaves_no_file_and_keeps_an_older_one() {

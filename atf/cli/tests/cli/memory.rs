@@ -17,7 +17,8 @@ const LIMIT: u64 = 256 << 20;
 const EVENTS: u64 = 100_000_000;
 const THREADS: u32 = 4;
 
-/// Runs a command, discards its output, and prints its exit status and its peak memory in KiB.
+/// A script that runs a command, discards its output, and prints its exit status and its peak
+/// memory in KiB.
 const PEAK: &str = "
 import os, sys
 null = (os.POSIX_SPAWN_OPEN, 1, '/dev/null', os.O_WRONLY, 0)
@@ -67,8 +68,7 @@ fn all(path: &str) -> Vec<Vec<&str>> {
     all.into_iter().collect()
 }
 
-/// Writes a session in which each thread has these calls and returns of functions. Function 1 has
-/// details.
+/// Writes a session in which each thread has these calls and returns. Function 1 has details.
 fn session<I: Iterator<Item = (u64, EventKind)>>(path: &Path, events: impl Fn(u64) -> I) {
     let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
     for id in 0..THREADS {
@@ -159,8 +159,8 @@ fn many_functions_with_widely_spread_durations_fit() {
     }
 }
 
-/// This trace has as many functions as a report tells apart, more than a comparison does, and more
-/// different durations than histograms keep.
+/// This trace has as many functions as a report can distinguish, more than a comparison can, and
+/// more different durations than histograms keep.
 #[test]
 fn functions_and_durations_that_reach_their_limits_fit() {
     const FUNCTIONS: u64 = 1 << 19;

@@ -287,7 +287,7 @@ fn a_histogram_counts_the_durations_of_the_spans() {
     assert_eq!((found.len(), notes.len()), (rows.len(), 4));
 }
 
-/// Each form of a table lists the problems, so that a saved output shows what is missing.
+/// Each output format lists the problems, so that saved output shows what is missing.
 #[test]
 fn damage_is_part_of_each_form() {
     let columns = |text: &str| {

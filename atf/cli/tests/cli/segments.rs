@@ -190,7 +190,7 @@ fn a_missing_middle_segment_is_stated_and_breaks_calls() {
             "report" | "last" => (1, 0),
             "diff" => (2, 0),
             "dump" => (0, 1),
-            // The line of a flame graph and its tooltip.
+            // One for the line in the flame graph, one for its tooltip.
             "flamegraph" => (2, 1),
             _ => (1, 1),
         };

@@ -450,7 +450,7 @@ fn dangling_links_of_finalized_threads_are_in_the_text() {
     assert!(text.contains("says that thread 2 has details, but it has none"));
 }
 
-/// The rule on links to details depends on whether the details may have been lost.
+/// The rule for links to missing details depends on whether the details may have been lost.
 #[test]
 fn check_and_report_name_the_same_rule_for_links_to_missing_details() {
     let whole = IndexFile::finalized(1, 9).bytes();

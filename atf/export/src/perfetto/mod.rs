@@ -22,8 +22,8 @@ use proto::{
 /// The maximum number of names in a sequence of packets before it restarts.
 const MOST_NAMES: usize = 1 << 16;
 
-/// Writes packets. A call that is still open at the end of the trace has no end event. Times are
-/// the trace's own.
+/// A sink that writes packets. A call that is still open at the end of the trace has no end event.
+/// Times are the trace's own.
 #[derive(Debug)]
 pub(crate) struct Perfetto<W> {
     out: W,
@@ -107,12 +107,13 @@ impl<W: Write> Perfetto<W> {
     }
 }
 
-/// The track of a process.
+/// Returns the id of a process's track.
 fn process_uuid(pid: u32) -> u64 {
     u64::from(pid).wrapping_shl(32)
 }
 
-/// The track of a thread. Its number is at least 1, so tracks differ from their process's track.
+/// Returns the id of a thread's track. Thread numbers start at 1, so the id differs from that of
+/// the process's track.
 fn thread_uuid(thread: &Thread) -> u64 {
     process_uuid(thread.pid) | u64::from(thread.number)
 }

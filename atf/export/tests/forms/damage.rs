@@ -1,4 +1,4 @@
-//! Damaged traces: no form panics, and the output stays valid and reports what is missing.
+//! Damaged traces: no export panics, and the output stays valid and reports what is missing.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{CALL, FORMS, RETURN, exported, lacking, session, write_session};
 
-/// Checks every guarantee that a sink may rely on.
+/// A sink that checks every guarantee that sinks may rely on.
 #[derive(Default)]
 struct Checker {
     open: Vec<(u64, u64)>,

@@ -43,14 +43,14 @@ fn frames_are_as_wide_as_their_time_and_above_their_callers() {
         let ([x, y, _], [other_x, other_y, _]) = (one.2, other.2);
         other_y.total_cmp(&y).then(x.total_cmp(&other_x))
     });
-    // 1850 ns are 1180 pixels: main takes all of them, the function with the odd name 350 ns, and
-    // the recursive main 50 ns.
+    // The graph is 1180 pixels wide, for 1850 ns: main takes all of them, the function with the odd
+    // name 350 ns, and the recursive call of main 50 ns.
     let wide = |ns: f64| (ns * 1180.0 / 1850.0 * 100.0).round() / 100.0;
     let shown: Vec<_> = frames
         .iter()
         .map(|frame| (frame.0.as_str(), frame.2[2]))
         .collect();
-    // XML does not allow character 1.
+    // XML forbids the character U+0001.
     let odd = "[u8; 4]::<\"x\">, \\ & \u{fffd}\n";
     let expected = [
         ("all", 1180.0),
@@ -93,7 +93,7 @@ fn changes_of_self_time_have_a_colour() {
     flame::write_difference((&before, &options), (&after, &options), "diff", &mut out).unwrap();
     let frames = frames(std::str::from_utf8(&out).unwrap());
     // main changes from 20 to 50 ns, and the function with the odd name from 80 to 10 ns, which is
-    // the greatest change.
+    // the largest change.
     assert_eq!(
         frames[1].1,
         "60 ns (100.00 %), self 50 ns, calls 1\nbefore: total 100 ns, self 20 ns"
@@ -120,7 +120,7 @@ fn lines_above_the_frames_say_what_is_missing() {
         tops.fold(f64::INFINITY, f64::min)
     };
     assert_eq!(top(&svg), 52.0 + 4.0 * 16.0);
-    // A difference states which of the two traces lacks the data.
+    // A differential flame graph states which of the two traces lacks the data.
     let mut out = Vec::new();
     let (before, after) = (
         [Process::of_session(&lacking)],

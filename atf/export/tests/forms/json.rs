@@ -32,7 +32,7 @@ fn chrome_has_a_begin_and_an_end_of_each_call_in_order() {
     };
     let ended_first = "not returned: an enclosing call ended first";
     let none = Value::Null;
-    // Microseconds since 1000 ns. The open call has no end.
+    // Times are in microseconds after 1000 ns. The open call has no end.
     assert_eq!(
         of_thread(1),
         json!([

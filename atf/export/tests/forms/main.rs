@@ -1,4 +1,4 @@
-//! Each form of a small trace, read by an independent parser or compared with text typed by hand.
+//! Each form of a small trace, read by an independent parser or compared with text written by hand.
 
 mod damage;
 mod flame;
@@ -75,7 +75,7 @@ fn write_session(threads: &[(u32, Events<'_>)]) -> (TempDir, SessionReader) {
     (folder, session)
 }
 
-/// The session of [`FIRST`], and thread 7.
+/// Creates a session with thread 0 ([`FIRST`]) and thread 7.
 fn session() -> (TempDir, SessionReader) {
     let folder = TempDir::new().unwrap();
     let writer = SessionWriter::create(folder.path().join("pid_42"), &Default::default()).unwrap();
@@ -112,7 +112,7 @@ fn session() -> (TempDir, SessionReader) {
     (folder, session)
 }
 
-/// Opens the session of [`session`] again, with further losses in its manifest.
+/// Reopens the session from [`session`] after adding losses to its manifest.
 fn lacking(folder: &TempDir) -> SessionReader {
     let session = folder.path().join("pid_42");
     let path = session.join("manifest.json");

@@ -1,4 +1,5 @@
-//! Perfetto's packets, byte by byte, typed from `trace_packet.proto` and its neighbours.
+//! Perfetto's packets, byte by byte, written by hand from `trace_packet.proto` and the files that
+//! it imports.
 
 use atf::analyze::Options;
 use atf::session::SessionReader;
@@ -113,7 +114,7 @@ fn fields_are_annotations_of_their_types() {
     let events = [
         (EventKind::CALL, DetailEventType::FUNCTION_CALL, &start[..]),
         (EventKind::RETURN, DetailEventType::FUNCTION_RETURN, end),
-        // A payload that is not an object has no annotations.
+        // A payload that is not a JSON object yields no annotations.
         (EventKind::CALL, DetailEventType::FUNCTION_CALL, b"{\"u\":5"),
     ];
     for (time, (kind, event_type, payload)) in (1..).zip(events) {
@@ -131,7 +132,7 @@ fn fields_are_annotations_of_their_types() {
             .filter(|it| *it == wanted)
             .count()
     };
-    // debug_annotations (4): a value of its type, and name (10).
+    // debug_annotations (4): a value in the field for its type, and name (10).
     let values: [&[u8]; 8] = [
         b"\x22\x06\x32\x01t\x52\x01s",
         b"\x22\x05\x18\x03\x52\x01u",

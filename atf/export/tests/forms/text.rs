@@ -1,4 +1,4 @@
-//! Folded stacks and CSV, typed by hand.
+//! Folded stacks and CSV, compared with text written by hand.
 
 use atf::analyze::Options;
 use atf_export::{Form, Process, export};
@@ -8,8 +8,8 @@ use crate::{CALL, RETURN, session, text, write_session};
 #[test]
 fn folded_stacks_have_the_self_time_of_all_threads() {
     let (_folder, session) = session();
-    // The self times: in thread 0, main has 1000 ns minus 250 and 100 ns, plus 350 ns with a
-    // recursive call of 50 ns; in thread 7, it has 500 ns. `[u8; 4]` has 250 and 50 ns.
+    // Self times of main: in thread 0, 1000 ns minus 250 and 100 ns, plus 350 ns minus a recursive
+    // call of 50 ns; in thread 7, 500 ns. `[u8; 4]` has 250 and 50 ns.
     let expected = "main 1450\n\
                     main;[u8: 4]::<\"x\">, \\ &    300\n\
                     main;[u8: 4]::<\"x\">, \\ &   ;0x100000003 50\n\
@@ -78,7 +78,7 @@ fn stacks_of_several_processes_begin_with_the_process() {
     let processes = [&first, &second].map(Process::of_session);
     let mut out = Vec::new();
     export(&processes, &Options::default(), Form::Folded, &mut out).unwrap();
-    // The two processes have the same id, as may happen on different machines.
+    // The two processes have the same id, which can happen if they ran on different machines.
     let expected = "pid_42 (pid 1);main 3\npid_42 (pid 2);main 7\n";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

@@ -109,8 +109,8 @@ fn of_a_busy_program_the_details_around_its_trigger_are_kept_and_no_others() {
             let text = String::from_utf8(run.output.stdout).unwrap();
             let times: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
             let (pre_roll, post_roll) = (100_000_000, 50_000_000);
-            // The trigger fired between the two printed times, so events at these times are surely
-            // in its window.
+            // The trigger fired between the two printed times, so events at these times are
+            // certainly in its window.
             let surely = times[1] - pre_roll..=times[0] + post_roll;
             let perhaps = times[0] - pre_roll..=times[1] + post_roll;
             let threads = detailed(&trace.reader);

@@ -1,4 +1,4 @@
-// A program without hooks that loads the plugin argv[1]. On a deadlock, SIGALRM ends it.
+// A program without hooks that loads the plugin argv[1]. SIGALRM ends it if it deadlocks.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>

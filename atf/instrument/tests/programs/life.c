@@ -92,7 +92,7 @@ static FUNCTION void *renamed(void *unused) {
     calls++;
     pthread_setname_np(pthread_self(), "renamed");
     leaf(1);
-    // With a flight recorder, the crash is a trigger, before which the name is read.
+    // With a flight recorder, the crash is a trigger, and the name is read before it fires.
     if (!getenv("ATF_FLIGHT")) wait_for_name("renamed");
     abort();
     return unused;
@@ -177,7 +177,7 @@ static PLAIN void plugins(const char *first, const char *second) {
     }
 }
 
-// Like a daemon, closes all descriptors and opens new files under their numbers.
+// Like a daemon, closes all descriptors and opens new files that reuse their numbers.
 static PLAIN void close_all(const char *path) {
     leaf(1);
     for (int number = 3; number < 1024; number++) close(number);
@@ -214,8 +214,8 @@ static PLAIN __attribute__((constructor(101))) void first(int argc, char **argv)
     if (errno != 77) _exit(9);
 }
 
-// A thread with a pending cancellation, which must take effect only in the thread's own
-// call.
+// A thread with a pending cancellation, which must take effect only at the thread's own
+// cancellation point.
 static PLAIN void *cancelled(void *unused) {
     pthread_cancel(pthread_self());
     for (int n = 0; n < 20000; n++) leaf(1);

@@ -1,18 +1,18 @@
-//! Many threads: their events, their losses and the memory that they take.
+//! Many threads: their events, their losses and their memory.
 
 use crate::support::{Program, Run, Trace};
 
-/// The number of threads that run at once.
+/// The number of threads that run simultaneously.
 const THREADS: u64 = 64;
 
-/// Returns how many events all threads record. `ATF_TEST_EVENTS` sets another number.
+/// Returns how many events the threads record in total. `ATF_TEST_EVENTS` sets another number.
 fn events() -> u64 {
     let set = std::env::var("ATF_TEST_EVENTS").ok();
     set.map_or(2_000_000, |events| events.parse().unwrap())
 }
 
-/// Runs threads that record at once through rings of 4096 events. Returns the run and the number of
-/// events that the program counted.
+/// Runs threads that record simultaneously through rings of 4096 events. Returns the run and the
+/// number of events that the program counted.
 fn run(program: &Program, settings: &[(&str, &str)]) -> (Run, u64) {
     let calls = events() / THREADS / 2;
     let arguments = ["busy", &THREADS.to_string(), &calls.to_string()];

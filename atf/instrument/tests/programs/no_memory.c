@@ -1,5 +1,4 @@
-// A program that goes on after it has used up its memory. Prints the number of its instrumented
-// calls.
+// A program that continues after using up its memory. Prints the number of its instrumented calls.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ static FUNCTION int deep(int depth) {
     return depth == 0 ? 0 : deep(depth - 1) + 1;
 }
 
-// Makes the system give the stack its memory.
+// Touches the stack, so that the system allocates its memory.
 static PLAIN void grow_stack(void) {
     volatile char bytes[4 << 20];
     for (size_t n = 0; n < sizeof bytes; n += 4096) bytes[n] = 0;
@@ -33,7 +32,7 @@ static FUNCTION void *work(void *unused) {
     return unused;
 }
 
-// Runs threads that need no memory for their stacks.
+// Runs threads whose stacks need no new memory.
 static PLAIN void threads(void) {
     pthread_t all[THREADS];
     int count = 0;

@@ -57,7 +57,7 @@ fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
             let error = trace.reader.manifest().unwrap().clock_error_ns;
             assert_eq!(error.is_some(), has_error);
             for (_, events) in trace.threads() {
-                // A run of a few milliseconds allows no better precision.
+                // A run of a few milliseconds is too short for better precision.
                 let slack = 1_000_000;
                 let times = events.iter().map(|event| event.timestamp_ns);
                 assert!(times.clone().min().unwrap() + slack > before);

@@ -25,7 +25,7 @@ static PLAIN void jumping_handler(int number) {
     siglongjmp(back, 1);
 }
 
-// Crashes three times, each after 1000 calls. The handler returns to the program twice.
+// Crashes three times, each time after 1000 calls. The handler returns to the program twice.
 static PLAIN void crash_again(const char *last) {
     signal(SIGSEGV, jumping_handler);
     sigsetjmp(back, 1);
@@ -68,7 +68,7 @@ static PLAIN void measuring_handler(int number) {
     handled += distance > 0 && distance < 1 << 20 ? 1 : 100;
 }
 
-// The handler runs only once and on the thread's stack, as the program requested.
+// Checks that the handler runs only once and on the thread's stack, as the program requested.
 static PLAIN void once(int number) {
     char here;
     stack_of_main = &here;
@@ -81,7 +81,7 @@ static PLAIN void once(int number) {
     _exit(handled == 1 ? 77 : 2);
 }
 
-// The memory below the handlers' stack is inaccessible.
+// Checks that the memory below the handlers' stack is inaccessible.
 static PLAIN void guard(void) {
     leaf();
     stack_t stack;
@@ -94,7 +94,8 @@ static PLAIN void guard(void) {
     _exit(mmap(below, 4096, PROT_NONE, kind, -1, 0) == below ? 3 : 77);
 }
 
-// Makes 1000 calls and is ended by a signal. If `number` is 0, a terminal ends a child with SIGINT.
+// Makes 1000 calls, and is then ended by a signal. If `number` is 0, a terminal ends a child with
+// SIGINT.
 static PLAIN void end_by(int number) {
     // Shells start background jobs with some signals ignored.
     signal(number == 0 ? SIGINT : number, SIG_DFL);
@@ -103,7 +104,7 @@ static PLAIN void end_by(int number) {
     char byte = 3; // Ctrl-C.
     pid_t child = number == 0 ? fork() : 0;
     if (child == 0) {
-        // A session without a terminal gets the first terminal that it opens.
+        // The first terminal that a new session opens becomes its controlling terminal.
         if (number == 0 && (setsid() < 0 || open(ptsname(terminal), O_RDWR) < 0)) _exit(2);
         for (int n = 0; n < 1000; n++) leaf();
         if (write(ready[1], &byte, 1) != 1) _exit(3);
@@ -116,7 +117,7 @@ static PLAIN void end_by(int number) {
     _exit(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT ? 77 : 5);
 }
 
-// The program's own handlers stay in place.
+// Checks that the program's own handlers stay in place.
 static PLAIN void untouched(int number) {
     signal(number, SIG_IGN);
     signal(SIGTERM, nothing);
@@ -144,7 +145,7 @@ static PLAIN void in_between(int number) {
     _exit(1);
 }
 
-// The signal ends a child that shares the program's memory.
+// Checks that the signal ends a child that shares the program's memory.
 static PLAIN void in_a_child(int number) {
     for (int n = 0; n < 1000; n++) leaf();
     pid_t child = vfork();
@@ -162,7 +163,8 @@ static PLAIN void counting_handler(int number) {
     handled++;
 }
 
-// The handler runs once in the child, which the next signal ends, and once in the parent.
+// Checks that the handler runs once in the child, which the next signal ends, and once in the
+// parent.
 static PLAIN void once_in_a_child(int number) {
     struct sigaction action = {.sa_handler = counting_handler, .sa_flags = (int)SA_RESETHAND};
     sigaction(number, &action, 0);

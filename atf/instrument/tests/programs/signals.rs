@@ -57,7 +57,7 @@ fn a_signal_that_ends_the_program_leaves_its_last_calls() {
             assert_eq!(found.output.status.signal(), Some(signal));
             assert_whole(&found.session());
         }
-        // Ctrl-C at the terminal of the program's child.
+        // Press Ctrl-C at the terminal of the program's child.
         let found = run(program, &["end by", "0"], &flight);
         assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
         assert_whole(&found.session());
@@ -94,7 +94,7 @@ fn a_child_that_shares_the_memory_of_its_parent_does_not_trigger_for_it() {
             let arguments = ["in a child", &signal.to_string()];
             let found = run(program, &arguments, &variables);
             assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
-            // There was no trigger, and `_exit` is not a trigger.
+            // No trigger fired, and `_exit` is not a trigger.
             assert_eq!(found.session().event_count(), 0);
         }
         for signal in [libc::SIGUSR2, libc::SIGSEGV] {

@@ -128,7 +128,7 @@ impl Program {
 }
 
 impl Run {
-    /// Returns the program's own count: the last line of its output.
+    /// Returns the number that the program counted: the last line of its output.
     #[track_caller]
     pub(crate) fn counted(&self) -> u64 {
         let text = String::from_utf8_lossy(&self.output.stdout);

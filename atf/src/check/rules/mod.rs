@@ -1,6 +1,6 @@
 //! The conformance rules, as the spec states them.
 
-// Do not format generated code; its generator does.
+// Do not format generated code: its generator formats it.
 #[rustfmt::skip]
 pub mod table;
 
@@ -37,8 +37,8 @@ pub struct Rule {
     pub settled_by: &'static [&'static str],
     /// An additional note.
     pub note: Option<&'static str>,
-    /// Why no file can test it. Every other rule has test cases that follow it and test cases that
-    /// break it.
+    /// Why no file can test it. All other rules have test cases that follow them and test cases
+    /// that break them.
     pub untestable: Option<&'static str>,
 }
 
@@ -74,9 +74,9 @@ pub struct Edition {
 pub enum Severity {
     /// A hint: a file that does not follow it is still correct.
     Advice,
-    /// Break it only for a good reason.
+    /// A recommendation, which an implementation may break only for a good reason.
     Should,
-    /// An implementation that breaks it does not conform.
+    /// A requirement: an implementation that breaks it does not conform.
     Must,
 }
 
@@ -141,8 +141,8 @@ pub fn decision(topic: &str) -> Option<&'static Decision> {
     all.find(|decision| decision.topic == topic)
 }
 
-/// Rules about what a tracer recorded and how it named its threads. Recovery leaves content that
-/// breaks them unchanged, because a fix would invent data.
+/// Rules about the content that a tracer recorded and how it named its threads. Recovery does not
+/// change content that breaks them, because a fix would invent data.
 const OF_CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",

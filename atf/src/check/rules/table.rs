@@ -201,10 +201,10 @@ pub static ATF_DFTR_006: Rule = Rule {
     ),
     untestable: None,
 };
-/// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 without events.
+/// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
 pub static ATF_DFTR_007: Rule = Rule {
     id: "ATF-DFTR-007",
-    rule: "time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 without events.",
+    rule: "time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 if there are no events.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -393,7 +393,7 @@ pub static ATF_DHDR_002: Rule = Rule {
     reader: ReaderDoes::Reject,
     allows: &[],
     because: Some(
-        "Harm: without the magic nothing identifies the format, so a reader would take the bytes of any file for events.",
+        "Harm: without the magic, nothing identifies the format, so a reader would take the bytes of any file for events.",
     ),
     about: &["detail_header.magic"],
     sources: &["S1", "S2", "S4"],
@@ -429,7 +429,7 @@ pub static ATF_DHDR_004: Rule = Rule {
     reader: ReaderDoes::Reject,
     allows: &[],
     because: Some(
-        "Harm: the layout of an unknown version is unknown, so every field that a reader returns is a guess.",
+        "Harm: the layout of an unknown version is unknown, so every field that a reader returned would be a guess.",
     ),
     about: &["detail_header.version"],
     sources: &["S1", "S2", "S4"],
@@ -537,10 +537,10 @@ pub static ATF_DHDR_010: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// In a finalized file, `index_seq_start` and `index_seq_end` are the lowest and highest `index_seq` of its events, or 0 without events.
+/// In a finalized file, `index_seq_start` and `index_seq_end` are the lowest and highest `index_seq` of its events, or 0 if there are no events.
 pub static ATF_DHDR_011: Rule = Rule {
     id: "ATF-DHDR-011",
-    rule: "In a finalized file, index_seq_start and index_seq_end are the lowest and highest index_seq of its events, or 0 without events.",
+    rule: "In a finalized file, index_seq_start and index_seq_end are the lowest and highest index_seq of its events, or 0 if there are no events.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -769,10 +769,10 @@ pub static ATF_IFTR_006: Rule = Rule {
     ),
     untestable: None,
 };
-/// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 without events.
+/// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
 pub static ATF_IFTR_007: Rule = Rule {
     id: "ATF-IFTR-007",
-    rule: "time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 without events.",
+    rule: "time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 if there are no events.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -913,7 +913,7 @@ pub static ATF_IHDR_002: Rule = Rule {
     reader: ReaderDoes::Reject,
     allows: &[],
     because: Some(
-        "Harm: without the magic nothing identifies the format, so a reader would take the bytes of any file for events.",
+        "Harm: without the magic, nothing identifies the format, so a reader would take the bytes of any file for events.",
     ),
     about: &["index_header.magic"],
     sources: &["S0", "S1", "S2", "S3"],
@@ -949,7 +949,7 @@ pub static ATF_IHDR_004: Rule = Rule {
     reader: ReaderDoes::Reject,
     allows: &[],
     because: Some(
-        "Harm: the layout of an unknown version is unknown, so every field that a reader returns is a guess.",
+        "Harm: the layout of an unknown version is unknown, so every field that a reader returned would be a guess.",
     ),
     about: &["index_header.version"],
     sources: &["S0", "S1", "S2", "S3"],
@@ -957,10 +957,10 @@ pub static ATF_IHDR_004: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// The header has its version's layout: the u32 at 20 is not 32 in version 1 and not 0 in version 2.
+/// The header has its version's layout: the u32 at offset 20 is not 32 in version 1 and not 0 in version 2.
 pub static ATF_IHDR_005: Rule = Rule {
     id: "ATF-IHDR-005",
-    rule: "The header has its version's layout: the u32 at 20 is not 32 in version 1 and not 0 in version 2.",
+    rule: "The header has its version's layout: the u32 at offset 20 is not 32 in version 1 and not 0 in version 2.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1137,10 +1137,10 @@ pub static ATF_IHDR_015: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// In a finalized file, `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 without events.
+/// In a finalized file, `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
 pub static ATF_IHDR_016: Rule = Rule {
     id: "ATF-IHDR-016",
-    rule: "In a finalized file, time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 without events.",
+    rule: "In a finalized file, time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 if there are no events.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1167,7 +1167,7 @@ pub static ATF_IHDR_017: Rule = Rule {
     sources: &["S0", "S1", "S3"],
     settled_by: &["finalize.order"],
     note: Some(
-        "A crash between the two writes leaves a placeholder; the footer contains everything that the header would.",
+        "A crash between the footer and the header rewrite leaves a placeholder; the footer contains everything that the header would contain.",
     ),
     untestable: None,
 };
@@ -1187,10 +1187,10 @@ pub static ATF_IHDR_018: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// A `detail_seq` names an event in detail.atf that links back. ATF-LINK-002 defines when that event may be missing.
+/// A `detail_seq` refers to an event in detail.atf that links back. ATF-LINK-002 defines when that event may be missing.
 pub static ATF_LINK_001: Rule = Rule {
     id: "ATF-LINK-001",
-    rule: "A detail_seq names an event in detail.atf that links back. ATF-LINK-002 defines when that event may be missing.",
+    rule: "A detail_seq refers to an event in detail.atf that links back. ATF-LINK-002 defines when that event may be missing.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1206,14 +1206,14 @@ pub static ATF_LINK_001: Rule = Rule {
         "links.damaged",
     ],
     note: Some(
-        "Only the link is at fault: the events of both files remain valid, and one corrupt file does not affect others (S0, S1).",
+        "Only the link is invalid: the events of both files remain valid, and one corrupt file does not affect others (S0, S1).",
     ),
     untestable: None,
 };
-/// The event that a `detail_seq` names is missing only if one of the two files is unfinalized or damaged.
+/// The event that a `detail_seq` refers to is missing only if one of the two files is unfinalized or damaged.
 pub static ATF_LINK_002: Rule = Rule {
     id: "ATF-LINK-002",
-    rule: "The event that a detail_seq names is missing only if one of the two files is unfinalized or damaged.",
+    rule: "The event that a detail_seq refers to is missing only if one of the two files is unfinalized or damaged.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],
@@ -1226,10 +1226,10 @@ pub static ATF_LINK_002: Rule = Rule {
     note: Some("The index event remains valid; its detail is lost."),
     untestable: None,
 };
-/// A detail event's `index_seq` names an event in index.atf that links to it. ATF-LINK-004 defines when that event may be missing.
+/// A detail event's `index_seq` refers to an event in index.atf that links to it. ATF-LINK-004 defines when that event may be missing.
 pub static ATF_LINK_003: Rule = Rule {
     id: "ATF-LINK-003",
-    rule: "A detail event's index_seq names an event in index.atf that links to it. ATF-LINK-004 defines when that event may be missing.",
+    rule: "A detail event's index_seq refers to an event in index.atf that links to it. ATF-LINK-004 defines when that event may be missing.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1239,13 +1239,13 @@ pub static ATF_LINK_003: Rule = Rule {
     about: &["detail_event_header.index_seq", "index_event.detail_seq"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &["links.direction", "index_seq.implicit", "links.damaged"],
-    note: Some("Only the link is at fault: the events of both files remain valid."),
+    note: Some("Only the link is invalid: the events of both files remain valid."),
     untestable: None,
 };
-/// The event that an `index_seq` names is missing only if one of the two files is unfinalized or damaged.
+/// The event that an `index_seq` refers to is missing only if one of the two files is unfinalized or damaged.
 pub static ATF_LINK_004: Rule = Rule {
     id: "ATF-LINK-004",
-    rule: "The event that an index_seq names is missing only if one of the two files is unfinalized or damaged.",
+    rule: "The event that an index_seq refers to is missing only if one of the two files is unfinalized or damaged.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],
@@ -1260,10 +1260,10 @@ pub static ATF_LINK_004: Rule = Rule {
     ),
     untestable: None,
 };
-/// The values of `detail_seq` count 0, 1, 2 and so on through the index.
+/// The values of `detail_seq` run 0, 1, 2 and so on through the index.
 pub static ATF_LINK_005: Rule = Rule {
     id: "ATF-LINK-005",
-    rule: "The values of detail_seq count 0, 1, 2 and so on through the index.",
+    rule: "The values of detail_seq run 0, 1, 2 and so on through the index.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1292,10 +1292,10 @@ pub static ATF_LINK_006: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// A call's detail event has type 3, a return's has type 4.
+/// A call's detail event has type 3, and a return's has type 4.
 pub static ATF_LINK_007: Rule = Rule {
     id: "ATF-LINK-007",
-    rule: "A call's detail event has type 3, a return's has type 4.",
+    rule: "A call's detail event has type 3, and a return's has type 4.",
     wires: &[1u8, 2u8],
     severity: Severity::Should,
     binds: &[Party::Writer],
@@ -1386,14 +1386,14 @@ pub static ATF_MANI_001: Rule = Rule {
     sources: &["S0", "S1"],
     settled_by: &["manifest.schema"],
     note: Some(
-        "It is missing after a crash. The session then opens from its folders without losing an event; only names are missing, so readers accept the session. This does not apply to a manifest that exists but cannot be read.",
+        "After a crash, it is missing. Readers then open the session from its folders without losing an event; only names are missing, so they accept the session. This does not apply to a manifest that exists but cannot be read.",
     ),
     untestable: None,
 };
-/// It is one JSON object in UTF-8, without a byte-order mark or duplicate keys.
+/// The manifest is one JSON object in UTF-8, without a byte-order mark or duplicate keys.
 pub static ATF_MANI_002: Rule = Rule {
     id: "ATF-MANI-002",
-    rule: "It is one JSON object in UTF-8, without a byte-order mark or duplicate keys.",
+    rule: "The manifest is one JSON object in UTF-8, without a byte-order mark or duplicate keys.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1540,10 +1540,10 @@ pub static ATF_MANI_010: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// It has only keys that the schema lists.
+/// The manifest has only keys that the schema lists.
 pub static ATF_MANI_011: Rule = Rule {
     id: "ATF-MANI-011",
-    rule: "It has only keys that the schema lists.",
+    rule: "The manifest has only keys that the schema lists.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],
@@ -1604,7 +1604,7 @@ pub static ATF_MANI_014: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.losses"],
     note: Some(
-        "The files are intact, but events of the traced program are missing. A larger buffer might have kept them.",
+        "The files are intact, but some events of the traced program are missing. A larger buffer might have kept them.",
     ),
     untestable: None,
 };
@@ -1638,7 +1638,7 @@ pub static ATF_MANI_016: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.unwritten"],
     note: Some(
-        "The tracer is still running or was killed. The files are intact, but up to this number of each thread's last events are missing.",
+        "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread.",
     ),
     untestable: None,
 };
@@ -1658,10 +1658,10 @@ pub static ATF_RDER_001: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// If header and footer differ, a reader uses the footer, provided that it verifies.
+/// If header and footer differ, a reader uses the footer, provided that the footer passes verification.
 pub static ATF_RDER_002: Rule = Rule {
     id: "ATF-RDER-002",
-    rule: "If header and footer differ, a reader uses the footer, provided that it verifies.",
+    rule: "If header and footer differ, a reader uses the footer, provided that the footer passes verification.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Reader, Party::Validator],
@@ -1820,10 +1820,10 @@ pub static ATF_RDER_011: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// For version 2, a reader does not present an event's `thread_id` or `call_depth` as if the file stored it; derived values are marked.
+/// For version 2, a reader does not present an event's `thread_id` or `call_depth` as if the file stored it; it marks derived values.
 pub static ATF_RDER_012: Rule = Rule {
     id: "ATF-RDER-012",
-    rule: "For version 2, a reader does not present an event's thread_id or call_depth as if the file stored it; derived values are marked.",
+    rule: "For version 2, a reader does not present an event's thread_id or call_depth as if the file stored it; it marks derived values.",
     wires: &[2u8],
     severity: Severity::Must,
     binds: &[Party::Reader],
@@ -1836,10 +1836,10 @@ pub static ATF_RDER_012: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// A session's times are those of its first and last event; threads without events do not count.
+/// A session's times are those of its first and last event; threads without events are ignored.
 pub static ATF_RDER_013: Rule = Rule {
     id: "ATF-RDER-013",
-    rule: "A session's times are those of its first and last event; threads without events do not count.",
+    rule: "A session's times are those of its first and last event; threads without events are ignored.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Reader],
@@ -1866,7 +1866,7 @@ pub static ATF_RING_001: Rule = Rule {
     sources: &[],
     settled_by: &["ring.belongs"],
     note: Some(
-        "The files contain everything that the ring held. A ring.atf remains only if the tracer died before removing it.",
+        "The files contain everything that was in the ring. A ring.atf remains only if the tracer died before removing it.",
     ),
     untestable: None,
 };
@@ -1916,7 +1916,7 @@ pub static ATF_RING_003: Rule = Rule {
     settled_by: &["ring.order"],
     note: None,
     untestable: Some(
-        "A file shows one moment, not the order of stores. Killing a writer tests the order.",
+        "A file shows the state at one moment, not the order of stores. Tests that kill a writer check the order.",
     ),
 };
 /// A reader either returns the events of a ring that belongs to its files, after the files' own events, or ignores the whole ring.
@@ -1983,7 +1983,7 @@ pub static ATF_SESS_003: Rule = Rule {
     sources: &[],
     settled_by: &["session.symlinks"],
     note: Some(
-        "A symlink may lead out of the session, so a reader does not follow it unless asked, and treats its target as missing.",
+        "A symlink may lead out of the session, so a reader does not follow it unless asked to, and treats its target as missing.",
     ),
     untestable: None,
 };
@@ -2017,7 +2017,7 @@ pub static ATF_SESS_005: Rule = Rule {
     sources: &["S0", "S1"],
     settled_by: &["clock.order"],
     note: Some(
-        "Times of different clocks are not comparable, so the threads cannot be merged.",
+        "Times from different clocks cannot be compared, so the threads cannot be merged.",
     ),
     untestable: None,
 };
@@ -2106,7 +2106,7 @@ pub static ATF_WRTR_005: Rule = Rule {
     settled_by: &["disk_full"],
     note: None,
     untestable: Some(
-        "A test needs a full disk and a traced process; a file shows only that it ends early.",
+        "A test needs a full disk and a traced process; a file only shows that it ends early.",
     ),
 };
 /// Timestamps come from a clock that keeps running while the machine sleeps.
@@ -2139,12 +2139,12 @@ pub static ATF_WRTR_007: Rule = Rule {
     sources: &[],
     settled_by: &["limits.version_1"],
     note: None,
-    untestable: Some("The smallest file that could show it is 128 GiB."),
+    untestable: Some("The smallest file that could show a violation is 128 GiB."),
 };
-/// The index file has every event of the thread.
+/// The index file contains every event of the thread.
 pub static ATF_WRTR_008: Rule = Rule {
     id: "ATF-WRTR-008",
-    rule: "The index file has every event of the thread.",
+    rule: "The index file contains every event of the thread.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -2207,7 +2207,7 @@ pub static ATF_WRTR_011: Rule = Rule {
     sources: &["S0", "S1", "S2"],
     settled_by: &[],
     note: None,
-    untestable: Some("A number does not show what it counts."),
+    untestable: Some("A number does not show its unit."),
 };
 /// The rules of the spec, in its order.
 pub static ALL: &[&Rule] = &[
@@ -2364,7 +2364,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "checksum.algorithm",
         question: "Which CRC do the footers use?",
         answer: "CRC-32C over the events section, in both wire versions; the check value of \"123456789\" is 0xE3069283",
-        reason: "Only S2 names a polynomial, and CPUs compute it in hardware. No real file contradicts it: their tracers write 0. A value that matches IEEE CRC-32 instead is a mismatch, and readers report that cause.",
+        reason: "Only S2 names a polynomial, and CPUs compute it in hardware. Real files do not contradict S2, because their tracers write 0. A value that matches IEEE CRC-32 instead is a mismatch, and readers name that cause.",
         sources: &["S0", "S1", "S2", "S4"],
     },
     Decision {
@@ -2384,7 +2384,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "clock.kind",
         question: "Do timestamps advance while the machine sleeps?",
-        answer: "Continuous during sleep; the header names the clock that was actually used",
+        answer: "The clock continues during sleep; the header names the clock that was actually used",
         reason: "All sources that name a clock name a continuous one. \"Monotonic\" describes the same timestamps less strictly. Tracers in the field write 1 (mach_continuous) on Linux too, so a clock that the system lacks is reported as a finding.",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
@@ -2398,7 +2398,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "clock.order",
         question: "Are timestamps ordered across cores?",
-        answer: "Yes, the clock orders all cores.",
+        answer: "Yes, the clock gives one order for all cores.",
         reason: "",
         sources: &["S0", "S1"],
     },
@@ -2434,20 +2434,20 @@ pub static DECISIONS: &[Decision] = &[
         topic: "detail.lookup",
         question: "What does it cost to find detail event k?",
         answer: "Constant time after one bounded pass over the lengths",
-        reason: "Events have different lengths and the file has no table of offsets, so the first lookup must walk. A reader that keeps 8 bytes per event answers in constant time afterwards.",
+        reason: "Events have different lengths and the file has no table of offsets, so the first lookup must walk the events. A reader that keeps 8 bytes per event answers in constant time afterwards.",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
         topic: "order.causality",
         question: "Does merging threads by timestamp give the order of cause and effect?",
-        answer: "By timestamp, then folder id, then seq; deterministic, but no proof of cause and effect",
-        reason: "Real sessions have equal timestamps in different threads, so the timestamp alone does not order them. A documented tie-break makes every merge the same.",
+        answer: "Merging by timestamp, then folder id, then seq is deterministic but does not prove cause and effect",
+        reason: "Real sessions have equal timestamps in different threads, so the timestamp alone does not order them. A documented tie-break makes merges deterministic.",
         sources: &["FIELD", "S0", "S1"],
     },
     Decision {
         topic: "links.direction",
         question: "In which direction do links between the two files go?",
-        answer: "Forward by detail_seq and back by index_seq.",
+        answer: "In both directions, forward by detail_seq and back by index_seq.",
         reason: "",
         sources: &["S0", "S1", "S2", "S3", "S4"],
     },
@@ -2460,9 +2460,9 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "payload.shape",
-        question: "What is a function event's payload?",
+        question: "What does a function event's payload contain?",
         answer: "The ARM64 payload in both wire versions, recognized by its length; anything else is opaque bytes",
-        reason: "S2 leaves the payload open rather than forbidding this one. A length of exactly 24 + 100 + stack_size identifies it, and any other length is not an error. Tracers write this payload on x86_64 too, so the arch does not matter.",
+        reason: "S2 leaves the payload open rather than forbidding this one. A length of exactly 24 + 100 + stack_size identifies it, and any other length is not an error. Tracers write this payload on x86_64 too, so the architecture does not matter.",
         sources: &["S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2525,7 +2525,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "links.timestamp",
         question: "What is a detail event's timestamp?",
         answer: "The index event's timestamp, to the nanosecond",
-        reason: "A pair records one moment, read once. S3 states this, S1 and S4 allow it, S2 does not contradict it, and real files have it. Comparing the two also reveals a crossed link.",
+        reason: "A pair records one moment, whose time is read once. S3 states this, S1 and S4 allow it, S2 does not contradict it, and real files confirm it. Comparing the two also reveals a crossed link.",
         sources: &["FIELD", "S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2545,8 +2545,8 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "payload.selector",
         question: "What identifies a payload's structure?",
-        answer: "The length; a type alone promises nothing",
-        reason: "Types are open, and S4 itself anticipates other payloads. A length of exactly 24 + 100 + stack_size can be verified.",
+        answer: "The length; the type alone proves nothing",
+        reason: "The list of types is open, and S4 itself anticipates other payloads. A length of exactly 24 + 100 + stack_size can be verified.",
         sources: &["FIELD", "S4"],
     },
     Decision {
@@ -2560,7 +2560,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "finalize.order",
         question: "What does a writer write last?",
         answer: "Events, footer, then the header rewrite",
-        reason: "The footer is appended; only the header is written in place. So a crash between the two leaves a complete footer and a placeholder header, and readers accept that footer as the end of the events. The other order would leave a header that promises a missing footer. S2 is only partly overruled: the footer is still the last thing appended.",
+        reason: "The footer is appended; only the header is written in place. So a crash between these two writes leaves a complete footer and a placeholder header, and readers accept that footer as the end of the events. The other order would leave a header that promises a missing footer. S2 is only partly overruled: the footer is still the last thing appended.",
         sources: &["FIELD", "S0", "S1", "S2", "S3"],
     },
     Decision {
@@ -2573,8 +2573,8 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.place",
         question: "Where is the footer?",
-        answer: "After the last event; readers try the stated offset and the last 64 bytes, then scan, and take the first footer that verifies",
-        reason: "The index header has a field for it, but the detail header does not, and a placeholder's field is not set. A footer states the length of the section before it, so its magic, count, length and position can verify an offset.",
+        answer: "After the last event; readers try the stated offset and the last 64 bytes, then scan, and take the first footer that passes verification",
+        reason: "The index header has a field for the offset, but the detail header does not, and a placeholder's field is not set. A footer states the length of the section before it, so its magic, count, length and position can verify an offset.",
         sources: &["FIELD", "S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2588,20 +2588,20 @@ pub static DECISIONS: &[Decision] = &[
         topic: "recovery.count",
         question: "How many events does a file without a footer hold?",
         answer: "Complete events up to the end; a truncated footer or an all-zero tail is not an event",
-        reason: "After a crash before the footer there is no footer count. Simple division counts a truncated footer and preallocated space as events. All-zero records between events are a gap, which is reported but neither dropped nor closed up. If a matching checksum covers them, they were written as events.",
+        reason: "After a crash before the footer is written, there is no footer count. Simple division counts a truncated footer and preallocated space as events. All-zero records between events are a gap, which is reported but neither dropped nor closed up. If a matching checksum covers them, they were written as events.",
         sources: &["FIELD", "S2", "S3"],
     },
     Decision {
         topic: "write.mode",
         question: "Does a writer ever write in place?",
-        answer: "Append only, except for the header rewrite at finalize",
+        answer: "A writer only appends, except for rewriting the header at finalize",
         reason: "The header's counts and times are known only at the end but are stored at the start.",
         sources: &["S0", "S1", "S3", "S4"],
     },
     Decision {
         topic: "disk_full",
         question: "What happens when the disk is full?",
-        answer: "The writer reports it and closes; the traced process continues.",
+        answer: "The writer reports the error and closes its files; the traced process continues.",
         reason: "",
         sources: &["S3"],
     },
@@ -2629,7 +2629,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "detail_file.flag",
         question: "How does a reader know whether there is a detail.atf?",
-        answer: "By the header's flag has_detail_file.",
+        answer: "From the header's flag has_detail_file.",
         reason: "",
         sources: &["S2", "S4"],
     },
@@ -2678,15 +2678,15 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.content",
         question: "What does the manifest contain?",
-        answer: "The keys in manifest.yaml; its threads represent the thread files",
+        answer: "The keys in manifest.yaml; the key threads replaces the list of thread files",
         reason: "The documents mention only the list of thread files; real manifests contain more, but nothing that contradicts it.",
         sources: &["FIELD", "S0", "S1"],
     },
     Decision {
         topic: "thread_id.identity",
         question: "What does a thread id identify?",
-        answer: "A thread; the same id is in its folder's name, both headers and, in version 1, every event, and the tracer decides whether it is the operating system's",
-        reason: "All of these must have the same number for links and folders to match, and only the file's own id is claimed for all of them. Tracers in the field write ordinals everywhere.",
+        answer: "A thread; the tracer chooses its id, which need not be the operating system's but is the same in the folder's name, both headers and, in version 1, every event",
+        reason: "All of these must have the same number so that links and folders match, and only the file's own id is claimed for all of them. Tracers in the field write ordinals everywhere.",
         sources: &["FIELD", "S0", "S1", "S2", "S3", "S4"],
     },
     Decision {
@@ -2706,7 +2706,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "layout.other_version",
         question: "What does a reader do with a header that has one wire version's number and the other's layout?",
-        answer: "It refuses the file with an error that names the mistake. The u32 at 20 tells them apart: version 2 has event_size 32 there, version 1 has 0.",
+        answer: "It refuses the file with an error that names the mistake. The u32 at offset 20 tells the layouts apart: version 2 has event_size 32 there, version 1 has 0.",
         reason: "Tracers built from the published page may still write the old number. A version 2 header with 32 events passes version 1's event_size test, and its count of 0 looks like a placeholder. Without the check, a reader would return wrong events.",
         sources: &[],
     },
@@ -2720,22 +2720,22 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.framed",
         question: "What is a footer magic inside a detail event?",
-        answer: "Part of the event, unless the header proves a footer at that offset. Walking the events by total_length decides: an event starts before the magic and ends after it, within the file. If the numbers after the magic are those of a valid footer, the walk must also reach the end of the file, or zeros up to that end.",
+        answer: "Part of the event, unless the header proves a footer at that offset. A walk by total_length decides: the magic is part of an event that starts before it and ends after it, within the file. If the numbers after the magic are those of a valid footer, the walk must also reach the end of the file, or zeros that continue to that end.",
         reason: "A payload is a copy of registers and stack, which may contain anything, even a footer. If the writer was killed, only the event's own length shows where it ends; a reader that trusts the magic loses a complete event. A real footer is never inside an event.",
         sources: &[],
     },
     Decision {
         topic: "footer.stated",
         question: "If the bytes at a rewritten header's footer offset do not look like a footer, what are they?",
-        answer: "A damaged footer, never events, if the header proves the offset. The offset is proven if event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf, it is also proven if bytes_length puts the end of the events 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and zeros up to the end of the file never reached the disk: both end the events, and the file is not refused. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
-        reason: "S0 and S1 update the header at finalize, S3 writes the footer with it, and finalize.order writes the footer first. So a header with counts means that a footer was written. Reading its remains as an event would invent an event. A tracer that writes events after the footer loses them, and no source allows it. If the numbers are 0 or inconsistent, the header may be a placeholder with a flag set early, or damaged, and an end taken from it would drop good events.",
+        answer: "A damaged footer, never events, if the header proves the offset. The offset is proven if event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf, it is also proven if bytes_length puts the end of the events 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and zeros up to the end of the file are data that never reached the disk: either one ends the events, and the file is not refused. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
+        reason: "In S0 and S1, finalizing updates the header; in S3, it also writes the footer; finalize.order requires the footer to be written first. So a header with counts means that a footer was written. Reading its remains as an event would invent an event. A tracer that writes events after the footer loses them, and no source allows that. If the numbers are 0 or inconsistent, the header may be damaged, or a placeholder with a flag set early, and an end taken from it would drop good events.",
         sources: &[],
     },
     Decision {
         topic: "order.non_decreasing",
         question: "May timestamps within a file decrease?",
-        answer: "No, a writer must prevent it. Readers keep the file's order and report the problem.",
-        reason: "Time-range queries and merging depend on the order, and real files have it.",
+        answer: "No, a writer must prevent this. Readers keep the file's order and report the problem.",
+        reason: "Time-range queries and merging depend on the order, and it holds in real files.",
         sources: &[],
     },
     Decision {
@@ -2756,7 +2756,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "file.no_bytes",
         question: "What is an index.atf or detail.atf of 0 bytes?",
         answer: "An unfinalized file without events: nothing was written to it. A checker reports a missing footer but not a missing header, unless the thread's other file was finalized, which proves that bytes were lost. A reader has no header to return: it may refuse the file or return no events. Other threads of the session are not affected.",
-        reason: "In S3, writers buffer 64 KiB with stdio. Such a writer, killed before its first flush, has created the file and broken no rule: no byte is wrong, and no rule required the lost events to be on disk. A file of 1 to 63 bytes is different, since a header is written in one piece.",
+        reason: "In S3, writers buffer 64 KiB with stdio. If such a writer is killed before its first flush, it has created the file but broken no rule: no byte is wrong, and no rule required the lost events to be on disk. A file of 1 to 63 bytes is different, since a header is written in one piece.",
         sources: &[],
     },
     Decision {
@@ -2776,7 +2776,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "reserved.bytes",
         question: "What do reserved bytes and unknown flags hold?",
-        answer: "They are written as 0, ignored when read, and reported as advice.",
+        answer: "They are written as 0 and ignored when read; other values are reported as advice.",
         reason: "Otherwise a later version could not give them a meaning.",
         sources: &[],
     },
@@ -2784,54 +2784,54 @@ pub static DECISIONS: &[Decision] = &[
         topic: "enums.open",
         question: "What does a reader do with a value that its enumeration does not list?",
         answer: "It keeps the number, returns it and reports it. An unknown detail event type is not reported as a fault.",
-        reason: "S1 and S4 end their list of detail types with \"etc.\", and the rest of the trace is still useful.",
+        reason: "S1 and S4 end their lists of detail types with \"etc.\", and the rest of the trace is still useful.",
         sources: &[],
     },
     Decision {
         topic: "detail.framing",
         question: "How is a detail event with an impossible total_length treated?",
-        answer: "total_length is at least 24, and the event ends at or before the footer. A finalized file with anything else is refused; in a file without a footer, such an event ends the recovered events.",
+        answer: "total_length is at least 24, and the event ends at or before the footer. A finalized file that breaks this is refused; in a file without a footer, such an event ends the recovered events.",
         reason: "After a wrong length, no event boundary is known.",
         sources: &[],
     },
     Decision {
         topic: "links.dangling",
         question: "What does a link with a missing target mean?",
-        answer: "If one of the two files is unfinalized, it is tolerated and reported; if both are finalized, it is a fault of the writer. Either way only the link is at fault, and a reader returns the events of both files.",
-        reason: "The two files reach the disk independently, so a crash truncates them at different events. No source asks readers to refuse events over a link, and in S0 and S1 one corrupt file does not affect others.",
+        answer: "If one of the two files is unfinalized, the link is tolerated and reported; if both are finalized, the writer is at fault. Either way, only the link is affected, and a reader returns the events of both files.",
+        reason: "The two files reach the disk independently, so a crash truncates them at different events. No source requires readers to refuse events because of a link, and in S0 and S1 one corrupt file does not affect others.",
         sources: &[],
     },
     Decision {
         topic: "links.damaged",
-        question: "If one file is refused, what about the links of the other?",
-        answer: "They are not checked. Links are checked only if each file can be read on its own and neither is a symlink. This includes threads without a detail.atf.",
-        reason: "Otherwise one flipped bit in detail.atf would condemn the events of an intact index.atf, and vice versa.",
+        question: "If one file is refused, what happens to the links of the other?",
+        answer: "They are not checked. Links are checked only if each file can be read on its own and neither is a symlink. Threads without a detail.atf are checked too.",
+        reason: "Otherwise, one flipped bit in detail.atf would make an intact index.atf look faulty, and vice versa.",
         sources: &[],
     },
     Decision {
         topic: "links.kinds",
         question: "Which detail event type belongs to which event kind?",
-        answer: "CALL has type 3 and RETURN type 4; an exception may have any type.",
+        answer: "A call has type 3 and a return type 4; an exception may have any type.",
         reason: "The type names imply this. The sources assign no type to exceptions; a tracer in the field uses 3.",
         sources: &[],
     },
     Decision {
         topic: "thread.files_agree",
         question: "Which values must the two files of a thread share?",
-        answer: "Wire version, thread_id, arch and os. In version 2 a mismatch is the only sign of a misplaced detail file.",
+        answer: "Wire version, thread_id, arch and os. In version 2, a mismatch is the only sign of a misplaced detail file.",
         reason: "Version 2 events do not repeat the thread id.",
         sources: &[],
     },
     Decision {
         topic: "session.symlinks",
         question: "Does a reader follow a symlink to a thread folder or a file of a session?",
-        answer: "Only if asked; otherwise it reports the symlink.",
-        reason: "It may lead out of the session, to files that the person who shared the trace did not mean to share.",
+        answer: "Only on request; otherwise it reports the symlink.",
+        reason: "A symlink may lead out of the session, to files that the person who shared the trace did not mean to share.",
         sources: &[],
     },
     Decision {
         topic: "session.folder_names",
-        question: "Which folder names are threads?",
+        question: "Which folders are threads?",
         answer: "A writer uses thread_ followed by a 32-bit decimal number without leading zeros. If the number has leading zeros, a reader may either use it as the thread id and report the name, or skip the folder.",
         reason: "thread_1 and thread_01 would be the same thread twice, so no writer may use both forms. But the events in such a folder are complete, and no source forbids reading them.",
         sources: &[],
@@ -2839,15 +2839,15 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, ended_by or clock_error_ns; real tracers write all other keys.",
+        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
         reason: "No source defines a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
         sources: &[],
     },
     Decision {
         topic: "manifest.names",
         question: "How does manifest.json represent a function without a name?",
-        answer: "Its symbol has no name key. Readers treat an empty name as missing. They show a function without a name as its module's file and the lower half of its id, or else as its id.",
-        reason: "An empty name prints as a blank, which hides the call.",
+        answer: "Its symbol has no key name. Readers treat an empty name as missing. They show a function without a name as its module's file and the lower half of its id, or else as its id.",
+        reason: "An empty name is printed as a blank, which hides the call.",
         sources: &[],
     },
     Decision {
@@ -2860,7 +2860,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.unwritten",
         question: "How does a trace show that its tracer was killed with events in memory?",
-        answer: "unwritten_events in manifest.json is the number of each thread's last events that may be missing. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads.",
+        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads.",
         reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound.",
         sources: &[],
     },
@@ -2868,7 +2868,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "manifest.ended_by",
         question: "How does a trace show which signal ended the traced process?",
         answer: "ended_by in manifest.json holds the signal's name. The program that waits for the process writes it.",
-        reason: "The process itself cannot write it, and the signal is the first question about a crash. Signal names are the same on all systems; signal numbers are not.",
+        reason: "The process itself cannot write it, and the signal is the first thing a user wants to know about a crash. Signal names are the same on all systems; signal numbers are not.",
         sources: &[],
     },
     Decision {
@@ -2881,14 +2881,14 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.detail_fields",
         question: "How does a detail store the named values of a call, such as the fields of a span?",
-        answer: "The payload is a JSON object in UTF-8, and detail_fields in manifest.json states that the details of the session are such objects. The event types stay those of calls and returns. An object has at most 4,096 bytes and no control characters, so it never has the shape of a function payload. Readers show a payload that is no such object as bytes.",
-        reason: "The sources describe only registers and a stack, and a file must not need another wire version or an event type that older readers report. To them, such a payload is opaque bytes. Without the key, text would be a guess: any tracer's bytes may look like text.",
+        answer: "The payload is a JSON object in UTF-8, and detail_fields in manifest.json states that the details of the session are such objects. The event types remain those of calls and returns. An object has at most 4,096 bytes and no control characters, so it never has the shape of a function payload. Readers show any other payload as bytes.",
+        reason: "The sources describe only registers and a stack, and a file must not need another wire version or an event type that older readers report as unknown. To them, such a payload is opaque bytes. Without the key, readers would have to guess: any tracer's bytes may look like text.",
         sources: &[],
     },
     Decision {
         topic: "manifest.anchors",
         question: "Where does a trace store its anchors to sound or screen recordings?",
-        answer: "In the list timing_anchors of manifest.json. An anchor has the time on the trace's clock, the recording's time in equal parts of a second, and the number of these parts per second, which is greater than 0. A recording may have several anchors.",
+        answer: "In the list timing_anchors of manifest.json. An anchor has the time on the trace's clock, the recording's time in ticks, and the number of ticks per second, which is greater than 0. A recording may have several anchors.",
         reason: "S0 and S1 describe an anchor by these values but do not say where it is stored. Like the clock, it belongs to the whole session. A second anchor shows how far the two clocks drift apart.",
         sources: &[],
     },
@@ -2902,7 +2902,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "detail.recovery",
         question: "How many detail events does a file without a footer hold?",
-        answer: "As many as a walk by total_length finds complete. S2's division works only for index files.",
+        answer: "As many complete events as a walk by total_length finds. S2's division works only for index files.",
         reason: "Detail events have no fixed size.",
         sources: &[],
     },
@@ -2923,22 +2923,22 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "ring.place",
         question: "If a tracer is killed before it writes its buffers, where are its events?",
-        answer: "In ring.atf next to index.atf, if the tracer chose to use one: its buffers are a shared mapping of that file, with disk blocks allocated for every byte. index.atf and detail.atf are the same with or without it, so readers that do not know it are unaffected.",
-        reason: "Buffers in ordinary memory lose up to their size. An index.atf that is mapped and grown in advance leaves zeros that readers count as events. Without allocated blocks, a full disk would kill the traced program with SIGBUS.",
+        answer: "In ring.atf next to index.atf, if the tracer chose to use one: its buffers are a shared mapping of that file, with disk blocks allocated for every byte. index.atf and detail.atf are the same with or without it, so readers that do not know ring.atf are unaffected.",
+        reason: "A kill loses all events that are in buffers in ordinary memory. An index.atf that is mapped and grown in advance leaves zeros that readers count as events. Without allocated blocks, a full disk would kill the traced program with SIGBUS.",
         sources: &[],
     },
     Decision {
         topic: "ring.belongs",
         question: "When does a ring belong to the files next to it?",
-        answer: "If its version and thread_id are those of index.atf and, for each nonempty area: the area's start lies inside its file, the file's events before that start have the area's checksum, and any bytes of the file from there on equal the area's. Otherwise the whole ring is ignored and reported. Next to a finalized index.atf it is ignored silently.",
-        reason: "A ring may be left over from another run or another writer, or be copied without its files. A checksum binds it by content; an inode or a time would not survive a copy.",
+        answer: "If its version and thread_id are those of index.atf and, for each nonempty area: the area's start lies inside its file, the file's events before that start have the area's checksum, and any bytes of the file from there on equal the area's. Otherwise the whole ring is ignored and reported. Next to a finalized index.atf, it is ignored silently.",
+        reason: "A ring may be left over from another run or another writer, or be copied without its files. A checksum binds the ring to its files by content; an inode or a time would not survive a copy.",
         sources: &[],
     },
     Decision {
         topic: "ring.order",
         question: "In which order does a writer update a ring?",
-        answer: "It stores an event's bytes, then the area's size, and a detail before its index event. Until its detail arrives, an index event's link may change in place (links.dropped). When an area is full, the writer writes its bytes to the file, sets the size to 0, then updates start and checksum. While the size is 0, readers ignore the area's start and checksum.",
-        reason: "This way a kill between any two instructions leaves every event in the file, the ring, or both.",
+        answer: "It stores an event's bytes, then the area's size, and a detail before its index event. Until its detail arrives, an index event's link may change in place (links.dropped). When an area is full, the writer writes its bytes to the file, sets the size to 0, then updates the start and the checksum. While the size is 0, readers ignore the area's start and checksum.",
+        reason: "This way, a kill between any two instructions leaves every event in the file, the ring, or both.",
         sources: &[],
     },
 ];

@@ -1,4 +1,4 @@
-//! Rings of threads that have ended, kept for later triggers.
+//! The rings of threads that have ended, kept for later triggers.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ const MOST_OPEN: usize = 128;
 #[derive(Debug)]
 pub(super) struct Ended {
     rings: VecDeque<Kept>,
-    /// The memory size of all rings in bytes.
+    /// The memory size of all rings together, in bytes.
     size: usize,
     /// The size above which the oldest events are discarded.
     most: usize,
@@ -71,7 +71,7 @@ impl Ended {
         }
     }
 
-    /// Counts all rings again, because their files were replaced.
+    /// Recounts all rings, because their files were replaced.
     pub(super) fn recount(&mut self) {
         (self.size, self.open) = (0, 0);
         for kept in std::mem::take(&mut self.rings) {
@@ -109,13 +109,13 @@ impl Ended {
 }
 
 impl Drainer {
-    /// Keeps the ring of a finished thread in as little memory as its events need.
+    /// Keeps the ring of a finished thread, in as little memory as its events need.
     pub(super) fn keep_ended(&mut self, mut ring: Ring, ended_ns: u64) {
         ring.end(&self.shared);
         self.ended.add(ring, ended_ns);
     }
 
-    /// Drains the rings of finished threads once a trigger has requested their events, or no
+    /// Drains the rings of finished threads once a trigger has requested their events, or once no
     /// trigger can request them any more.
     pub(super) fn drain_ended(&mut self, requests: &Requests) {
         let windows = self.windows.as_ref();
@@ -154,7 +154,7 @@ impl Drainer {
         }
     }
 
-    /// Finalizes a ring's files. Creates them first if it `needs_files`.
+    /// Finalizes a ring's files, after creating them if `needs_files` is true.
     pub(super) fn close(&mut self, mut ring: Ring, outcome: Result<Step>, needs_files: bool) {
         ring.close(&self.shared, outcome.map(drop), needs_files);
         if let (Some(segments), Some(writer)) = (&mut self.segments, ring.output.existing()) {
@@ -253,7 +253,7 @@ mod tests {
         drainer.begin_segment(&mut segments, next);
         assert!(size(&drainer) < before);
         assert_eq!(counted(&drainer), (size(&drainer), 0));
-        // Taking events subtracts exactly the size that was added for them.
+        // Taking a ring subtracts exactly the size that was added for it.
         assert!(drainer.ended.take_first().is_some());
         assert_eq!(counted(&drainer), (0, 0));
         Ok(())
@@ -285,7 +285,7 @@ mod tests {
         pass(&mut drainer);
         assert_eq!(told(&mut drainer)?, (None, vec![one]));
         assert_eq!(drainer.shared.lock().live, 0);
-        // The session does not keep its name either.
+        // The session does not keep the thread's name either.
         drainer.session.thread(1)?;
         drainer.store_manifest()?;
         let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();

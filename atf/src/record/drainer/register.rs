@@ -9,7 +9,7 @@ use crate::record::thread::Direct;
 use crate::record::{Capacity, ThreadRecorder, channel_for, ring_size};
 
 /// The size limit, in bytes, below which the manifest is rewritten for each new thread: about a
-/// thousand threads. A larger manifest is written about once a second.
+/// thousand threads. A larger manifest is written about once per second.
 pub(super) const MOST_LISTED_AT_ONCE: usize = 64 << 10;
 
 impl Drainer {
@@ -58,8 +58,8 @@ impl Drainer {
         self.shared.changed.notify_all();
     }
 
-    /// Connects a thread's recorder to its files, through a ring unless the session survives a
-    /// kill.
+    /// Connects a thread's recorder to the thread's files, through a ring unless the session
+    /// survives a kill.
     fn connect(&mut self, output: Output, capacity: Capacity) -> Result<ThreadRecorder> {
         let (shared, thread_id) = (&self.shared, output.thread_id());
         if self.session.options().survive_kill {
@@ -99,7 +99,7 @@ impl Drainer {
     }
 }
 
-/// The number of rings so far, and the memory that they take.
+/// The number of rings so far, and their total memory.
 struct RingSizes {
     count: usize,
     taken: usize,
@@ -119,8 +119,8 @@ impl RingSizes {
         }
     }
 
-    /// Returns the capacity of the next thread's ring, and counts it. Without rings, the capacity
-    /// is meaningless.
+    /// Returns the capacity of the next thread's ring, and counts the ring. Without rings, the
+    /// capacity is meaningless.
     fn next(&mut self, drainer: &Drainer) -> Result<Capacity> {
         let (options, session) = (&drainer.shared.options, &drainer.session);
         if session.options().survive_kill {

@@ -13,7 +13,7 @@ use crate::write::ThreadWriter;
 pub(super) struct Ring {
     pub(super) drain: Drain,
     pub(super) output: Output,
-    /// Whether it counts towards `max_threads`.
+    /// Whether the ring counts towards `max_threads`.
     has_place: bool,
 }
 
@@ -52,7 +52,8 @@ impl Ring {
         if requests.is_last {
             self.drain.close();
         }
-        // Check this first: once the recorder has been dropped, all events are visible.
+        // Check this before draining: once the recorder has been dropped, all of its events are
+        // visible.
         let has_ended = self.drain.is_abandoned();
         let drained = self.drain.drain_windows(&mut self.output, windows)?;
         if requests.is_flush {
@@ -99,13 +100,13 @@ impl Ring {
             shared.fail(error);
         }
         self.count_unwritten();
-        // Do this after closing the files, so that it includes events recorded in the meantime.
+        // Do this after the files are closed, so that it includes events recorded in the meantime.
         self.drain.give_up();
         self.output.forget();
         self.free_place(shared);
     }
 
-    /// Counts the events as lost that did not reach the files because a write failed.
+    /// Counts as lost the events that did not reach the files because a write failed.
     pub(super) fn count_unwritten(&self) {
         let writer = self.output.existing();
         if let Some(loss) = writer.and_then(ThreadWriter::lost_events) {

@@ -1,4 +1,4 @@
-//! Decides when to update metadata that changes without notice.
+//! Decides when to update metadata that may change without notice.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const FIRST: Duration = Duration::from_millis(10);
 
 /// The minimum time between two updates, as a multiple of an update's duration, so that updates
-/// take only a small part of the drain's time.
+/// take only a small share of the drain's time.
 const REST: u32 = 20;
 
 /// The schedule of updates since the last thread was registered. The time between two updates
@@ -29,7 +29,7 @@ impl Updates {
         }
     }
 
-    /// Makes the next updates due soon, because a thread was registered. Does not postpone them;
+    /// Makes the next updates due soon, because a thread was registered. Never postpones them;
     /// otherwise, a steady stream of new threads could prevent updates.
     pub(super) fn hurry(&mut self) {
         self.interval = self.rest;

@@ -41,7 +41,7 @@ pub(super) struct Attempt {
 
 /// Rewrites files with `attempt`. After an error that may come from a bad sector, `clear` removes
 /// the written files, and the next attempt searches for unreadable ranges. The first attempt skips
-/// this search, which reads all files once more.
+/// this search, because it reads all files an additional time.
 pub(super) fn around_errors(
     mut attempt: impl FnMut(OpenOptions) -> Result<Attempt>,
     mut clear: impl FnMut() -> Result<()>,
@@ -77,7 +77,7 @@ pub(super) struct Route<'a> {
     pub(super) clock: Option<Clock>,
     /// The thread's state at the end of the previous segment.
     pub(super) before: Option<&'a Carry>,
-    /// How to open the thread's files.
+    /// The options for opening the thread's files.
     pub(super) options: OpenOptions,
 }
 
@@ -279,7 +279,7 @@ impl Engine<'_> {
         // An unreadable header may be intact, so report the read error, not the guess.
         if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
             let what = match error.kind() {
-                // The writer was killed before its first detail.
+                // The writer was killed before it wrote its first detail.
                 ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => NoteKind::NotFinalized,
                 _ => NoteKind::DetailFileUnreadable,
             };
@@ -385,8 +385,8 @@ fn is_bad_sector(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(kind) if source::is_bad_sector(*kind))
 }
 
-/// Returns whether a thread's index file is missing or empty, and no other file has an event. The
-/// writer was killed before it wrote anything, so dropping the folder loses nothing.
+/// Returns whether a thread's index file is missing or empty, and no other file contains an event.
+/// The writer was killed before it wrote anything, so dropping the folder loses nothing.
 pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
         Ok(detail) => detail.file_size() > HEADER_SIZE as u64,
@@ -407,7 +407,7 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
                 }
         ),
     };
-    // An earlier rewrite's set-aside files were copied there.
+    // Files that an earlier rewrite set aside have already been copied there.
     let has_sides = || !names(route.to).is_ok_and(|names| names.is_empty());
     let has_no_index = matches!(
         error.kind(),

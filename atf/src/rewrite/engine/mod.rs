@@ -136,7 +136,7 @@ struct Engine<'a> {
 }
 
 impl Engine<'_> {
-    /// Returns how to open the files of a session with this many threads.
+    /// Returns the options for opening the files of a session with this many threads.
     fn options(&self, threads: usize) -> OpenOptions {
         let at_a_time = self.jobs.get().min(threads).max(1) as u64;
         OpenOptions {

@@ -237,7 +237,7 @@ impl Engine<'_> {
             Presence::Folder => None,
             Presence::SymbolicLink => Some("a symlink, which is not followed"),
             Presence::NotAFolder => Some("not a folder"),
-            // The new manifest does not list the thread, and the report mentions this.
+            // The new manifest does not list the thread, and the report states this.
             Presence::Missing => return Ok(None),
         };
         if let Some(why) = why {

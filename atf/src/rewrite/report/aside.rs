@@ -13,7 +13,7 @@ pub struct SetAside {
     pub from: &'static str,
     /// The number of events.
     pub count: u64,
-    /// Their positions: the first 64 ranges.
+    /// The positions of the events: the first 64 ranges.
     pub runs: Vec<EventRange>,
 }
 
@@ -68,7 +68,7 @@ pub struct Dropped {
     pub offset: u64,
     /// The total number of bytes.
     pub size: u64,
-    /// The number of places they come from.
+    /// The number of places that the bytes come from.
     pub count: u64,
 }
 

@@ -6,11 +6,11 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftBehind {
-    /// Its path, relative to the session's folder or to the original path.
+    /// The path, relative to the session's folder or to the original path.
     pub path: String,
     /// The reason.
     pub why: String,
-    /// Whether it may be part of the trace, unlike foreign files next to sessions.
+    /// Whether the file or folder may be part of the trace, unlike foreign files next to sessions.
     pub is_loss: bool,
 }
 
@@ -29,8 +29,8 @@ impl LeftBehind {
 /// The end of a message about the location of a copy.
 pub(super) const IN_UNREADABLE: &str = " is in unreadable/";
 
-/// Describes how much of a folder was copied to `unreadable`, given the parts that were not; `None`
-/// if nothing was copied.
+/// Describes how much of a folder was copied to `unreadable`, given the parts that were not.
+/// Returns `None` if nothing was copied.
 pub(in crate::rewrite) fn copied(folder: &str, left_behind: &[LeftBehind]) -> Option<String> {
     let mut left = left_behind.iter().map(|left| Path::new(&left.path));
     let copy = match left.find(|left| left.starts_with(folder)) {

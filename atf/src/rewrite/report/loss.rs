@@ -47,7 +47,7 @@ fn of_thread(thread: &ThreadReport) -> u64 {
     noted.chain(counts).fold(0, u64::saturating_add)
 }
 
-/// Returns whether dropped bytes were events, or may have been.
+/// Returns whether dropped bytes were events, or may have been events.
 fn is_loss(why: DropReason) -> bool {
     match why {
         DropReason::Hole

@@ -78,17 +78,17 @@ pub enum Action {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionReport {
-    /// Its folder, relative to the original path; empty for that path itself.
+    /// The session's folder, relative to the original path; empty for that path itself.
     pub folder: String,
     /// Whether any file differs from its original.
     pub changed: bool,
     /// The number of losses, as [`Report::losses`] counts them.
     pub losses: u64,
-    /// Its threads, ordered by id.
+    /// The session's threads, ordered by id.
     pub threads: Vec<ThreadReport>,
-    /// Its manifest; `None` for a lone thread folder.
+    /// The report on the manifest; `None` for a lone thread folder.
     pub manifest: Option<ManifestReport>,
-    /// Files and folders in its folder that were not copied.
+    /// Files and folders in the session's folder that were not copied.
     pub left_behind: Vec<LeftBehind>,
 }
 
@@ -105,7 +105,8 @@ impl SessionReport {
         sum(self.threads.iter().map(|thread| thread.details.kept))
     }
 
-    /// Returns how many threads the new session has, and how many could not be read.
+    /// Returns the number of threads in the new session, and the number of threads that could not
+    /// be read.
     fn thread_counts(&self) -> (u64, u64) {
         let unread = |thread: &&ThreadReport| thread.not_recovered.is_some();
         let is_kept = |thread: &&ThreadReport| !unread(thread) && !thread.nothing_written;
@@ -121,7 +122,7 @@ impl SessionReport {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ThreadReport {
-    /// The name of its folder.
+    /// The name of the thread's folder.
     pub folder: String,
     /// Why nothing could be recovered. In that case, the files were copied unchanged to
     /// `unreadable`.
@@ -204,14 +205,14 @@ pub struct ManifestReport {
     pub symbols: u64,
     /// The number of symbols from another run's manifest.
     pub symbols_taken: u64,
-    /// Whether the whole original was unreadable, so that its names are lost.
+    /// Whether the original was entirely unreadable, in which case its names are lost.
     pub is_lost: bool,
-    /// Problems of the original that the new manifest no longer has.
+    /// Problems in the original that the new manifest no longer has.
     pub problems: Vec<Place>,
     /// The total number of problems.
     pub problem_count: u64,
-    /// How many events may be missing at the end of each thread, because the tracer was killed
-    /// while they were in memory.
+    /// The maximum number of events that may be missing at the end of each thread, because the
+    /// tracer was killed while they were in memory.
     pub unwritten_events: Option<u64>,
     /// Problems that remain, and data that was removed.
     pub notes: Notes,

@@ -54,8 +54,8 @@ impl Place {
     }
 }
 
-/// The notes on a thread or a manifest, grouped by kind and rule. Each group has a count and its
-/// first places.
+/// The notes on a thread or a manifest, grouped by kind and rule. Each group has a count and the
+/// first places where it occurs.
 #[derive(Debug, Clone, Default)]
 pub struct Notes(BTreeMap<(NoteKind, Option<&'static str>), Note>);
 
@@ -71,13 +71,14 @@ impl Notes {
         self.0.values()
     }
 
-    /// Returns how many times a kind was noted.
+    /// Returns the total count of all notes of a kind.
     #[must_use]
     pub fn count(&self, kind: NoteKind) -> u64 {
         self.counted(|note| note.kind == kind)
     }
 
-    /// Returns how many times content was kept although it breaks a rule such as `ATF-IEVT-001`.
+    /// Returns the number of places where content was kept although it breaks a rule such as
+    /// `ATF-IEVT-001`.
     #[must_use]
     pub fn broken(&self, rule: &str) -> u64 {
         self.counted(|note| note.rule == Some(rule))
@@ -96,7 +97,7 @@ impl Notes {
         self.add_up_to(PLACES, kind, None, place);
     }
 
-    /// Notes content that breaks a rule and stays as it is.
+    /// Notes content that breaks a rule but is kept unchanged.
     pub(in crate::rewrite) fn add_broken(
         &mut self,
         rule: &'static Rule,
@@ -154,7 +155,7 @@ pub struct Note {
 pub enum Effect {
     /// A problem that the new files no longer have.
     Mended,
-    /// A fault in the content that stays, because changing it would invent data.
+    /// A fault in the content that is kept, because correcting it would invent data.
     Stays,
     /// Information that the new files lack.
     Lost,
@@ -177,15 +178,15 @@ pub enum NoteKind {
     LinkToNothing,
     /// A link to another event's detail was removed.
     LinkNotReturned,
-    /// The links were not numbered 0, 1, 2 and so on through the index.
+    /// The links were not numbered 0, 1, 2 and so on in the order of the index.
     LinkOutOfOrder,
     /// The file had no checksum that could reveal changed events, or part of the file is
     /// unreadable. The new file has a checksum.
     NoChecksum,
     /// The manifest was wrong about the threads.
     ManifestDisagrees,
-    /// A `ring.atf` next to a finalized index that already has the ring's events. It is copied to
-    /// `unreadable`, unless the trace is scrubbed.
+    /// A `ring.atf` next to a finalized index that already contains the ring's events. It is copied
+    /// to `unreadable`, unless the trace is scrubbed.
     RingLeftOver,
 
     /// The events do not match their checksum. Which of them changed is unknown; the new file has a
@@ -216,9 +217,9 @@ pub enum NoteKind {
     EntryDropped,
     /// A thread that the manifest lists but that has no folder.
     ThreadMissing,
-    /// Events that a finalized header counts, but the file no longer has.
+    /// Events that a finalized header counts but the file no longer contains.
     EventsMissing,
-    /// A link to a lost detail. The detail file is partly unreadable, or is missing although the
+    /// A link to a lost detail. The detail file is partly unreadable, or it is missing although the
     /// finalized index has the flag for it.
     DetailMissing,
     /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.

@@ -221,7 +221,7 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
     notes(manifest.notes.iter(), f)
 }
 
-/// Displays a place.
+/// A place, displayed in a report.
 struct At<'a>(&'a Place);
 
 impl Display for At<'_> {
@@ -240,7 +240,7 @@ impl Display for At<'_> {
     }
 }
 
-/// Displays a file's name, or text from a file, on one line. Line breaks and other control
+/// A file's name, or text from a file, displayed on one line. Line breaks and other control
 /// characters are escaped.
 struct Line<'a>(&'a str);
 

@@ -26,7 +26,7 @@ pub(super) struct Cutting {
     from_ns: u64,
     to_ns: u64,
     /// The greatest timestamp so far. It decides where an event is relative to the cut, so the cut
-    /// is one run of events even where timestamps decrease.
+    /// is a contiguous range of events even where timestamps decrease.
     clock_ns: u64,
     stack: CallStack,
     has_begun: bool,
@@ -143,11 +143,11 @@ impl Cutting {
 #[derive(Debug, Default)]
 struct Added {
     events: Vec<IndexEvent>,
-    /// How many calls are missing here because too many were open.
+    /// The number of calls that are missing here because too many were open.
     given_up: u64,
 }
 
-/// Returns an event of a call. The caller must set its time and kind.
+/// Returns an event for a call. The caller must set the event's time and kind.
 fn blank(call: &Span) -> IndexEvent {
     IndexEvent {
         function_id: call.function_id,
@@ -160,8 +160,8 @@ fn blank(call: &Span) -> IndexEvent {
 }
 
 impl Walk<'_, '_> {
-    /// Returns where event `seq` is relative to the cut, and writes the events that precede it in
-    /// the new thread.
+    /// Writes the events that precede event `seq` in the new thread, and returns where that event
+    /// is relative to the cut.
     pub(super) fn cut(&mut self, seq: u64, event: &IndexEvent) -> Result<Part, Failure> {
         let Some(cutting) = &mut self.cutting else {
             return Ok(Part::Inside);

@@ -121,8 +121,8 @@ fn no_file() -> Error {
     Error::internal("a detail that was found is in its file")
 }
 
-/// Returns the payload of a call or a return with only its function id: registers are 0, and there
-/// is no stack.
+/// Returns the payload of a call or a return with nothing but its function id: registers are 0, and
+/// there is no stack.
 fn scrub(function_id: u64) -> Result<Vec<u8>> {
     let payload = FunctionPayload {
         function_id,

@@ -53,7 +53,7 @@ pub(super) struct Carry {
     cutting: Option<Cutting>,
 }
 
-/// Facts about a rewritten thread that its session needs.
+/// Information about a rewritten thread that its session needs.
 #[derive(Debug)]
 pub(super) struct Rewritten {
     pub(super) has_detail: bool,
@@ -86,7 +86,7 @@ pub(super) fn rewrite(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Event,
-    /// The event is the first of a hole.
+    /// The event is the first one in a hole.
     Hole,
     /// The event is after the end of the cut.
     PastCut,
@@ -109,7 +109,8 @@ struct Walk<'a, 'b> {
     used: Bits,
     /// The details found past damage that are already in the new file.
     used_salvaged: Bits,
-    /// The next link, if links are numbered through the index; `None` after unreadable events.
+    /// The next link, if links are numbered in the order of the index; `None` after unreadable
+    /// events.
     next_link: Option<u64>,
     cutting: Option<Cutting>,
     /// The previous event.
@@ -272,8 +273,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Returns the thread id that an event must have to agree with the new header. Where events
-    /// have no id of their own, any id agrees.
+    /// Returns the thread id that an event must have to agree with the new header. If events have
+    /// no id of their own, any id agrees.
     fn expected_thread_id(&self, found: u32) -> u32 {
         if self.pair.index.wire().records_thread_id() {
             self.thread_id
@@ -282,7 +283,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Converts an event to the new wire version. Returns `None` if it stays the same.
+    /// Converts an event to the new wire version. Returns `None` if the event stays the same.
     fn in_target(&mut self, seq: u64, event: &IndexEvent) -> Option<IndexEvent> {
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "call_depth");

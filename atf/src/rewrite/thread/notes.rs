@@ -47,7 +47,7 @@ pub(super) fn thread_id(
     Ok(found)
 }
 
-/// Collects findings about the content of one file.
+/// A collector of findings about the content of one file.
 struct Contents<'a> {
     notes: &'a mut Notes,
     file: &'static str,
@@ -115,7 +115,7 @@ pub(super) fn event_place(index: &IndexReader, seq: u64, field: &str) -> Place {
     Place::new(INDEX_FILE, format!("events[{seq}].{field}"), offset)
 }
 
-/// Returns the place of a detail event's field, `after` bytes into the event.
+/// Returns the place of a detail event's field, which is `after` bytes into the event.
 pub(super) fn detail_place(detail: &DetailEvent, field: &str, after: usize) -> Place {
     let offset = detail.offset.saturating_add(after as u64);
     let dot = if field.is_empty() { "" } else { "." };

@@ -5,7 +5,7 @@
 use super::{Arch, Os, Clock, EventKind, DetailEventType, IndexFlags, Wire, v1, v2};
 use super::super::OutOfRange;
 use zerocopy::little_endian::{U16, U32, U64};
-/// The header of index.atf. A writer first writes a placeholder (flags, counts and times 0, `footer_offset` 0 or 64) and rewrites it as the last step of finalizing.
+/// The header of index.atf. A writer first writes a placeholder (with flags, counts and times of 0 and a `footer_offset` of 0 or 64) and rewrites it as the last step of finalizing.
 ///
 /// `index_header` of `index.atf`, decoded from any wire version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub struct IndexHeader {
     pub events_offset: u64,
     /// Offset of the footer, from the start of the file; 0 or 64 in a placeholder.
     pub footer_offset: u64,
-    /// Timestamp of the first event; 0 without events and in a placeholder. In ns.
+    /// Timestamp of the first event; 0 if there are none, and in a placeholder. In ns.
     pub time_start_ns: u64,
-    /// Timestamp of the last event; 0 without events and in a placeholder. In ns.
+    /// Timestamp of the last event; 0 if there are none, and in a placeholder. In ns.
     pub time_end_ns: u64,
 }
 impl IndexHeader {
@@ -417,9 +417,9 @@ pub struct IndexFooter {
     pub checksum: u32,
     /// Number of events in the events section. Takes precedence over the header's `event_count`.
     pub event_count: u64,
-    /// Timestamp of the first event; 0 without events. In ns.
+    /// Timestamp of the first event; 0 if there are none. In ns.
     pub time_start_ns: u64,
-    /// Timestamp of the last event; 0 without events. In ns.
+    /// Timestamp of the last event; 0 if there are none. In ns.
     pub time_end_ns: u64,
     /// Size of the events section.
     pub bytes_written: u64,
@@ -553,9 +553,9 @@ pub struct DetailHeader {
     pub event_count: u64,
     /// Size of the events section; 0 in a placeholder. The footer is at `events_offset` + `bytes_length`.
     pub bytes_length: u64,
-    /// Lowest `index_seq` of the file's events; 0 without events.
+    /// Lowest `index_seq` of the file's events; 0 if there are none.
     pub index_seq_start: u64,
-    /// Highest `index_seq` of the file's events, inclusive; 0 without events.
+    /// Highest `index_seq` of the file's events, inclusive; 0 if there are none.
     pub index_seq_end: u64,
 }
 impl DetailHeader {
@@ -734,7 +734,7 @@ pub struct DetailEventHeader {
     pub flags: u16,
     /// Position in index.atf, counted from 0, of the index event that this event belongs to.
     pub index_seq: u64,
-    /// Thread id, the same as in the file header. Version 2 has it only in the header.
+    /// Thread id, the same as in the file header. In version 2, only the file header contains it.
     ///
     /// Wire version 2 does not record it; the value comes from the header.
     pub thread_id: u32,
@@ -882,9 +882,9 @@ pub struct DetailFooter {
     pub event_count: u64,
     /// Size of the events section.
     pub bytes_length: u64,
-    /// Timestamp of the first detail event; 0 without events. In ns.
+    /// Timestamp of the first detail event; 0 if there are none. In ns.
     pub time_start_ns: u64,
-    /// Timestamp of the last detail event; 0 without events. In ns.
+    /// Timestamp of the last detail event; 0 if there are none. In ns.
     pub time_end_ns: u64,
 }
 impl DetailFooter {

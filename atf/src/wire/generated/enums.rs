@@ -165,7 +165,7 @@ impl ::core::convert::From<Os> for u64 {
         ::core::convert::From::from(value.0)
     }
 }
-/// Clocks; all keep running while the machine sleeps.
+/// Clocks; all of them keep running while the machine sleeps.
 ///
 /// Open enumeration `clock`: unknown values are kept.
 #[derive(

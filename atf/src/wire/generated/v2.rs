@@ -2,7 +2,7 @@
 
 //! The records in wire version 2, packed as in the files.
 
-/// The header of index.atf. A writer first writes a placeholder (flags, counts and times 0, `footer_offset` 0 or 64) and rewrites it as the last step of finalizing.
+/// The header of index.atf. A writer first writes a placeholder (with flags, counts and times of 0 and a `footer_offset` of 0 or 64) and rewrites it as the last step of finalizing.
 ///
 /// `index_header` of `index.atf` in wire version 2: 64 bytes, alignment 1, little-endian.
 #[derive(
@@ -102,13 +102,13 @@ pub struct IndexHeader {
     /// - In a finalized file, `events_offset` + 32 × `event_count`.
     /// - Sources: S0, S1, S2, S3.
     pub footer_offset: ::zerocopy::little_endian::U64,
-    /// Timestamp of the first event; 0 without events and in a placeholder.
+    /// Timestamp of the first event; 0 if there are none, and in a placeholder.
     ///
     /// - Offset 48, 8 bytes, little-endian.
     /// - Unit: ns.
     /// - Sources: S0, S1, S2, S3.
     pub time_start_ns: ::zerocopy::little_endian::U64,
-    /// Timestamp of the last event; 0 without events and in a placeholder.
+    /// Timestamp of the last event; 0 if there are none, and in a placeholder.
     ///
     /// - Offset 56, 8 bytes, little-endian.
     /// - Unit: ns.
@@ -235,7 +235,7 @@ pub struct IndexEvent {
     ///
     /// - Offset 16, 8 bytes, little-endian.
     /// - `u64::MAX` means "none".
-    /// - The links in the file count 0, 1, 2 and so on.
+    /// - The links in the file run 0, 1, 2 and so on.
     /// - Sources: S0, S1, S2, S3, S4.
     pub detail_seq: ::zerocopy::little_endian::U64,
     /// Kind of the event.
@@ -324,13 +324,13 @@ pub struct IndexFooter {
     /// - Unit: events.
     /// - Sources: S0, S1, S2.
     pub event_count: ::zerocopy::little_endian::U64,
-    /// Timestamp of the first event; 0 without events.
+    /// Timestamp of the first event; 0 if there are none.
     ///
     /// - Offset 16, 8 bytes, little-endian.
     /// - Unit: ns.
     /// - Sources: S0, S1, S2.
     pub time_start_ns: ::zerocopy::little_endian::U64,
-    /// Timestamp of the last event; 0 without events.
+    /// Timestamp of the last event; 0 if there are none.
     ///
     /// - Offset 24, 8 bytes, little-endian.
     /// - Unit: ns.
@@ -480,12 +480,12 @@ pub struct DetailHeader {
     /// - Unit: bytes.
     /// - Sources: S1, S2, S4.
     pub bytes_length: ::zerocopy::little_endian::U64,
-    /// Lowest `index_seq` of the file's events; 0 without events.
+    /// Lowest `index_seq` of the file's events; 0 if there are none.
     ///
     /// - Offset 44, 8 bytes, little-endian.
     /// - Sources: S1, S2, S4.
     pub index_seq_start: ::zerocopy::little_endian::U64,
-    /// Highest `index_seq` of the file's events, inclusive; 0 without events.
+    /// Highest `index_seq` of the file's events, inclusive; 0 if there are none.
     ///
     /// - Offset 52, 8 bytes, little-endian.
     /// - Sources: S1, S2, S4.
@@ -660,7 +660,7 @@ const _: () = ::core::assert!(
     ::core::mem::offset_of!(DetailEventHeader, timestamp) == 16,
     "detail_event_header.timestamp must be at offset 16 in wire version 2"
 );
-/// The payload of a function's detail event: registers under their ARM64 names and part of the stack. Recognized in either wire version by its length: `total_length` = 24 + 100 + `stack_size`. The header's arch does not matter, since tracers write this payload on `x86_64` too.
+/// The payload of a function's detail event: registers under their ARM64 names and part of the stack. Recognized in either wire version by its length: `total_length` = 24 + 100 + `stack_size`. The architecture in the header does not matter, since tracers write this payload on `x86_64` too.
 ///
 /// `detail_function_payload` of `detail.atf` in wire version 2: 100 bytes, alignment 1, little-endian.
 /// Followed by: The stack snapshot: `stack_size` bytes, upwards from sp.
@@ -806,13 +806,13 @@ pub struct DetailFooter {
     /// - Unit: bytes.
     /// - Sources: S1, S2, S4.
     pub bytes_length: ::zerocopy::little_endian::U64,
-    /// Timestamp of the first detail event; 0 without events.
+    /// Timestamp of the first detail event; 0 if there are none.
     ///
     /// - Offset 24, 8 bytes, little-endian.
     /// - Unit: ns.
     /// - Sources: S1, S2, S4.
     pub time_start_ns: ::zerocopy::little_endian::U64,
-    /// Timestamp of the last detail event; 0 without events.
+    /// Timestamp of the last detail event; 0 if there are none.
     ///
     /// - Offset 32, 8 bytes, little-endian.
     /// - Unit: ns.
@@ -871,7 +871,7 @@ const _: () = ::core::assert!(
     ::core::mem::offset_of!(DetailFooter, reserved) == 40,
     "detail_footer.reserved must be at offset 40 in wire version 2"
 );
-/// The header of ring.atf, which holds the write buffers of a thread's two files in a mapping that outlives the process. The index area follows the header; the detail area follows the index area. Each area holds bytes not yet written to its file, which a kill would otherwise lose. No source document describes this file. A writer that does not promise to survive SIGKILL does not need one, and readers may ignore it. It is removed when the thread's files are finalized.
+/// The header of ring.atf, which holds the write buffers of a thread's two files in a mapping that outlives the process. The index area follows the header; the detail area follows the index area. Each area holds bytes that are not in its file yet and that would otherwise be lost in a kill. No source document describes this file. A writer that does not promise that its data survives SIGKILL does not need this file, and readers may ignore it. It is removed when the thread's files are finalized.
 ///
 /// `ring_header` of `ring.atf` in wire version 2: 128 bytes, alignment 1, little-endian.
 #[derive(
@@ -938,7 +938,7 @@ pub struct RingHeader {
     /// - From 64 to the size of index.atf.
     /// - Source: none; decided by the spec.
     pub index_start: ::zerocopy::little_endian::U64,
-    /// Bytes of the area in use, whole events only. Stored after each event's bytes, with release ordering, and after the detail event that the event links to.
+    /// Bytes of the area in use, whole events only. Updated, with release ordering, after each event's bytes and after the detail event that the event links to.
     ///
     /// - Offset 32, 8 bytes, little-endian.
     /// - Unit: bytes.
@@ -970,7 +970,7 @@ pub struct RingHeader {
     /// - From 64 to the size of detail.atf.
     /// - Source: none; decided by the spec.
     pub detail_start: ::zerocopy::little_endian::U64,
-    /// Bytes of the area in use, whole detail events only; stored like `index_size`.
+    /// Bytes of the area in use, whole detail events only; updated like `index_size`.
     ///
     /// - Offset 64, 8 bytes, little-endian.
     /// - Unit: bytes.

@@ -69,13 +69,13 @@ impl SessionWriter {
         shared.named.remove(&thread_id);
     }
 
-    /// Returns how many threads have a writer, or had one.
+    /// Returns the number of threads that have a writer, or had one.
     pub(crate) fn thread_count(&self) -> usize {
         lock(&self.shared).threads.len()
     }
 
     /// Deletes a thread's files and removes it from the manifest. Its writer must have been
-    /// dropped, and must have written no events. Files that cannot be deleted stay.
+    /// dropped, and must have written no events. Files that cannot be deleted are left in place.
     pub(crate) fn withdraw(&self, thread_id: u32) {
         self.change(|shared| shared.threads.remove(&thread_id));
         // Ignore this error, because the caller returns the error that led here.
@@ -87,7 +87,7 @@ impl SessionWriter {
         self.files_of(lock(&self.shared).threads.keys().copied().collect())
     }
 
-    /// Like [`files`](Self::files), but with these threads.
+    /// Like [`files`](Self::files), but with the files of these threads.
     pub(crate) fn files_of(&self, threads: Vec<u32>) -> SessionFiles {
         SessionFiles {
             storage: Arc::clone(&self.storage),
@@ -105,9 +105,9 @@ pub(crate) struct SessionFiles {
 }
 
 impl SessionFiles {
-    /// Deletes these files, the manifest first: if the process is killed meanwhile, no manifest
-    /// lists deleted threads. Keeps other files and the folders that contain them. Continues after
-    /// an error, and returns the first one.
+    /// Deletes these files, starting with the manifest: if the process is killed meanwhile, no
+    /// manifest lists deleted threads. Keeps other files and the folders that contain them.
+    /// Continues after an error, and returns the first one.
     pub(crate) fn delete(&self) -> Result<()> {
         let manifest = self.remove(&self.path.join(MANIFEST_FILE));
         let threads = self.delete_threads();

@@ -19,7 +19,7 @@ pub struct SessionTotals {
 }
 
 impl SessionTotals {
-    /// Adds another session's totals. A thread in both counts twice.
+    /// Adds another session's totals. A thread that is in both sessions counts twice.
     pub(crate) fn add(&mut self, other: &Self) {
         self.threads = self.threads.saturating_add(other.threads);
         self.finalized = self.finalized.saturating_add(other.finalized);

@@ -110,13 +110,13 @@ impl ThreadWriter {
     }
 }
 
-/// The trusted places that errors about a detail refer to.
+/// The trusted sources that errors about a detail refer to.
 pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";
 
-/// Returns the number of details that links can address. The next number marks an event without a
-/// link.
+/// Returns the number of details that links can address. The number after the last of them marks an
+/// event without a link.
 pub(super) fn most_details(wire: Wire) -> u64 {
     wire.no_detail_seq()
 }

@@ -31,7 +31,7 @@ use reserve::Reservations;
 pub use reserve::ReservedDetail;
 use whole::whole_events;
 
-/// Writes a thread's folder: `index.atf`, and `detail.atf` once there is a detail.
+/// A writer for a thread's folder: `index.atf`, and `detail.atf` once there is a detail.
 ///
 /// The positions of an event and its detail are assigned together, so their links always agree.
 /// Events go into a buffer. A call that encounters an operating system error returns it, and so do
@@ -59,8 +59,8 @@ use whole::whole_events;
 #[derive(Debug)]
 pub struct ThreadWriter {
     index: Section,
-    /// How far the index buffer may be filled. Near the wire version's limit this is less than the
-    /// buffer's size; it is 0 if no more events may be written.
+    /// The size up to which the index buffer may be filled. Near the wire version's limit, this is
+    /// less than the buffer's size; it is 0 if no more events may be written.
     room_end: usize,
     last_timestamp: u64,
     next_index_seq: u64,
@@ -230,20 +230,20 @@ impl ThreadWriter {
         self.next_index_seq
     }
 
-    /// Returns how many whole index events are in the file. These events survive whatever happens
-    /// to this process. After an error, readers find exactly these events.
+    /// Returns the number of whole index events in the file. These events survive no matter what
+    /// happens to this process. After an error, readers find exactly these events.
     #[must_use]
     pub fn flushed_events(&self) -> u64 {
         self.index.count()
     }
 
-    /// Returns how many whole detail events are in the file.
+    /// Returns the number of whole detail events in the file.
     #[must_use]
     pub fn flushed_details(&self) -> u64 {
         self.detail.as_ref().map_or(0, Section::count)
     }
 
-    /// Returns the size of the events and details so far, in bytes.
+    /// Returns the size of the events and details written so far, in bytes.
     pub(crate) fn size(&self) -> u64 {
         let size = |section: &Section| {
             section
@@ -298,9 +298,9 @@ impl ThreadWriter {
         self.push_buffered(&self.decoded(event, None))
     }
 
-    /// Writes an event that needs room or a closer check, or rejects it. It is a separate function,
-    /// so that `write` is small enough to be inlined. Its arguments are numbers, which fit into
-    /// registers.
+    /// Writes an event that the fast path could not handle, or rejects it. It is a separate
+    /// function, so that `write` is small enough to be inlined. Its arguments are numbers, which
+    /// fit into registers.
     #[cold]
     #[inline(never)]
     fn write_slowly(
@@ -319,11 +319,11 @@ impl ThreadWriter {
     ///
     /// # Errors
     ///
-    /// The errors of [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB
-    /// of payload, [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`]
-    /// while details that [`write_index`](Self::write_index) reserved are neither written nor
-    /// dropped, because those must come first. The event is written together with its detail or not
-    /// at all.
+    /// The errors of [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for a
+    /// payload of 4 GiB or more, [`ErrorKind::LimitReached`] at `detail_count`, and
+    /// [`ErrorKind::DetailsMissing`] while details that [`write_index`](Self::write_index) reserved
+    /// are neither written nor dropped, because those must come first. The event is written
+    /// together with its detail or not at all.
     pub fn write_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link> {
         self.check(event.timestamp_ns, event.event_kind)?;
         self.check_no_reservations()?;

@@ -72,7 +72,7 @@ impl ThreadWriter {
         self.index.push(|place| event.encode_to(wire, place))?;
         self.last_timestamp = event.timestamp_ns;
         let seq = self.next_index_seq;
-        // No overflow: `room_end` keeps it below the wire version's limit.
+        // No overflow: `room_end` keeps the number below the wire version's limit.
         self.next_index_seq = seq.wrapping_add(1);
         Some(seq)
     }
@@ -181,7 +181,8 @@ impl ThreadWriter {
         Err(self.refusal(ErrorKind::LimitReached { limit }, "event_count"))
     }
 
-    /// Sets how far the empty index buffer may be filled, within the wire version's limit.
+    /// Sets the size up to which the empty index buffer may be filled, within the wire version's
+    /// limit.
     pub(super) fn set_room(&mut self) {
         let left = self.wire.most_events().saturating_sub(self.next_index_seq);
         let left = usize::try_from(left).unwrap_or(usize::MAX);

@@ -1,8 +1,8 @@
-//! Details reserved with their index event and written later, or dropped.
+//! Details that are reserved with their index event and later written or dropped.
 //!
 //! A detail's position in its file is its `detail_seq`, so dropping a detail shifts all later ones.
 //! The links of buffered index events are adjusted. Events already in the file are never rewritten:
-//! their links stay, and a detail without a payload takes the dropped detail's place.
+//! their links remain, and a detail without a payload takes the dropped detail's place.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// Returns how many details are neither written nor dropped.
+    /// Returns the number of details that are neither written nor dropped.
     pub(super) fn open(&self) -> u64 {
         let open = self.queue.iter().filter(|reserved| !reserved.is_dropped);
         open.count() as u64
@@ -44,12 +44,13 @@ impl Reservations {
 /// The values that a detail must share with its index event.
 #[derive(Debug, Clone, Copy)]
 struct Reservation {
-    /// The number under which it was reserved.
+    /// The number under which the detail was reserved.
     number: u64,
     index_seq: u64,
     timestamp_ns: u64,
     event_kind: EventKind,
-    /// Whether a detail without a payload will take its place once all earlier ones are written.
+    /// Whether a detail without a payload will take this detail's place once all earlier ones are
+    /// written.
     is_dropped: bool,
 }
 
@@ -57,17 +58,18 @@ struct Reservation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReservedDetail {
-    /// The number under which it was reserved.
+    /// The number under which the detail was reserved.
     pub detail_seq: u64,
-    /// The timestamp of its index event in nanoseconds. The detail must have the same timestamp.
+    /// The timestamp of the detail's index event in nanoseconds. The detail must have the same
+    /// timestamp.
     pub timestamp_ns: u64,
-    /// The kind of its index event.
+    /// The kind of the detail's index event.
     pub event_kind: EventKind,
 }
 
 impl ThreadWriter {
-    /// Returns the number of the next reserved detail: how many details came before it, including
-    /// dropped ones. If no detail was dropped, this is its position in `detail.atf`.
+    /// Returns the number that the next reserved detail gets: the number of details before it,
+    /// including dropped ones. If no detail was dropped, this is its position in `detail.atf`.
     #[must_use]
     pub fn next_detail_seq(&self) -> u64 {
         self.next_detail_place()
@@ -151,12 +153,12 @@ impl ThreadWriter {
     }
 
     /// Drops a reserved detail, for example because a ring was full. Later details are written as
-    /// usual. If `detail_seq` is the [next](Self::next_detail_seq) number, no detail is reserved
-    /// under it yet, and the number is skipped.
+    /// usual. If `detail_seq` is the [next](Self::next_detail_seq) number, under which no detail
+    /// has been reserved yet, the number is skipped.
     ///
-    /// The link of its index event is removed. If the event has already left the buffer, its link
-    /// stays, because events in the file are never rewritten. The link then leads to a detail
-    /// without a payload. Either way, the detail counts as one of the
+    /// The link of the detail's index event is removed. If the event has already left the buffer,
+    /// its link remains, because events in the file are never rewritten. The link then leads to a
+    /// detail without a payload. Either way, the detail counts as one of the
     /// [`dropped_details`](super::ThreadSummary::dropped_details).
     ///
     /// ```
@@ -196,8 +198,8 @@ impl ThreadWriter {
         self.drop_details(at..at.saturating_add(1)).map(drop)
     }
 
-    /// Drops the reserved details of all events before event `index_seq` and returns how many, for
-    /// tracers whose details arrive in order but may get lost.
+    /// Drops the reserved details of all events before event `index_seq` and returns their number,
+    /// for tracers whose details arrive in order but may get lost.
     ///
     /// # Errors
     ///
@@ -227,8 +229,8 @@ impl ThreadWriter {
         self.drop_details(0..self.reserved.queue.len())
     }
 
-    /// Drops the details in this range of the queue and returns how many there were. Links of
-    /// buffered events are removed; for other events, placeholders must take the details' places.
+    /// Drops the details in this range of the queue and returns their number. Links of buffered
+    /// events are removed; for other events, placeholders must take the details' places.
     fn drop_details(&mut self, range: Range<usize>) -> Result<u64> {
         // Events leave the buffer all at once, so all events after a buffered one are also
         // buffered.

@@ -1,4 +1,4 @@
-//! Mach-O files typed by hand, and damaged files.
+//! Tests Mach-O files written by hand, and damaged files.
 
 use std::fs;
 use std::path::Path;

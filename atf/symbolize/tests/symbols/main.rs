@@ -1,5 +1,5 @@
-//! Function names in files built by the system's compiler, at offsets that the running programs
-//! computed, and in damaged files.
+//! Tests function names in files built by the system's compiler, at offsets that the running
+//! programs computed, and in damaged files.
 
 #![cfg(target_os = "linux")]
 

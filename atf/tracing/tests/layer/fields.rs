@@ -95,7 +95,7 @@ fn a_return_has_the_fields_if_values_were_recorded_since_the_call() {
     assert_eq!(seen, expected);
 }
 
-/// A value that never stops being formatted, unless the writer fails.
+/// A value whose formatting never ends unless the writer fails.
 struct Endless;
 
 impl fmt::Display for Endless {
@@ -106,7 +106,7 @@ impl fmt::Display for Endless {
     }
 }
 
-/// A value whose formatter keeps writing after its text has been cut.
+/// A value whose formatter keeps writing after its text has been truncated.
 struct Stubborn;
 
 impl fmt::Display for Stubborn {
@@ -136,7 +136,7 @@ fn long_values_are_cut_and_many_are_counted() {
     });
     let long = "x".repeat(1024);
     let cut = format!(r#"{{"a":"{long}","b":"{long}…","c":"{long}…"}}"#);
-    // 256 times two characters of two bytes, one of them escaped.
+    // 256 pairs of two-byte characters; the second of each pair is escaped.
     let endless = format!(r#"{{"a":"{}…"}}"#, r"ä\u0085".repeat(256));
     let many = format!(r#"{{"a":"{long}","b":"{long}","c":"{long}","…":3}}"#);
     let (part, last) = ("x".repeat(1016), "x".repeat(1019));

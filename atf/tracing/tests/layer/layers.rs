@@ -25,7 +25,7 @@ fn outer() {
     });
 }
 
-/// A layer of the program's own that counts the calls of its methods.
+/// The program's own layer, which counts the calls to its methods.
 #[derive(Clone, Default)]
 struct Counter {
     enters: Arc<AtomicU64>,
@@ -124,7 +124,7 @@ fn events_after_the_end_are_lost_and_counted() {
             tracing::info_span!("late").in_scope(|| {});
             assert_eq!(guard.lost_events(), 3);
         });
-        // A thread that has not been registered.
+        // This thread has not been registered.
         thread::scope(|scope| {
             scope.spawn(|| within(&dispatch, outer));
         });

@@ -35,7 +35,7 @@ fn layer(folder: &Path, survive_kill: bool) -> (AtfLayer, Guard) {
     AtfLayer::new(session, &options).unwrap()
 }
 
-/// A subscriber with nothing but the layer.
+/// Returns a subscriber with nothing but the layer.
 fn subscriber(folder: &Path, survive_kill: bool) -> (Dispatch, Guard) {
     let (layer, guard) = layer(folder, survive_kill);
     (tracing_subscriber::registry().with(layer).into(), guard)
@@ -45,7 +45,8 @@ fn within<T>(dispatch: &Dispatch, work: impl FnOnce() -> T) -> T {
     tracing::dispatcher::with_default(dispatch, work)
 }
 
-/// Returns each thread's recorded events by the thread's name, with the functions' full names.
+/// Returns the recorded events of each thread, keyed by thread name, with the functions' full
+/// names.
 fn read(session: &Path) -> BTreeMap<String, Vec<(EventKind, String, u32)>> {
     let session = SessionReader::open(session).unwrap();
     let names = session.manifest().unwrap().threads.iter();

@@ -13,7 +13,7 @@ use tracing::instrument;
 use crate::{CALL, RETURN, Seen, full, is_clean, read, subscriber, within};
 
 thread_local! {
-    /// The calls of the functions below, as noted by the functions.
+    /// The calls and returns of the functions below, as noted by the functions themselves.
     static SEEN: RefCell<Vec<Seen>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -35,8 +35,8 @@ fn odd(n: u32, depth: u32) {
     see((RETURN, "odd", depth));
 }
 
-/// Calls a function for each of `n / 2` and `n / 3`, which call this function again, until `n` is
-/// 0.
+/// Calls `even` or `odd` for each of `n / 2` and `n / 3`. They call this function again until `n`
+/// is 0.
 fn branch(n: u32, depth: u32) {
     for next in [n / 2, n / 3].into_iter().filter(|_| n > 0) {
         match next % 2 {
@@ -96,7 +96,7 @@ fn the_program_is_the_module_and_each_callsite_a_function() {
             tracing::info_span!(target: "http", "fetch").in_scope(|| {});
         }
         tracing::info_span!(target: "http", "fetch").in_scope(|| {});
-        // Never entered.
+        // This span is never entered.
         let _span = tracing::info_span!("other");
     });
     guard.stop().unwrap();
@@ -110,7 +110,7 @@ fn the_program_is_the_module_and_each_callsite_a_function() {
     let symbols: Vec<_> = symbols
         .map(|it| (it.function_id, it.name.as_deref().unwrap()))
         .collect();
-    // Two callsites, one of them entered twice.
+    // There are two callsites, one of which is entered twice.
     assert_eq!(
         symbols,
         [(1 << 32, "http::fetch"), (1 << 32 | 1, "http::fetch")]
@@ -158,9 +158,9 @@ fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
         let [a, b, c] = spans.each_ref().map(tracing::Span::enter);
         drop(b);
         drop(a);
-        // Inside c, the third span.
+        // This span is inside c, the third span.
         tracing::info_span!("d").in_scope(|| {});
-        // The same span twice.
+        // Enter the same span again.
         let again = spans[2].enter();
         drop(again);
         drop(c);
@@ -210,7 +210,7 @@ fn a_return_without_a_call_is_recorded_as_such() {
     assert_eq!(found, full("programs", &expected));
 }
 
-/// Enters its span when its thread ends.
+/// A value that enters its span when its thread ends.
 struct Last(tracing::Span);
 
 impl Drop for Last {
@@ -289,7 +289,7 @@ fn hundreds_of_functions_have_their_names() {
     assert_eq!(found, expected);
 }
 
-/// Returns [`Poll::Pending`] once.
+/// A future that returns [`Poll::Pending`] once.
 struct Pause(bool);
 
 impl Future for Pause {

@@ -93,7 +93,7 @@ fn guard(wire: Wire) -> String {
 #[derive(Serialize)]
 struct WireVersion<'a> {
     wire: Wire,
-    /// The prefix of accessor functions: `atf_` or `atf_v1_`.
+    /// The prefix of the accessor functions: `atf_` or `atf_v1_`.
     prefix: String,
     constants: Vec<Constant<'a>>,
     records: Vec<Record<'a>>,

@@ -122,7 +122,7 @@ pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_
 }
 
 impl Scale {
-    /// Returns the width of a byte that makes every text in every diagram fit into its box.
+    /// Returns the width of a byte at which all text in all diagrams fits into its box.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {

@@ -16,7 +16,7 @@ pub(super) struct Difference {
     versions: Vec<Option<String>>,
 }
 
-/// Returns the fields that differ, in all records.
+/// Returns the fields of all records that differ between the wire versions.
 pub(super) fn of_layout(layout: &Layout) -> Vec<Difference> {
     let records = layout.records.iter();
     records
@@ -24,7 +24,7 @@ pub(super) fn of_layout(layout: &Layout) -> Vec<Difference> {
         .collect()
 }
 
-/// Returns the fields that differ in a record.
+/// Returns the fields of a record that differ between these wire versions.
 pub(super) fn of_record(record: &Record, wires: &[Wire]) -> Vec<Difference> {
     let differences = difference::differences(record, wires).into_iter();
     differences

@@ -58,7 +58,7 @@ pub(super) fn record_page(record: &str) -> String {
     format!("{record}.md")
 }
 
-/// Links to a record by its title.
+/// Returns a link to a record, with its title as the text.
 pub(super) fn record(record: &atf_spec::layout::Record) -> Link {
     Link::new(&record.title, record_page(&record.name))
 }
@@ -68,35 +68,35 @@ pub(super) fn field_anchor(field: &str) -> String {
     format!("field-{field}")
 }
 
-/// Links to a field, under the name used on the current page.
+/// Returns a link to a field, with the name used on the current page as the text.
 pub(super) fn field(text: &str, record: &str, field: &str) -> Link {
     let href = format!("{}#{}", record_page(record), field_anchor(field));
     Link::new(text, href)
 }
 
-/// Links to an enumeration.
+/// Returns a link to an enumeration.
 pub(super) fn enumeration(name: &str) -> Link {
     Link::new(name, format!("{ENUMS}#{name}"))
 }
 
-/// Links to a rule. The anchor is the rule's heading in lower case.
+/// Returns a link to a rule. The anchor is the rule's heading in lower case.
 pub(super) fn rule(id: &str) -> Link {
     Link::new(id, format!("{RULES}#{}", id.to_ascii_lowercase()))
 }
 
-/// Links to a topic or a silence.
+/// Returns a link to a topic or a silence.
 pub(super) fn topic(name: &str) -> Link {
     Link::new(name, format!("{RECONCILIATION}#{name}"))
 }
 
-/// Links to the decision that settles a disagreement.
+/// Returns a link to the decision that settles a disagreement.
 pub(super) fn disagreement(key: &Key) -> Link {
     let name = key.to_string();
     let href = format!("{RECONCILIATION}#{name}");
     Link::new(name, href)
 }
 
-/// Links to a file in the repository by its path from the root.
+/// Returns a link to a file in the repository, given its path from the root.
 pub(super) fn file(text: &str, path: &str) -> Link {
     let href = match path.strip_prefix("docs/reference/") {
         Some(page) => page.to_owned(),
@@ -110,7 +110,7 @@ pub(super) fn manifest_object_anchor(object: &str) -> String {
     format!("object-{object}")
 }
 
-/// Links to one of the manifest's objects.
+/// Returns a link to one of the manifest's objects.
 pub(super) fn manifest_object(object: &str) -> Link {
     Link::new(
         object,
@@ -118,8 +118,8 @@ pub(super) fn manifest_object(object: &str) -> Link {
     )
 }
 
-/// Links to the subject of a rule, topic, silence or claim: a record, a field, an enumeration, a
-/// topic, the manifest or the session.
+/// Returns a link to the subject of a rule, topic, silence or claim: a record, a field, an
+/// enumeration, a topic, the manifest or the session.
 pub(super) fn subject(spec: &Spec, name: &str) -> Link {
     if let Some((record, known)) = name.split_once('.')
         && spec.record(record).is_some()

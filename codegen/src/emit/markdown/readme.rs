@@ -105,8 +105,8 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// Returns the fields of all layouts of a record. A field in several layouts is returned once, as
-/// in the first of them.
+/// Returns the fields of all layouts of a record. A field that is in several layouts is returned
+/// once, as in the first of these layouts.
 fn fields(record: &Record) -> Vec<&Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
@@ -164,7 +164,7 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
     fields(record).into_iter().filter_map(limit).collect()
 }
 
-/// Returns whether a field is a plain number that only its type limits.
+/// Returns whether a field is a plain number limited only by its type.
 fn is_number(field: &Field) -> bool {
     let has_names = field.enumeration.is_some() || field.value.is_some();
     !field.reserved && !has_names && field.ty.count.is_none()

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// Links to a decision on the reconciliation page.
+/// Returns a link to a decision on the reconciliation page.
 pub(super) fn link(group: &Group<'_>) -> Link {
     let href = links::disagreement(&group.disagreements[0].key).href;
     Link::new(&group.settlement.decision.title, href)

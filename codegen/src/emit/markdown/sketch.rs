@@ -55,7 +55,7 @@ struct Line {
     text: String,
 }
 
-/// The files, side by side.
+/// Returns the files, side by side.
 pub(super) fn sketch(layout: &Layout) -> Sketch<'_> {
     let files: Vec<File<'_>> = layout
         .records

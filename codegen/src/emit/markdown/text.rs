@@ -7,7 +7,7 @@ use atf_spec::layout::{Type, Wire};
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     for (number, part) in text.split('`').enumerate() {
-        // The parts with odd numbers were in backticks, so they are already code.
+        // Odd-numbered parts were in backticks, so they are already code.
         if number % 2 == 1 {
             out.push_str(&code(part));
         } else {

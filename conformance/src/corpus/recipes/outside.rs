@@ -1,4 +1,4 @@
-//! Tests paths that lead out of the session, and ids that a careless conversion turns into other
+//! Tests paths that lead outside the session, and ids that a careless conversion turns into other
 //! ids. Readers must not read anything outside the session.
 //!
 //! The session is in the folder `session`, and all files next to it are decoys. The decoys' events
@@ -158,7 +158,7 @@ fn lists() -> Vec<Recipe> {
     ]
 }
 
-/// Makes a recipe in which the manifest's first id leads out of the session.
+/// Makes a recipe in which the manifest's first id leads outside the session.
 fn path(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
     breaks("ATF-MANI-003", name, edit)
         .at_text(OUTER_MANIFEST, "threads[0].id", text, Recover)

@@ -11,7 +11,7 @@ use crate::rules::Severity;
 
 const LABEL: &str = "ATF v2 traces";
 
-/// Ignores the individual reports and writes only the summary.
+/// A badge, which shows only the summary and ignores the individual reports.
 pub(super) struct Badge<W> {
     deny: Severity,
     out: W,

@@ -10,7 +10,7 @@ use crate::check::{FileReport, Finding, Kind, Place, Summary, Verdict};
 use crate::report::spool::Spool;
 use crate::rules::{ReaderDoes, Severity};
 
-/// Writes reports as one JSON object: `{"files": […], "unreadable": […], "summary": {…}}`.
+/// A report in the form of one JSON object: `{"files": […], "unreadable": […], "summary": {…}}`.
 pub(super) struct Json<W> {
     out: W,
     has_files: bool,

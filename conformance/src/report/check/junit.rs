@@ -14,7 +14,7 @@ use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
 use crate::rules::Severity;
 
-/// Spools suites and test cases, because their totals precede them in the report.
+/// A JUnit XML report. Its suites and test cases are spooled, because their totals precede them.
 pub(super) struct Junit<W> {
     deny: Severity,
     out: W,

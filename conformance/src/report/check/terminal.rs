@@ -10,7 +10,7 @@ use crate::check::{FileReport, Finding, Summary, Verdict};
 use crate::report::printable::{Printable, counted};
 use crate::rules::Severity;
 
-/// Writes reports as coloured text. `out` may strip the colours.
+/// A report in coloured text. `out` may strip the colours.
 pub(super) struct Terminal<W> {
     out: W,
 }

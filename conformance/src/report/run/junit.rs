@@ -1,7 +1,7 @@
 //! The JUnit XML report, with a suite per implementation and role, and a test case per result.
 //!
-//! A missing answer is an error, and a wrong answer is a failure. JUnit has no known failures, so
-//! they are reported as skipped, with their reasons, as other tools do.
+//! A missing answer is an error, and a wrong answer is a failure. JUnit has no status for known
+//! failures, so they are reported as skipped, with their reasons, as other tools do.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! A summary for a terminal that fits on one screen: each implementation's scores, followed by the
+//! A summary that fits on one screen of a terminal: each implementation's scores, followed by the
 //! causes of failures, largest first.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,7 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // If not all causes fit, use the last line for the number of those that are left.
+    // If not all causes fit, use the last line for the number of remaining causes.
     let shown = if groups.len() > MOST_CAUSES {
         MOST_CAUSES - 1
     } else {

@@ -1,7 +1,7 @@
 //! The TAP 14 report, with a test point for each result, refused implementation, writer–reader
 //! pair, and problem in a failure list.
 //!
-//! A known failure becomes a TODO, TAP's term for a failure that is expected.
+//! A known failure becomes a TODO, which is TAP's term for an expected failure.
 
 use std::io::{self, Write};
 

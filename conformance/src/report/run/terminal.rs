@@ -1,5 +1,5 @@
 //! The text report: each failure in full, then the matrices, and finally the totals, so that they
-//! are visible when the report ends.
+//! remain visible at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};

@@ -6,7 +6,7 @@ use crate::report::printable::{Printable, clipped};
 use crate::results::{CaseResult, Difference, Hexdump, Note, Outcome, Results};
 use crate::rules::{self, Severity};
 
-/// The maximum number of characters to show of a value. JSON contains all of it.
+/// The maximum number of characters of a value to show. The JSON report contains the full value.
 const VALUE_LETTERS: usize = 200;
 /// The number of lines to show from the end of standard error.
 const STDERR_LINES: usize = 20;
@@ -55,7 +55,7 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
     if let Outcome::Failed { differences, .. } = &case.outcome {
         for (seq, difference) in differences.iter().enumerate() {
             self::difference(difference, &mut lines);
-            // Show only the first hexdump. JSON contains all of them.
+            // Show only the first hexdump. The JSON report contains all of them.
             if let Some(dump) = difference.hexdump.as_ref().filter(|_| seq == 0) {
                 bytes(dump, &mut lines);
             }

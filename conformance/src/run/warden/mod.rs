@@ -42,7 +42,7 @@ use super::outside::Opened;
 
 /// How often to check whether a warden is still running.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long to wait for a warden to end after it was told to end.
+/// How long to wait for a warden to end after it has been told to.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A process to start.
@@ -77,7 +77,7 @@ pub enum End {
     Unwatched(String),
 }
 
-/// An ended process.
+/// A process that has ended.
 #[derive(Debug, Clone)]
 pub struct Ended {
     /// How the process ended.
@@ -106,7 +106,7 @@ struct Report {
 pub struct Warden {
     /// The warden's keeper.
     process: Child,
-    /// The pipe to the warden's input; `None` once the warden was told to end.
+    /// The pipe to the warden's input; `None` once the warden has been told to end.
     input: Option<ChildStdin>,
     /// The warden's answers. The channel closes when the keeper ends.
     answers: Receiver<Ended>,

@@ -17,7 +17,7 @@ use super::streams::{bounded, ends};
 use super::tree::{adopt_orphans, descendants, end_all, wait};
 use super::{End, Job, Report};
 
-/// The time that a process has to end after SIGTERM.
+/// The time that a process is given to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
 /// The maximum interval between two memory checks.
 const LOOK: Duration = Duration::from_millis(50);
@@ -84,7 +84,7 @@ struct Warden {
     events: Receiver<Event>,
 }
 
-/// The kit is gone, as an error. The warden has already ended its own processes.
+/// The error that the kit is gone, returned once the warden has ended its own processes.
 struct Gone;
 
 impl Warden {
@@ -228,7 +228,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
     }
 }
 
-/// Sets the file size limit that the next process inherits. Restores the limit on drop.
+/// The file size limit that the next process inherits. The previous limit is restored on drop.
 struct FileSize(Rlimit);
 
 impl FileSize {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// How long to wait for the end of a pipe that has no writers left.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many bytes of standard error to keep from its start, and as many from its end.
+/// The number of bytes of standard error to keep from its start, and also from its end.
 const KEPT: usize = 8 << 10;
 
 /// The kept bytes of a stream.

@@ -10,11 +10,11 @@ use rustix::process::{
     kill_process_group,
 };
 
-/// How long to keep trying to end a process that resists SIGKILL, for example because it waits for
-/// a broken disk.
+/// How long to keep trying to end a process that resists SIGKILL, for example because it is waiting
+/// for a broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
-/// The number of SIGKILL, as it appears in a process's exit status.
+/// The signal number of SIGKILL, as it appears in a process's exit status.
 const KILLED: i32 = Signal::KILL.as_raw();
 
 /// Makes this process the parent of its orphaned descendants.

@@ -139,7 +139,7 @@ impl<'a> File<'a> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// Returns the bytes at an offset as a footer, whether they are one or not.
+    /// Returns the bytes at an offset as a footer, whether or not they are one.
     fn footer_at(&self, at: u64) -> Option<View<'a>> {
         self.footer.at(self.bytes, at).filter(|_| at >= self.start)
     }
@@ -162,7 +162,7 @@ impl<'a> File<'a> {
         self.rewritten_end() != Some(at) && spans && (!fits || rest())
     }
 
-    /// Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
+    /// Looks for the footer where the header places it, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [self.stated_end(), self.at_end()].into_iter().flatten();
         if let Some(at) = { likely }.find(|at| self.is_footer(*at)) {

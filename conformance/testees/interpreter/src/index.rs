@@ -92,7 +92,7 @@ impl<'a> File<'a> {
         let wire = [1, 2]
             .into_iter()
             .find(|wire| header(*wire).is_some_and(|h| h.has_constants()))?;
-        // In a header of version 2, a count of 32 events would pass for version 1's event_size.
+        // In a header of version 2, a count of 32 events would look like version 1's event_size.
         let later = layout.record("index_header", 2).field("event_size")?;
         if wire == 1 && header(2)?.has_constant(later) {
             return None;
@@ -140,7 +140,7 @@ impl<'a> File<'a> {
         count > 0 && self.event_at(count) == Some(self.header.number("footer_offset"))
     }
 
-    /// Returns the bytes at an offset as a footer, whether they are one or not.
+    /// Returns the bytes at an offset as a footer, whether or not they are one.
     fn footer_at(&self, at: u64) -> Option<View<'a>> {
         self.footer.at(self.bytes, at).filter(|_| at >= self.start)
     }
@@ -168,7 +168,7 @@ impl<'a> File<'a> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
+    /// Looks for the footer where the header places it, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [Some(self.header.number("footer_offset")), self.at_end()];
         let mut places = likely.into_iter().flatten().chain(self.ends());

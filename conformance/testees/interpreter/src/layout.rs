@@ -41,7 +41,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// Returns a message with what is missing or invalid.
+    /// Returns a message that describes what is missing or invalid.
     pub fn parse(text: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut records = BTreeMap::new();

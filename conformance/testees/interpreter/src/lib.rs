@@ -2,7 +2,7 @@
 //! `manifest.json` at run time.
 //!
 //! This crate contains no offsets, sizes or manifest keys, and shares no code with the library, so
-//! each can reveal mistakes of the other. It returns the documents of the conformance protocol.
+//! each can reveal mistakes in the other. It returns the documents of the conformance protocol.
 //!
 //! ```
 //! let document = atf_interpreter::read(b"ATI2, but no more");

@@ -1,7 +1,7 @@
 //! Reads a file or a session for the conformance kit: `atf-interpreter PATH`.
 //!
-//! Exit status: 0 if it was read, 1 if it was rejected, 2 for wrong usage, 3 if the path cannot be
-//! opened.
+//! Exit status: 0 if it was read, 1 if it was rejected, 2 for a usage error, 3 if the path cannot
+//! be opened.
 
 use std::env;
 use std::path::Path;

@@ -14,7 +14,7 @@ use crate::{layout, manifest, rejected};
 /// The state of a thread's file.
 enum File<T> {
     Absent,
-    /// A symlink, which is not followed because it may lead out of the session.
+    /// A symlink, which is not followed because it may lead outside the session.
     Link,
     Refused,
     Read(T),

@@ -119,7 +119,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
 
 // ---- Your writer ----
 
-/// Writes the index file of a thread, in wire version 1.
+/// A writer for the index file of a thread, in wire version 1.
 struct Tracer {
     file: BufWriter<File>,
     fields: [u32; 4],

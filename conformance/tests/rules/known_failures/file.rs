@@ -291,7 +291,8 @@ fn a_wrong_detail_count_is_rejected_only_in_the_footer() {
     });
 }
 
-/// The bytes of a torn detail are not an event, but are no reason to reject the file either.
+/// The bytes of a torn detail are not an event, but they are not a reason to reject the file
+/// either.
 #[test]
 fn a_detail_torn_at_any_byte_keeps_the_details_before_it() {
     for size in 0..132 {
@@ -335,8 +336,8 @@ fn a_block_of_zeros_is_a_hole_and_later_events_keep_their_positions() {
 
 #[test]
 fn the_smallest_length_can_be_too_long_but_not_too_short() {
-    // The last detail event, at 329, now ends 14 bytes before the footer. After the event, the
-    // bytes contain a length of 24.
+    // The last detail event, at offset 329, now ends 14 bytes before the footer. The bytes after
+    // the event contain a length of 24.
     each(
         |t| {
             t.patch(DETAIL, 329, &118_u32.to_le_bytes());

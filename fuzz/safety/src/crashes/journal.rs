@@ -116,7 +116,7 @@ impl StorageFile for File {
 ///
 /// Each sector contains either what was last synchronized, or the data of any later write to it.
 /// The file has any size that it has had since the last synchronization. Sectors are chosen
-/// independently of each other, whatever the order of the writes was.
+/// independently of each other, whatever the order of the writes.
 #[derive(Debug)]
 pub struct States {
     sector: usize,

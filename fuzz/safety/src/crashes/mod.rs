@@ -1,6 +1,6 @@
-//! Simulates power loss at every step of a writer, and reads every state that can result.
+//! Simulates power loss at every step of a writer, and reads every resulting state.
 //!
-//! A disk may write sectors in any order, and any unsynchronized sector may be missing. These
+//! A disk may write sectors in any order, so any unsynchronized sector may be missing. These
 //! guarantees hold for every [state](States) of a file:
 //!
 //! - every event before the last synchronization is present and unchanged;
@@ -39,7 +39,7 @@ const THREAD: &str = "thread_7";
 enum Content {
     /// Numbers and bytes of an ordinary program.
     Plain,
-    /// Numbers and bytes that look like parts of the format.
+    /// Numbers and bytes that look like parts of a trace.
     Format,
 }
 
@@ -56,7 +56,7 @@ pub struct Tally {
     pub fault_count: u64,
 }
 
-/// A reader under attack: the library or, in a test, a reader with a planted bug.
+/// The reader under test: the library, or a reader with a planted bug.
 pub trait Reads {
     /// Reads the events of an index file, or returns `None` if the file is rejected. The positions
     /// of holes are returned separately.
@@ -205,7 +205,7 @@ fn plain_payload(detail: u64) -> Vec<u8> {
     vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
 }
 
-/// Returns a payload that looks like part of the detail file before this detail.
+/// Returns a payload that looks like the part of the detail file before this detail.
 fn format_payload(wire: Wire, detail: u64) -> Vec<u8> {
     let file = DetailFile::finalized(wire.version(), detail);
     match detail % 4 {
@@ -337,8 +337,8 @@ impl Run<'_> {
                 && header.thread_id == 7
                 && header.event_type == DetailEventType::FUNCTION_CALL
                 && found.payload_size() == payload.len() as u64;
-            // The index reveals the change, because its event links to another detail or has
-            // another time.
+            // The index reveals the change, because its event links to a different detail or has a
+            // different time.
             let is_told = !is_good
                 && found.seq >= lasting
                 && (header.index_seq != seq || header.timestamp != time);

@@ -1,5 +1,5 @@
-//! Lists mutations of already faulty files in which other bytes cannot be distinguished from an
-//! event.
+//! Lists mutations of already faulty files in which bytes that are not an event cannot be
+//! distinguished from one.
 
 use super::Mutation;
 
@@ -34,7 +34,7 @@ const FLIPPED: [&str; 2] = [
     "iftr-013-where-only-its-numbers-say/",
 ];
 
-/// Returns whether a mutation of this file is one of those explained here.
+/// Returns whether this mutation of a file is explained here.
 pub(super) fn is_explained(name: &str, mutation: Mutation) -> bool {
     let is_of = |case: &&str| name.get(3..).is_some_and(|name| name.starts_with(case));
     match mutation {

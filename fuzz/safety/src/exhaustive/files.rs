@@ -18,8 +18,8 @@ pub struct File {
     pub wire: u8,
     /// The file's content.
     pub bytes: Vec<u8>,
-    /// The thread's other file, for attacks that need both. It comes from the case or, if the case
-    /// has none, from the clean session.
+    /// The other file of the thread, for attacks that need both. It comes from the case or, if the
+    /// case has none, from the clean session.
     pub beside: Vec<u8>,
     /// Truncations of this file to at most this size are the same as those of another file.
     pub shared: usize,
@@ -27,8 +27,8 @@ pub struct File {
     pub fields: BTreeMap<usize, String>,
 }
 
-/// Returns all distinct files, sorted by kind and content. In this order, of all earlier files, a
-/// file shares its longest prefix with its direct predecessor.
+/// Returns all distinct files, sorted by kind and content. In this order, no earlier file shares a
+/// longer prefix with a file than its direct predecessor.
 #[must_use]
 pub fn files() -> Vec<File> {
     let cases = corpus::cases();

@@ -40,10 +40,10 @@ pub use subject::{Event, Events, Library, Reading, Source, Subject};
 const LARGE: usize = 4 << 10;
 /// In a quick run, bits are flipped in only one in this many bytes in the middle of a large file.
 const STEP: usize = 64;
-/// In a quick run, only one in this many flips, and one in this many truncations, is also
-/// recovered.
+/// In a quick run, the file is also recovered after only one in this many flips, and after one in
+/// this many truncations.
 const RECOVERED: [usize; 2] = [512, 16];
-/// The files of which every mutation is recovered.
+/// The files for which every mutation is recovered.
 const CLEAN: [&str; 4] = [
     "v1/clean-index/index.atf",
     "v1/clean-detail/detail.atf",
@@ -170,7 +170,7 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// Tests mutation `at` of a file. Truncations come first, followed by flips.
+    /// Tests mutation number `at` of a file. Truncations come first, followed by flips.
     fn one(&self, file: &File, base: &Base, at: usize, scratch: &Scratch, tally: &mut Tally) {
         let size = file.bytes.len();
         let mutation = Mutation::nth(size, at);

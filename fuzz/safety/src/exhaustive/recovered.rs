@@ -80,8 +80,8 @@ impl Scratch {
         self.same_events(bytes, file.kind)
     }
 
-    /// Checks that the recovered events are a prefix of the events read from the bytes, and
-    /// identical except for links.
+    /// Checks that the recovered events are a prefix of the events read from the bytes, except for
+    /// links.
     fn same_events(&self, bytes: &[u8], kind: FileKind) -> Result<(), String> {
         if kind == FileKind::Detail {
             return Ok(());

@@ -1,5 +1,5 @@
-//! What the attacks are aimed at: a reader, a checker, a recovery and the C API. Tests replace each
-//! of them with a broken version.
+//! The targets of the attacks: a reader, a checker, a recovery and the C API. Tests replace each of
+//! them with a broken version.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -54,7 +54,7 @@ pub enum Source<'a> {
     Path(&'a Path),
 }
 
-/// The subject of the attacks.
+/// The target of the attacks.
 pub trait Subject: Sync {
     /// Reads a file, or returns `None` if it is rejected.
     fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
@@ -92,7 +92,7 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`recover`].
+    /// Returns an error if [`recover`] does.
     fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
         recover(path, out, &RecoverOptions::default()).map(drop)
     }
@@ -190,7 +190,7 @@ fn seekable(bytes: &[u8]) -> Option<Seekable<std::io::Cursor<Vec<u8>>>> {
     Seekable::new(std::io::Cursor::new(bytes.to_vec())).ok()
 }
 
-/// Bytes that are read a few at a time.
+/// Bytes that can only be read a few at a time.
 struct Dribble(Vec<u8>);
 
 impl ReadAt for Dribble {

@@ -27,7 +27,7 @@ impl Layer {
     ///
     /// # Errors
     ///
-    /// Returns an error if the layer does not respond, because then no fault would ever happen.
+    /// Returns an error if the layer does not respond, because no faults would ever occur.
     pub fn get() -> io::Result<Self> {
         let layer = Self(());
         layer.plan(Plan::Count);
@@ -53,7 +53,7 @@ impl Layer {
                 format!("call={call},errno={error},ever={ever}")
             }
         };
-        // The layer reads the command from the path. No such file exists, so opening it always
+        // The path contains the command for the layer. No such file exists, so opening it always
         // fails.
         let _ = File::open(format!("/atf-faults/{order}"));
     }
@@ -64,7 +64,7 @@ impl Layer {
         let _ = File::open(format!("/atf-faults/bad={start},to={end},file={file}"));
     }
 
-    /// Ends the plan, and returns the names and outcomes of the calls that were made during it.
+    /// Ends the plan, and returns the names and outcomes of the calls made since it started.
     ///
     /// # Errors
     ///

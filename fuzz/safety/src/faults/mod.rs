@@ -3,7 +3,7 @@
 //! A small C layer ([`Layer`]) intercepts libc's calls to open, read, write, stat, create, rename,
 //! remove and synchronize files, and counts them. In separate runs, each call fails with EIO,
 //! ENOSPC or EINTR, or transfers only one byte, either once or from then on. In other runs, the
-//! disk becomes full after each possible number of bytes.
+//! disk fills up after each possible number of bytes.
 //!
 //! These guarantees hold:
 //!
@@ -48,7 +48,7 @@ pub enum Extent {
     ForEver,
 }
 
-/// A fault and where it happens.
+/// A fault and where it occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
     /// No faults; calls are only counted.
@@ -66,7 +66,7 @@ pub const ENOSPC: i32 = 28;
 /// Interrupted by a signal.
 pub const EINTR: i32 = 4;
 
-/// All faulty outcomes of a call, except for endless interruptions. No kernel causes these, and the
+/// All faulty outcomes of a call, except for endless interruptions. No kernel does this, and the
 /// library retries an interrupted call until it succeeds.
 pub const FAULTS: [(Fault, Extent); 7] = [
     (Fault::Error(EIO), Extent::Once),

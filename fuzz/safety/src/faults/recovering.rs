@@ -16,8 +16,8 @@ use atf_samples::tree;
 
 use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
 
-/// The difference in bytes between two sizes of full disks. It is prime, so that the disk fills up
-/// at every position in a record.
+/// The difference in bytes between successive disk sizes. It is prime, so that the disk fills up at
+/// every position in a record.
 const SPACES: usize = 13;
 
 /// A recovery: the library's [`recover`](atf::rewrite::recover) or, in a test, a version with a
@@ -54,7 +54,7 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..tally.calls)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
-    // In-memory writers, which share their code with writers of real files, are tested with every
+    // In-memory writers share their code with writers of real files, and are tested with every
     // size.
     let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
     for plan in calls.chain(spaces) {
@@ -73,9 +73,9 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     Ok(tally)
 }
 
-/// Writes a session that exercises every step of a recovery: a thread with a gap, an orphan detail
-/// and a torn detail; an unreadable thread; a renamed folder; files left by an earlier recovery;
-/// and a wrong manifest.
+/// Writes a session that exercises every step of a recovery. It contains a thread with a gap, an
+/// orphan detail and a torn detail; an unreadable thread; a renamed folder; files left by an
+/// earlier recovery; and a wrong manifest.
 fn damaged_session(path: &Path) -> io::Result<()> {
     let case = corpus::find("v1/clean-session").ok_or(io::ErrorKind::NotFound)?;
     case.write(path)?;
@@ -169,7 +169,7 @@ impl Case<'_> {
         }
     }
 
-    /// Returns whether these are the files of a run without faults, except that the manifest may
+    /// Returns whether these are the files of a run without faults, except for a manifest that may
     /// have been rewritten.
     fn is_expected(&self, out: &BTreeMap<String, Vec<u8>>) -> bool {
         let is_same = |(name, expected): (&String, &Vec<u8>)| {

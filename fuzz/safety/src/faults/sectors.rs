@@ -27,10 +27,10 @@ const EVENT: u64 = 32;
 const DETAIL: u64 = 24;
 /// The size of a kill journal's header in bytes.
 const RING: u64 = 128;
-/// The numbers of events and details in the files if a kill journal contains the rest.
+/// The numbers of events and details in the files if the others are in a kill journal.
 const IN_FILES: (usize, usize) = (60, 20);
 
-/// The maximum number of failing reads on a completely unreadable `index.atf`. A disk can take
+/// The maximum number of failing reads of a completely unreadable `index.atf`. A disk can take
 /// seconds for each failing read. Finding the bad sectors takes one read for each of the six
 /// sectors, and two for the pieces that contain them.
 const MOST_READS: usize = 12;
@@ -199,7 +199,7 @@ impl Session {
         }
     }
 
-    /// Returns the lost bytes as parts of the two files. The bytes of a kill journal continue the
+    /// Returns the lost bytes as ranges of the two files. The bytes of a kill journal continue the
     /// files. If the journal's header is lost, all its bytes are lost.
     fn bad_parts(&self, name: &str, bad: &Range<u64>) -> Vec<(&str, Range<u64>)> {
         let files = ["index.atf", "detail.atf"];
@@ -218,7 +218,7 @@ impl Session {
         };
         let mut parts: Vec<_> = self.areas.iter().filter_map(part).collect();
         if let [(_, index), (_, detail)] = &parts[..] {
-            // If a detail's length is lost, the details after it can be found only by the links of
+            // If a detail's length is lost, later details can be found only through the links of
             // their index events.
             let details = self.details.iter().map(|(_, place)| place).zip(0..);
             let mut unfound = details.filter(|(place, seq)| {
@@ -278,7 +278,7 @@ impl Session {
         self.is_stated(name, bad, report)
     }
 
-    /// Checks that the report contains the file and the range of bad bytes, rounded to whole
+    /// Checks that the report contains the file and the range of unreadable bytes, rounded to whole
     /// events.
     fn is_stated(&self, name: &str, bad: &Range<u64>, report: &Report) -> Result<(), String> {
         let thread = report.threads().next().ok_or("no thread")?;

@@ -24,7 +24,7 @@ use super::{FAULTS, Fault, Layer, Plan, Tally};
 
 /// The number of events in the thread. Every third event has a detail.
 const COUNT: u64 = 200;
-/// How many events, with their details, fit on one page of the largest disk, approximately.
+/// The approximate number of events, with their details, that fit on one page of the largest disk.
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
@@ -41,8 +41,8 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// How far a writer got: how many events and details it reported as flushed, or `None` if it did
-/// not create the thread, and whether it finished.
+/// How far a writer got: the numbers of events and details that it reported as flushed (`None` if
+/// it did not create the thread), and whether it finished.
 struct Written {
     flushed: Option<(u64, u64)>,
     result: atf::Result<()>,
@@ -213,13 +213,13 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
     }
 }
 
-/// Makes the disk full after each byte of a writer's output in turn, in both wire versions.
+/// Lets the disk fill up after each byte of a writer's output in turn, in both wire versions.
 #[must_use]
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();
     for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
-        // Increase the space byte by byte, from none to enough for everything.
+        // Increase the space byte by byte until everything fits.
         for space in 0.. {
             tally.runs += 1;
             let small = SmallDisk::new(space);

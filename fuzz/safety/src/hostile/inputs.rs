@@ -129,7 +129,7 @@ fn open(version: u8, count: u64) -> IndexFile {
     IndexFile::finalized(version, count).placeholder()
 }
 
-/// Makes as many threads as fit, each with problems.
+/// Makes as many threads as possible, each with problems.
 fn threads(size: usize) -> Files {
     let file = open(1, 3).without_footer();
     let count = size / file.len();
@@ -248,7 +248,7 @@ fn record(seq: u64, payload: usize) -> DetailRecord {
     }
 }
 
-/// Makes as many details as fit, with payloads of `payload` bytes.
+/// Makes as many details as possible, with payloads of `payload` bytes.
 fn details(size: usize, payload: usize) -> Files {
     let fits = (size / (24 + payload)).max(1) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, payload)).collect());
@@ -285,8 +285,8 @@ fn broken_often(size: usize) -> Files {
     with_details(bytes, fits)
 }
 
-/// Makes bytes of which every 24th looks like the start of a detail that reaches to the end of the
-/// file.
+/// Makes bytes that look like the start of a detail every 24 bytes; each such detail reaches to the
+/// end of the file.
 fn false_starts(size: usize) -> Files {
     let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
     let mut bytes = file.without_footer();
@@ -302,7 +302,7 @@ fn false_starts(size: usize) -> Files {
     with_details(bytes, 3)
 }
 
-/// Makes a ring with the highest sizes and counts.
+/// Makes a ring with the highest possible sizes and counts.
 fn ring(size: usize) -> Files {
     let mut bytes = b"ATR2\x01\x01\0\0".to_vec();
     bytes.extend(7_u32.to_le_bytes());
@@ -329,7 +329,8 @@ fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
     manifest(&format!("[{}]}}", items.join(",")))
 }
 
-/// Makes a manifest with many additional keys: different and unknown ones, or one that is repeated.
+/// Makes a manifest with many additional keys: either different unknown keys, or one key over and
+/// over.
 fn keys(size: usize, differ: bool) -> Files {
     let key = |at: usize| {
         if differ {

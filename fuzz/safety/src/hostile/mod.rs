@@ -1,4 +1,4 @@
-//! Traces crafted to need a lot of memory, or more time than their size justifies.
+//! Traces crafted to need a lot of memory, or disproportionate time for their size.
 //!
 //! Each [`Input`] is a session of about the requested size. [`work`] reads the
 //! session, checks it and recovers it with salvage. Memory use has a [`bound`], and a trace of
@@ -25,10 +25,11 @@ pub use inputs::{INPUTS, Input};
 /// bounded lists of findings.
 pub const FIXED: usize = 4 << 20;
 /// The memory in bytes allowed per byte of the trace. A detail has at least 24 bytes and takes 8
-/// bytes of memory, or 64 if a salvage finds it. The content of the manifest is kept too.
+/// bytes of memory, or 64 if a salvage finds it. The content of the manifest is also kept in
+/// memory.
 pub const PER_BYTE: usize = 12;
 /// The memory in bytes allowed per byte of a manifest. When a manifest is read, checked and
-/// written, each `{"id":7}` takes the memory of a position in the text, a thread and a problem.
+/// written, each `{"id":7}` needs memory for a position in the text, a thread and a problem.
 pub const PER_MANIFEST_BYTE: usize = 74;
 /// The memory in bytes allowed per byte of a session with many threads. Each thread has three
 /// events in 160 bytes, and much of the memory is for its problems.
@@ -41,7 +42,7 @@ pub const GROWTH: f64 = 2.5;
 ///
 /// # Errors
 ///
-/// Returns errors of the file system.
+/// Returns file system errors.
 pub fn write(input: &Input, size: usize, folder: &Path) -> io::Result<usize> {
     let mut written = 0;
     for (name, bytes) in (input.make)(size) {
@@ -67,7 +68,7 @@ pub fn bound(input: &Input, size: usize) -> usize {
 }
 
 /// Runs every operation on a session: reads and merges events, pairs calls, looks up names, checks
-/// the session and recovers it into `out`. Ignores errors, because only the cost matters.
+/// the session and recovers it into `out`. Ignores errors, because only the resource use matters.
 pub fn work(session: &Path, out: &Path) {
     if let Ok(opened) = SessionReader::open(session) {
         let _ = opened.symbols().function(7);

@@ -16,7 +16,7 @@ pub(super) struct Encoding {
     pub(super) thread_id: u32,
 }
 
-/// The columns of a batch that are needed to encode its rows.
+/// The columns of a batch from which its rows are encoded.
 pub(super) enum Records {
     Events(Box<Events>),
     Details(Box<Details>),
@@ -44,11 +44,11 @@ pub(super) struct Details {
     payload: BinaryArray,
 }
 
-/// The columns of `events` that records are made from.
+/// The columns of `events` from which records are encoded.
 pub(super) const OF_EVENTS: &[&str] = &["time_ns", "kind", "function_id", "depth", "detail_seq"];
 
 impl Records {
-    /// Takes the columns of a batch. The error message says which column is missing or has the
+    /// Takes the columns of a batch. The error message names the column that is missing or has the
     /// wrong type.
     pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {
         let number = |name| numbers(batch, name);
@@ -87,7 +87,7 @@ impl Records {
         }
     }
 
-    /// Appends a row's record. Returns `None` if a column needed for the record has no value in the
+    /// Appends a row's record. Returns `None` if a column that the record needs has no value in the
     /// row.
     #[inline]
     pub(super) fn encode(&self, row: usize, encoding: Encoding, out: &mut Vec<u8>) -> Option<()> {

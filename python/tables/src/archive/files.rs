@@ -56,7 +56,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Returns the size of all files.
+    /// Returns the total size of all files.
     #[must_use]
     pub fn total(&self) -> u64 {
         let stored = self.header_footer.saturating_add(self.other);
@@ -114,7 +114,7 @@ impl Files {
         self.push(entry, 0, 0, [Cell::Null; 6], target.into(), Cell::Null)
     }
 
-    /// Adds bytes of a file that no rows reproduce.
+    /// Adds bytes of a file that are not reproduced by rows.
     pub(super) fn add_bytes(
         &mut self,
         entry: &Entry,
@@ -134,7 +134,7 @@ impl Files {
         self.push(entry, offset, size, from, bytes.into(), null)
     }
 
-    /// Adds bytes of a file that rows reproduce.
+    /// Adds bytes of a file that are reproduced by rows.
     pub(super) fn add_rows(
         &mut self,
         entry: &Entry,

@@ -64,15 +64,15 @@ pub struct Packed {
 ///
 /// The entire content of the folder is packed. A damaged trace is not an error. Before it returns,
 /// `pack` restores all files from its output and compares them with the originals. The archive is
-/// written to a temporary folder that is renamed at the end, so after an error, nothing of the
-/// session remains. The archive is readable only by users who can read the whole session.
+/// written to a temporary folder that is renamed at the end, so no part of the session remains
+/// after an error. The archive is readable only by users who can read the whole session.
 ///
 /// # Errors
 ///
-/// Those of [`Session::open`]; [`Error::File`] if a file cannot be read, changes while it is being
-/// packed, or is not a file, folder or symlink with a UTF-8 name; [`Error::Output`] if the archive
-/// already contains the session or cannot be written; [`Error::Usage`] if a name cannot be used for
-/// a partition.
+/// The errors of [`Session::open`]; [`Error::File`] if a file cannot be read, changes while it is
+/// being packed, or is not a file, folder or symlink with a UTF-8 name; [`Error::Output`] if the
+/// archive already contains the session or cannot be written; [`Error::Usage`] if a name cannot be
+/// used for a partition.
 pub fn pack(
     session: impl AsRef<Path>,
     archive: impl AsRef<Path>,
@@ -85,7 +85,7 @@ pub fn pack(
         options.host.as_deref(),
         options.session.as_deref(),
     )?;
-    // `files` comes last because it turns the tables into an archive.
+    // `files` comes last because only this table makes the others an archive.
     let tables: BTreeSet<_> = options.tables.iter().map(|table| table.name()).collect();
     let tables = tables.into_iter().filter_map(Table::named);
     let tables: Vec<Table> = tables
@@ -240,7 +240,7 @@ impl Packer<'_> {
         Ok(())
     }
 
-    /// Writes a thread's table, and divides the file into rows and other bytes.
+    /// Writes a thread's table, and divides the thread's file into rows and other bytes.
     fn add_table(
         &mut self,
         table: Table,
@@ -308,7 +308,7 @@ fn section_of(table: Table, thread: u32, reader: &ThreadReader) -> Option<Sectio
         table,
         thread,
         encoding: Encoding { wire, thread_id },
-        // A section without events starts where it ends.
+        // If there are no events, the section starts where it ends.
         start: first.unwrap_or(end),
         footer: footer.map_or(0, |footer| footer.len() as u64),
     })

@@ -17,7 +17,8 @@ use super::files::RowRange;
 use crate::error::Error;
 use crate::table::Table;
 
-/// The maximum number of rows in a batch. A batch contains at most the payloads of one row group.
+/// The maximum number of rows in a batch. A batch never contains the payloads of more than one row
+/// group.
 const BATCH: usize = 1 << 14;
 
 /// The batches of a Parquet file.
@@ -73,7 +74,7 @@ impl Batches {
         bad(&self.path, format!("from row {}: {why}", self.rows))
     }
 
-    /// Returns the next batch; `None` at the end.
+    /// Returns the next batch, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
         loop {
             let batch = guard(|| self.reader.as_mut().and_then(Iterator::next).transpose());
@@ -134,7 +135,7 @@ impl RecordReader {
         (self.table, self.thread) == (rows.table, rows.thread) && self.start <= rows.row
     }
 
-    /// Passes the rows' records to `sink` in large pieces.
+    /// Passes the rows' records to `sink` in large chunks.
     pub(super) fn read(
         &mut self,
         rows: &RowRange,
@@ -179,5 +180,5 @@ impl RecordReader {
     }
 }
 
-/// How many bytes of records to pass at a time.
+/// The number of bytes of records to pass at a time.
 const PASSED: usize = 256 << 10;

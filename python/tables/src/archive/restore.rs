@@ -277,7 +277,7 @@ fn word(column: &DictionaryArray<Int8Type>, row: usize) -> Option<&str> {
     is_there(words, key).then(|| words.value(key))
 }
 
-/// Rejects paths that could lead out of the session's folder.
+/// Rejects paths that could lead outside the session's folder.
 fn check_path(path: &str, kind: Kind) -> Result<(), &'static str> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     match path {

@@ -27,7 +27,7 @@ pub(super) struct Disk {
     root: PathBuf,
     file: Option<(PathBuf, File)>,
     /// Folders with their modes, which are set last because they may make a folder read-only.
-    /// Symlinks are also created last, because they may lead elsewhere.
+    /// Symlinks are also created last, because they may point elsewhere.
     folders: Vec<(PathBuf, Option<u32>)>,
     links: Vec<(PathBuf, String)>,
 }
@@ -60,7 +60,7 @@ impl Sink for Disk {
             (Kind::File, _) => {
                 let file = File::create_new(&path).map_err(|error| output(&path, error))?;
                 if let Some(mode) = entry.mode {
-                    // The file is already open, so it can be written regardless of its mode.
+                    // The file is already open, so it can be written whatever its mode.
                     set_mode(&path, mode).map_err(|error| output(&path, error))?;
                 }
                 self.file = Some((path, file));

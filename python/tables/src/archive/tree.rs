@@ -36,8 +36,8 @@ impl Kind {
 ///
 /// # Errors
 ///
-/// Fails if a folder cannot be read, a name is not UTF-8, or an entry is not a file, folder or
-/// symlink.
+/// Returns an error if a folder cannot be read, a name is not UTF-8, or an entry is not a file,
+/// folder or symlink.
 pub(super) fn list(root: &Path) -> Result<Vec<Entry>, Error> {
     let mut entries = Vec::new();
     // Do not recurse, because deeply nested folders could overflow the stack.
@@ -118,7 +118,7 @@ pub(super) fn set_mode(_: &Path, _: u32) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Restricts access to a folder and its contents to users who have the same access to all of
+/// Restricts access to a folder and its contents to users who have the same access to all
 /// `entries`.
 pub(super) fn limit(folder: &Path, entries: &[Entry]) -> Result<(), Error> {
     let modes = |kind| {

@@ -34,11 +34,11 @@ pub struct Unpacked {
     pub bytes: u64,
 }
 
-/// Restores the files of a session to `session`, which must not exist, byte for byte. Verifies the
-/// checksum of each file.
+/// Restores the files of a session, byte for byte, to the folder `session`, which must not exist
+/// yet. Verifies the checksum of each file.
 ///
 /// All files are written to a temporary folder next to `session`. The folder is renamed at the end,
-/// so after an error, nothing remains.
+/// so nothing remains after an error.
 ///
 /// # Errors
 ///

@@ -175,8 +175,8 @@ fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
     }
 }
 
-/// Starts 131 threads and, once all their files exist, lets them make their last calls one after
-/// another. Exits when the manifest contains a loss.
+/// A program that starts 131 threads and, once all their files exist, lets them make their last
+/// calls one after another. It exits when the manifest contains a loss.
 const THREADS: &str = r#"
 #include <glob.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 //! Emits a record as one type for all wire versions, and the conversions between the type and
 //! bytes.
 //!
-//! The type has every field of any wire version, except for fixed values and padding. Each field is
+//! The type has the fields of all wire versions, except for fixed values and padding. Each field is
 //! as wide as in the widest version. A field is an `Option` if a version has a value for "none" or
 //! lacks the field. If a version lacks a field but the file's header has it, the header's value is
 //! used.
@@ -58,7 +58,7 @@ struct Member<'a> {
     field: &'a Field,
     /// The field's type, the widest in any version.
     ty: Type,
-    /// Where the value comes from in versions that lack the field.
+    /// The source of the value in versions that lack the field.
     absent: Absent,
     /// Whether any version has a value that means "none".
     has_none: bool,
@@ -341,7 +341,7 @@ impl<'a> Decoded<'a> {
         quote!(#(#constants)*)
     }
 
-    /// Returns a zero of the type without `Option`.
+    /// Returns a zero value of the type without `Option`.
     fn zero(&self, member: &Member<'_>) -> TokenStream {
         match member.field.enumeration.as_deref() {
             Some(_) => {
@@ -518,8 +518,8 @@ fn to_packed(ty: Type, value: TokenStream) -> TokenStream {
     }
 }
 
-/// Returns code for a zero of the packed struct's type if `in_wire` is set, and of the decoded type
-/// otherwise.
+/// Returns code for a zero value of the packed struct's type if `in_wire` is set, or of the decoded
+/// type otherwise.
 fn zero(ty: Type, in_wire: bool) -> TokenStream {
     let zero = match ty.scalar {
         _ if !in_wire => quote!(0),

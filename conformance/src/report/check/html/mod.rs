@@ -87,8 +87,8 @@ impl<W: Write> Html<W> {
         self.bytes += session.size();
         let key = (Reverse(session.worst()), totals.sessions);
         self.kept.insert(key, session);
-        // One session is always far below the limit, because the number of its findings is limited
-        // too.
+        // A single session is always far below the limit, because the number of its findings is
+        // also limited.
         while self.kept.len() > SESSIONS || self.bytes > BYTES {
             let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
                 return;

@@ -30,7 +30,7 @@ pub(super) struct Session {
     size: usize,
 }
 
-/// How many times a session breaks a rule.
+/// The number of times that a session breaks a rule.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Cell {
     /// The number of files that break the rule.

@@ -13,8 +13,8 @@ use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 /// The maximum number of characters of standard error to show. The JSON report contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// How many bytes of details still fit on the page. Once this reaches 0, the page shows further
-/// failures without details and says so.
+/// The number of bytes of details that still fit on the page. Once this reaches 0, the page shows
+/// further failures without details and says so.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 

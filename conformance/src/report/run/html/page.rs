@@ -144,7 +144,7 @@ fn testees(results: &Results) -> Vec<TesteeView> {
 fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
-    // Link to the home page only if the manifest's URL is that of a web page.
+    // Link to the home page only if its URL in the manifest is a web address.
     let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     TesteeView {
         name: shown(&testee.name),
