@@ -7,17 +7,17 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "6d3e287e0b22f2ab2634b74a9ca5a3d90a87beaac46f55ec2656f80f25a60af3",
+    digest: "628e33f9d0862a4a511ceb0453acf49531c9c50505df921c6690de70539bf666",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "ac43afe0e706a32b852441bdf07bf2beafa730a4da12219dce4f27d6422432d2",
+    digest: "8cdaa8430e624020183eca6a9f83a6a7255a5aec6c1daba7ae09673711cb2cef",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "11d27266338f3776e243618a4def9306bd08801a9d5b4c6acfb8f8e61a269fe6",
+    digest: "6aacd41dffe31c8b41c1c8a5406c0cfd334670dab6a0a9987b3b950cb549ea12",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
