@@ -58,6 +58,7 @@ mod guest;
 pub mod hook;
 mod last_thread;
 mod lifecycle;
+mod loader;
 mod marks;
 mod memory;
 mod modules;

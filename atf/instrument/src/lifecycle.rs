@@ -16,6 +16,7 @@ use atf::write::{SessionWriter, session_name};
 use crate::aside;
 use crate::guest::{complain, look_at_stderr, uncancelled, without_signals};
 use crate::last_thread;
+use crate::loader;
 use crate::memory;
 use crate::process::{self, IS_OFF, PROCESS, Process, current};
 use crate::settings::{Place, Settings};
@@ -130,6 +131,7 @@ extern "C" fn begin() {
     // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
     look_at_stderr();
+    loader::prepare();
     if thread::is_main() {
         last_thread::watch_main_thread();
     }

@@ -1,24 +1,17 @@
 //! Finds the module that a function belongs to.
 
-use std::env;
-use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::mem;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{self, PathBuf};
 use std::ptr;
-use std::slice;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use atf::manifest::Module;
 use atf::record::Recording;
-#[cfg(target_pointer_width = "32")]
-use libc::Elf32_Phdr as ProgramHeader;
-#[cfg(target_pointer_width = "64")]
-use libc::Elf64_Phdr as ProgramHeader;
 
 use crate::functions;
 use crate::guest::lock;
+use crate::loader::{self, Loaded};
 use crate::marks::{Functions, Marks};
 use crate::settings::Settings;
 
@@ -88,17 +81,6 @@ struct Known {
     functions: Option<Functions>,
 }
 
-/// A module as the loader describes it.
-#[derive(Debug, PartialEq, Eq)]
-struct Loaded {
-    path: PathBuf,
-    base: usize,
-    size: usize,
-    build_id: String,
-    /// Start and end of each executable segment.
-    code: Vec<(usize, usize)>,
-}
-
 impl Modules {
     pub(crate) fn new() -> Self {
         Self {
@@ -150,11 +132,7 @@ impl Modules {
         settings: &'static Settings,
         recording: &Mutex<Option<Recording>>,
     ) {
-        let contains = |loaded: &Loaded| {
-            let mut code = loaded.code.iter();
-            code.any(|(start, end)| (*start..*end).contains(&function))
-        };
-        let Some(module) = loaded_modules().into_iter().find(contains) else {
+        let Some(module) = loader::module(function) else {
             return;
         };
         let mut known = lock(&self.known);
@@ -210,109 +188,6 @@ fn described((place, known): (usize, &Known)) -> Module {
 /// Returns a module's id. Modules are numbered from 1; 0 means code without a module.
 fn module_id(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1)
-}
-
-/// Returns the modules that are currently loaded.
-fn loaded_modules() -> Vec<Loaded> {
-    let mut modules = Vec::new();
-    // SAFETY: the callback gets only this pointer, which is valid during the call.
-    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };
-    modules
-}
-
-/// Adds a module to the vector of [`loaded_modules`].
-unsafe extern "C" fn add(
-    info: *mut libc::dl_phdr_info,
-    _size: usize,
-    modules: *mut c_void,
-) -> c_int {
-    // SAFETY: `loaded_modules` passes a pointer to its vector.
-    let modules = unsafe { &mut *modules.cast::<Vec<Loaded>>() };
-    // SAFETY: the loader passes a valid pointer.
-    let info = unsafe { &*info };
-    if info.dlpi_phdr.is_null() {
-        return 0;
-    }
-    // SAFETY: the loader keeps the module's program headers in memory.
-    let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
-    let address =
-        |header: &ProgramHeader| usize::try_from(info.dlpi_addr.wrapping_add(header.p_vaddr));
-    let extent = |header: &ProgramHeader| {
-        let start = address(header).ok()?;
-        Some((
-            start,
-            start.checked_add(usize::try_from(header.p_memsz).ok()?)?,
-        ))
-    };
-    let segments = || {
-        headers
-            .iter()
-            .filter(|header| header.p_type == libc::PT_LOAD)
-    };
-    let start = segments().filter_map(extent).map(|(start, _)| start).min();
-    let end = segments().filter_map(extent).map(|(_, end)| end).max();
-    let (Some(start), Some(end)) = (start, end) else {
-        return 0;
-    };
-    // Where the module's pages begin.
-    let base = start & !0xfff;
-    let code = segments().filter(|header| header.p_flags & libc::PF_X != 0);
-    let notes = headers
-        .iter()
-        .filter(|header| header.p_type == libc::PT_NOTE);
-    let build_id = notes.filter_map(extent).find_map(|(start, end)| {
-        let size = end.saturating_sub(start);
-        // SAFETY: the segment is mapped while the module is loaded, and the module stays loaded
-        // during the callback.
-        let notes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(start), size) };
-        build_id(notes)
-    });
-    modules.push(Loaded {
-        path: path(info.dlpi_name),
-        base,
-        size: end.saturating_sub(base),
-        build_id: build_id.unwrap_or_default(),
-        code: code.filter_map(extent).collect(),
-    });
-    0
-}
-
-/// Returns a module's path. The loader's name for the executable is empty.
-fn path(name: *const libc::c_char) -> PathBuf {
-    if name.is_null() {
-        return PathBuf::new();
-    }
-    // SAFETY: the loader passes a valid string.
-    let name = unsafe { CStr::from_ptr(name) };
-    if name.is_empty() {
-        return env::current_exe().unwrap_or_default();
-    }
-    let path = PathBuf::from(OsStr::from_bytes(name.to_bytes()));
-    // The program may change its working directory before the file is opened.
-    path::absolute(&path).unwrap_or(path)
-}
-
-/// Finds the build id among a module's notes. Each note consists of the sizes of its name and
-/// contents, a type, and the name and contents, each padded to 4 bytes.
-fn build_id(notes: &[u8]) -> Option<String> {
-    const GNU_BUILD_ID: u32 = 3;
-    let mut rest = notes;
-    loop {
-        let (head, tail) = rest.split_first_chunk::<12>()?;
-        let (words, _) = head.as_chunks();
-        let [name_size, size, kind] =
-            [0, 1, 2].map(|word: usize| words.get(word).copied().map(u32::from_ne_bytes));
-        let (name_size, size) = (
-            usize::try_from(name_size?).ok()?,
-            usize::try_from(size?).ok()?,
-        );
-        let contents = tail.get(name_size.next_multiple_of(4)..)?;
-        if kind? == GNU_BUILD_ID && tail.starts_with(b"GNU\0") {
-            let id = contents.get(..size)?;
-            return Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
-        }
-        rest = contents.get(size.next_multiple_of(4)..)?;
-    }
 }
 
 type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;

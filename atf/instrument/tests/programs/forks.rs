@@ -15,10 +15,17 @@ fn so_does_one_that_no_handler_of_forks_was_called_in() {
     children("raw-fork");
 }
 
+/// Needs the C library's `_dl_find_object`.
+#[test]
+#[cfg(target_env = "gnu")]
+fn so_does_one_that_was_forked_while_another_thread_had_the_loaders_lock() {
+    children("fork-locked");
+}
+
 fn children(way: &str) {
     Program::each("life.c", |program| {
         let run = program.run(&[way]);
-        assert_eq!(run.sessions.len(), 2);
+        assert_eq!(run.sessions.len(), 2, "{:?}", run.output);
         let text = String::from_utf8(run.output.stdout.clone()).unwrap();
         let mut counted: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
         let mut calls: Vec<_> = run

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <link.h>
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -177,6 +178,20 @@ static PLAIN void plugins(const char *first, const char *second) {
     }
 }
 
+static _Atomic int has_lock;
+
+static PLAIN int keep_lock(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)info, (void)size, (void)data;
+    has_lock = 1;
+    for (;;) pause();
+    return 0;
+}
+
+static PLAIN void *with_loaders_lock(void *unused) {
+    dl_iterate_phdr(keep_lock, 0);
+    return unused;
+}
+
 // Like a daemon, closes all descriptors and opens new files that reuse their numbers.
 static PLAIN void close_all(const char *path) {
     leaf(1);
@@ -278,6 +293,25 @@ PLAIN int main(int argc, char **argv) {
         leaf(1);
     }
     // A thread of a forked child ends before it calls anything.
+    if (!strcmp(mode, "fork-locked")) {
+        leaf(1);
+        fflush(stdout);
+        pthread_t thread;
+        pthread_create(&thread, 0, with_loaders_lock, 0);
+        while (!has_lock) usleep(1000);
+        if (fork() == 0) {
+            alarm(20);
+            calls = 0;
+            tree(3);
+            printf("%lu\n", (unsigned long)calls);
+            fflush(stdout);
+            _exit(0);
+        }
+        wait(0);
+        printf("%lu\n", (unsigned long)calls);
+        fflush(stdout);
+        _exit(0);
+    }
     if (!strcmp(mode, "fork-end")) {
         leaf(1);
         if (fork() == 0) pthread_exit(0);
