@@ -72,7 +72,8 @@ mod thread;
 mod trigger;
 mod window;
 
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use rtrb::RingBuffer;
 
@@ -206,6 +207,19 @@ impl Capacity {
     fn check(self) -> Result<()> {
         check("events", self.events, 1, MOST_EVENTS)?;
         check("payload_size", self.payload_size, 0, MOST_PAYLOAD)
+    }
+}
+
+/// Sleeps in a traced thread. On Linux, `thread::sleep` is a point at which `pthread_cancel` ends
+/// the thread, and the caller's state would stay in use.
+fn sleep(time: Duration) {
+    if cfg!(target_os = "linux") {
+        let (nothing, changed) = (Mutex::new(()), Condvar::new());
+        let nothing = nothing.lock().unwrap_or_else(PoisonError::into_inner);
+        // It may end early, as each caller checks again.
+        drop(changed.wait_timeout(nothing, time));
+    } else {
+        std::thread::sleep(time);
     }
 }
 

@@ -2,13 +2,12 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use rtrb::{Producer, PushError};
 
 use super::losses::Losses;
-use super::{Capacity, MISSED, NO_DETAIL, Overflow, Slot};
+use super::{Capacity, MISSED, NO_DETAIL, Overflow, Slot, sleep};
 use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link};
 
@@ -305,7 +304,7 @@ impl Recorder {
                 return false;
             }
             checks = checks.saturating_add(1);
-            thread::sleep(if checks <= MOST_CHECKS {
+            sleep(if checks <= MOST_CHECKS {
                 BLOCKED
             } else {
                 BLOCKED_LONG

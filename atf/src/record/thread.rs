@@ -1,12 +1,11 @@
 //! A traced thread's part of a recording.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use super::losses::Losses;
 use super::shared::Shared;
-use super::{Capacity, Lost, Recorder};
+use super::{Capacity, Lost, Recorder, sleep};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::{Holder, InUse, Revoker, revocable};
 use crate::wire::EventKind;
@@ -160,7 +159,7 @@ impl Direct {
         for _ in 0..ATTEMPTS {
             match self.writer.revoke() {
                 Ok(writer) => return writer.map(|mut writer| writer.finalize()),
-                Err(InUse) => thread::sleep(WAITING),
+                Err(InUse) => sleep(WAITING),
             }
         }
         None

@@ -98,6 +98,16 @@ fn hooks_change_no_errno_and_act_on_no_cancellation() {
 }
 
 #[test]
+fn a_thread_that_waits_for_room_is_not_cancelled() {
+    Program::with("life.c", |program| {
+        let run = program.finished(program.command(&["cancel"]).env("ATF_RING", "256"));
+        let trace = run.session().accepted();
+        assert_eq!(trace.calls().returned, 20_002);
+        assert_eq!(trace.lost(), 0);
+    });
+}
+
+#[test]
 fn a_program_that_closes_all_descriptors_harms_neither_its_files_nor_the_trace() {
     Program::each("life.c", |program| {
         let own = program.folder.path().join("own");
