@@ -20,6 +20,7 @@
 //! | a signal, `_exit` or `exec` ends the program | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records its own session, next to its parent's |
+//! | `vfork` | the child's calls are recorded as its parent's, or lost and counted if its thread has no events yet |
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
 //! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again at the next return |
 //! | the program closes descriptors that it did not open | none: the library's files are open only while being written |

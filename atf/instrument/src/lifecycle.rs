@@ -131,6 +131,8 @@ extern "C" fn begin() {
     // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
     look_at_stderr();
+    // Without memory, this is tried again at the first event.
+    let _ = process::claim();
     loader::prepare();
     if thread::is_main() {
         last_thread::watch_main_thread();

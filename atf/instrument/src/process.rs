@@ -47,7 +47,7 @@ pub(crate) static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 /// Whether recording is off: by request, after an error, or at the end.
 pub(crate) static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// A page with the id of the recorded process. In a forked child, the page is zero, so a child is
+/// A page with the id of the process that is recorded, or will be. In a forked child, the page is zero, so a child is
 /// detected even if no fork handler ran.
 static OWNER: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 
@@ -63,7 +63,7 @@ pub(crate) fn is_vforked() -> bool {
     !is_forked() && owner().is_some_and(|owner| owner != std::process::id())
 }
 
-/// Counts an event of a thread that has ended.
+/// Counts an event that its thread cannot record.
 pub(crate) fn lose_event() {
     if let Some(process) = current() {
         process.losses.lose_event(process.now_ns());
@@ -78,6 +78,9 @@ pub(crate) fn current() -> Option<&'static Process> {
 
 /// Makes this process the recorded one.
 pub(crate) fn claim() -> Result<(), String> {
+    if own() {
+        return Ok(());
+    }
     const SIZE: usize = 4096;
     let (rights, kind) = (
         libc::PROT_READ | libc::PROT_WRITE,
@@ -98,12 +101,26 @@ pub(crate) fn claim() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the recorded process's id; 0 in a forked child, `None` before the start.
+/// Returns the id of the process that is recorded, or will be; 0 in a forked child. `None` before
+/// this library is initialized, and without memory.
 #[inline]
 fn owner() -> Option<u32> {
+    owner_page().map(|owner| owner.load(Ordering::Relaxed))
+}
+
+/// Stores this process's id. Returns false if there is no page for it.
+fn own() -> bool {
+    let owner = owner_page();
+    owner.is_some_and(|owner| {
+        owner.store(std::process::id(), Ordering::Relaxed);
+        true
+    })
+}
+
+#[inline]
+fn owner_page() -> Option<&'static AtomicU32> {
     // SAFETY: null, or the page of `claim`, which is never unmapped.
-    let owner = unsafe { OWNER.load(Ordering::Relaxed).as_ref() };
-    owner.map(|owner| owner.load(Ordering::Relaxed))
+    unsafe { OWNER.load(Ordering::Relaxed).as_ref() }
 }
 
 /// Returns whether this process is a forked child that has not yet been recognized as one.
@@ -114,7 +131,7 @@ pub(crate) fn is_forked() -> bool {
 
 /// Abandons the parent's recording in a forked child, without dropping it.
 pub(crate) fn abandon() {
-    OWNER.store(ptr::null_mut(), Ordering::Release);
+    own();
     PROCESS.store(ptr::null_mut(), Ordering::Release);
 }
 

@@ -124,6 +124,10 @@ fn first_event<'a>() -> Option<&'a Thread> {
         // The fork handlers did not run in this child.
         lifecycle::forked();
     }
+    if process::is_vforked() {
+        process::lose_event();
+        return None;
+    }
     // Functions called here may be instrumented.
     thread::stop();
     let process = lifecycle::get()?;
@@ -175,7 +179,7 @@ impl State {
             return;
         }
         // Register before reading the clock, because registering takes a long time.
-        if matches!(self.registration, Registration::None) {
+        if matches!(self.registration, Registration::None) && !process::is_vforked() {
             self.register(losses);
         }
         let Registration::Recorder(recorder) = &mut self.registration else {

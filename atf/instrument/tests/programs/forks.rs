@@ -22,6 +22,19 @@ fn so_does_one_that_was_forked_while_another_thread_had_the_loaders_lock() {
     children("fork-locked");
 }
 
+#[test]
+fn calls_in_a_child_that_shares_its_parents_memory_lose_no_calls_of_the_parent() {
+    Program::each("life.c", |program| {
+        for (functions, calls, lost) in [("", 3, 2), ("leaf", 1, 2)] {
+            let run = program.finished(program.command(&["vfork"]).env("ATF_FUNCTIONS", functions));
+            let trace = run.session().accepted();
+            assert_eq!(trace.calls().returned, calls);
+            assert_eq!(trace.lost() + trace.lost_in_unlisted_threads(), lost);
+            assert_eq!(run.told(), "atf: 2 events are not in the trace\n");
+        }
+    });
+}
+
 fn children(way: &str) {
     Program::each("life.c", |program| {
         let run = program.run(&[way]);

@@ -239,6 +239,18 @@ static PLAIN void *cancelled(void *unused) {
     return unused;
 }
 
+// A child that shares its parent's memory makes a call that its parent's thread has not made.
+static PLAIN void *call_in_a_child(void *unused) {
+    pid_t child = vfork();
+    if (child == 0) {
+        leaf(1);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+    leaf(1);
+    return unused;
+}
+
 static PLAIN void run(void *(*function)(void *)) {
     pthread_t thread;
     pthread_create(&thread, 0, function, 0);
@@ -279,6 +291,7 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "close")) close_all(argv[2]);
     if (!strcmp(mode, "small")) small_stack();
     if (!strcmp(mode, "cancel")) run(cancelled);
+    if (!strcmp(mode, "vfork")) run(call_in_a_child);
     if (!strcmp(mode, "renamed")) run(renamed);
     if (!strcmp(mode, "sigaltstack")) run(on_a_signal_stack);
     if (!strcmp(mode, "fork")) {
