@@ -304,7 +304,9 @@ impl Shared {
         let last = segment.finalize();
         // Threads that are still running may have lost more events while the manifest was written.
         let (lost_events, lost_details) = self.tell(false);
-        let last = last.and_then(|totals| segment.store_manifest().map(|_| totals));
+        // Store the losses even if a thread could not be finalized.
+        let stored = segment.store_manifest();
+        let last = last.and_then(|totals| stored.map(|_| totals));
         let mut state = self.lock();
         let (mut totals, segments) = state.over.unwrap_or((SessionTotals::default(), 1));
         // Return the first error.

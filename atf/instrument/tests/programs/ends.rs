@@ -90,6 +90,19 @@ fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
 }
 
 #[test]
+fn what_a_thread_loses_after_a_jump_out_of_a_hook_is_counted() {
+    Program::with("life.c", |program| {
+        for details in ["off", "all"] {
+            let mut command = program.command(&["jump-out"]);
+            let run = program.finished(command.env("ATF_DETAILS", details));
+            assert!(run.output.status.success(), "{:?}", run.output);
+            // The calls and returns of leaf and of late.
+            assert_eq!(run.session().accepted().lost(), 202, "{details}");
+        }
+    });
+}
+
+#[test]
 fn messages_neither_kill_a_program_without_a_reader_nor_end_up_in_its_files() {
     Program::with("life.c", |program| {
         let lossy = [("ATF_RING", "16"), ("ATF_OVERFLOW", "drop")];

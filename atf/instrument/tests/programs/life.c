@@ -251,6 +251,29 @@ static PLAIN void *call_in_a_child(void *unused) {
     return unused;
 }
 
+static sigjmp_buf out;
+
+static PLAIN void jump_out(int signal) {
+    (void)signal;
+    siglongjmp(out, 1);
+}
+
+static FUNCTION long overflow(long n) {
+    calls++;
+    return overflow(n + 1) + n;
+}
+
+// Leaves a hook that has no room left on its stack.
+static PLAIN void jump_out_of_a_hook(void) {
+    static char stack[1 << 16];
+    stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&own, 0);
+    struct sigaction action = {.sa_handler = jump_out, .sa_flags = SA_ONSTACK};
+    sigaction(SIGSEGV, &action, 0);
+    if (!sigsetjmp(out, 1)) overflow(0);
+    for (int n = 0; n < 100; n++) leaf(1);
+}
+
 static PLAIN void run(void *(*function)(void *)) {
     pthread_t thread;
     pthread_create(&thread, 0, function, 0);
@@ -291,6 +314,7 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "close")) close_all(argv[2]);
     if (!strcmp(mode, "small")) small_stack();
     if (!strcmp(mode, "cancel")) run(cancelled);
+    if (!strcmp(mode, "jump-out")) jump_out_of_a_hook();
     if (!strcmp(mode, "vfork")) run(call_in_a_child);
     if (!strcmp(mode, "renamed")) run(renamed);
     if (!strcmp(mode, "sigaltstack")) run(on_a_signal_stack);
