@@ -109,8 +109,11 @@ pub(crate) fn flamegraph(
         flame::write_difference(first, (&after, &opened.options), title, out)
     })?;
     let [first, second] = &summaries;
-    earlier.tell(first, &mut told);
-    Ok(opened.tell(second, &mut told))
+    let states = [
+        earlier.tell(first, &mut told),
+        opened.tell(second, &mut told),
+    ];
+    Ok(State::of(states.contains(&State::Damaged)))
 }
 
 impl Opened {

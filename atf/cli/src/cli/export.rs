@@ -42,7 +42,8 @@ there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per dis
 thread, for up to a million stacks, and a temporary file. folded: 140 MB for a call tree of a
 million nodes, 1024 functions deep.
 
-FILE gets its name when it is complete, and replaces an older one.
+FILE gets its name when it is complete, and replaces an older one. If this command is killed, it
+leaves a file .atf-export-… next to FILE, which can be deleted.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
 for events that the manifest counts as lost or unwritten; 2 usage, a path that could not be read, or

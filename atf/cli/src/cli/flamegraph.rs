@@ -22,7 +22,8 @@ which a session's timing anchors align it. Sessions of several machines with anc
 recording, all with the same timescale, are then one trace. Events before the recording's start are
 refused.
 
-FILE gets its name when it is complete, and replaces an older one.
+FILE gets its name when it is complete, and replaces an older one. If this command is killed, it
+leaves a file .atf-export-… next to FILE, which can be deleted.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
 for events that the manifest counts as lost or unwritten; 2 usage, a path that could not be read, or

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use atf::EventKind;
+use atf::write::{Event, ThreadWriter, WriteOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -216,6 +218,29 @@ fn a_flame_graph_has_all_hot_functions_and_a_difference_names_both_times() {
     let same = clean(&atf_samples::folder(), &diff);
     assert!(same.contains("before: total"));
     assert!(!same.contains("rgb(245,60,60)"), "nothing changed");
+}
+
+#[test]
+fn a_difference_from_a_trace_with_too_deep_stacks_has_status_1() {
+    let folder = TempDir::new().unwrap();
+    let calls = (0..2_000).map(|at| Event::new(at, 1, EventKind::CALL, 1));
+    let returns = (2_000..4_000).map(|at| Event::new(at, 1, EventKind::RETURN, 1));
+    let mut thread = ThreadWriter::create(folder.path(), 0, &WriteOptions::default()).unwrap();
+    for event in calls.chain(returns) {
+        thread.write(&event).unwrap();
+    }
+    thread.finalize().unwrap();
+    let deep = folder.path().to_str().unwrap();
+    for (before, path) in [(deep, "sample-small"), ("sample-small", deep)] {
+        let arguments = ["flamegraph", "--diff", before, "--out", "-", path];
+        let output = atf(&atf_samples::folder(), &arguments);
+        let (status, _, messages) = texts(&output);
+        assert!(
+            messages.contains("some calls are not told apart"),
+            "{messages}"
+        );
+        assert_eq!(status, 1, "{before} {path}");
+    }
 }
 
 #[cfg(unix)]

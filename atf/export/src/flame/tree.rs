@@ -123,6 +123,10 @@ impl Tree {
             summary.add(&tree.threads, lost, tree.problems);
         }
         summary.is_cut = this.nodes.iter().any(|node| node.name == others);
+        if summary.is_cut {
+            let note = format!("some calls are combined as {OTHERS}: too many or too deep stacks");
+            this.notes.push(note);
+        }
         this.add_up();
         Ok((this, summary))
     }

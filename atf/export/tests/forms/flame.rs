@@ -134,6 +134,26 @@ fn lines_above_the_frames_say_what_is_missing() {
     assert_eq!(notes.len(), 7);
 }
 
+#[test]
+fn lines_above_the_frames_say_that_stacks_are_combined() {
+    let calls = (0..2_000).map(|time| (time, 1, CALL));
+    let returns = (2_000..4_000).map(|time| (time, 1, RETURN));
+    let events: Vec<_> = calls.chain(returns).collect();
+    let (_deep, deep) = write_session(&[(0, &events)]);
+    let expected = "some calls are combined as (further calls): too many or too deep stacks";
+    assert_eq!(notes(&drawn(&deep)), [expected]);
+    let (_shallow, shallow) = write_session(&[(0, &[(1, 1, CALL), (4, 1, RETURN)])]);
+    let (before, after) = (
+        [Process::of_session(&deep)],
+        [Process::of_session(&shallow)],
+    );
+    let mut out = Vec::new();
+    let options = Options::default();
+    flame::write_difference((&before, &options), (&after, &options), "", &mut out).unwrap();
+    let notes = notes(str::from_utf8(&out).unwrap());
+    assert_eq!(notes, [format!("before: {expected}")]);
+}
+
 /// Returns the lines about missing data.
 fn notes(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).unwrap();
