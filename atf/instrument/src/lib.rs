@@ -17,7 +17,7 @@
 //! | the program ends by `exit` | all threads are finalized, even those still running |
 //! | the main thread calls `pthread_exit` | the process ends within 50 ms of its last thread, and the destructors are recorded on a thread of this library |
 //! | memory runs out | the program continues; threads for which there is not enough memory are not recorded, and their events are counted as lost |
-//! | a signal, `_exit` or `exec` ends the program | without rings, no event is lost; `atf recover` finalizes the files |
+//! | a signal, `_exit`, `quick_exit` or `exec` ends the program | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |
 //! | `fork` | the child records its own session, next to its parent's |
 //! | `vfork` | the child's calls are recorded as its parent's, or lost and counted if its thread has no events yet |
@@ -34,6 +34,8 @@
 //!   memory. If the handler interrupted `malloc`, it may wait forever.
 //! - The library runs a thread of its own, so system calls that require a single-threaded process,
 //!   such as `unshare(CLONE_NEWUSER)`, fail.
+//! - If a thread with asynchronous cancellation (`PTHREAD_CANCEL_ASYNCHRONOUS`) is cancelled in a
+//!   hook, the program aborts.
 //! - If the library is preloaded, the destructors of the program's own libraries run after the end
 //!   of the recording.
 

@@ -48,7 +48,7 @@ type FindObject = unsafe extern "C" fn(*mut c_void, *mut Object) -> c_int;
 /// The C library's `_dl_find_object`; null if it has none.
 static FIND_OBJECT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Looks up the C library's lock-free function. Not done later, because `dlsym` takes a lock.
+/// Looks up the C library's lock-free function at the start, because `dlsym` takes a lock.
 pub(crate) fn prepare() {
     // SAFETY: the name is a NUL-terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
@@ -120,6 +120,7 @@ fn program_headers<'a>(start: *const u8, size: usize) -> Option<&'a [ProgramHead
     Some(unsafe { slice::from_raw_parts(headers, count) })
 }
 
+/// Returns the modules that are currently loaded.
 fn loaded_modules() -> Vec<Loaded> {
     let mut modules = Vec::new();
     // SAFETY: the callback gets only this pointer, which is valid during the call.
@@ -204,8 +205,8 @@ fn path(name: *const c_char) -> PathBuf {
     path::absolute(&path).unwrap_or(path)
 }
 
-/// Finds the build id among a module's notes. Each note has the sizes of its name and contents, a
-/// type, and both parts padded to 4 bytes.
+/// Finds the build id among a module's notes. Each note consists of the sizes of its name and
+/// contents, a type, and the name and contents, each padded to 4 bytes.
 fn build_id(notes: &[u8]) -> Option<String> {
     const GNU_BUILD_ID: u32 = 3;
     let mut rest = notes;
