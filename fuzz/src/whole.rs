@@ -1,4 +1,4 @@
-//! Reads a whole session in all possible ways and compares the results.
+//! Reads a whole session in every possible way and compares the results.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -18,7 +18,7 @@ use atf_conformance::{FileReport, Output, Verdict, check::check};
 
 use crate::scratch::scratch;
 
-/// Reads a session in all possible ways.
+/// Reads a session in every possible way.
 ///
 /// - Mapped files and positioned reads yield the same events, payloads and problems.
 /// - Merges, partitions and merges with small buffers return the same events as a simple merge. A

@@ -36,14 +36,14 @@ impl Span<'_> {
     }
 }
 
-/// A claim of a source, in any form.
+/// A claim made by a source, in any form.
 pub(crate) struct Claim<'a> {
     pub(crate) lines: Option<&'a At<Lines>>,
     pub(crate) place: Place,
     record: Option<&'a RecordClaim>,
 }
 
-/// Returns all claims of a source, grouped by form.
+/// Returns all of a source's claims, grouped by form.
 pub(crate) fn claims(source: &SourceFile) -> impl Iterator<Item = Claim<'_>> {
     let claim = |lines, place| Claim {
         lines,

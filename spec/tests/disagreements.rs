@@ -24,7 +24,7 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("index_header._reserved2.layout", Split),
     ("index_header.event_size.layout", Split),
     ("index_header.event_count.layout", Split),
-    // The index event's bytes 16 to 32.
+    // Bytes 16..32 of the index event.
     ("index_event.thread_id.layout", Split),
     ("index_event.event_kind.layout", Split),
     ("index_event.call_depth.layout", Split),
@@ -223,7 +223,7 @@ fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
     assert_eq!(told.collect::<Vec<_>>(), expected);
 }
 
-/// Returns the sources that claim a value in this way.
+/// Returns the sources that claim `value` in the manner `how`.
 fn sources(
     found: &Reconciliation,
     (subject, property): (&str, &str),

@@ -245,7 +245,7 @@ fn real_files() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Returns the YAML files of a spec's folder, with their paths.
+/// Returns the YAML files in a spec's folder, with their paths.
 fn files_below(spec: &Path) -> Vec<(String, Vec<u8>)> {
     let folders = ["", "sources", "records", "behaviour", "rules"];
     let paths = folders.iter().flat_map(|folder| {

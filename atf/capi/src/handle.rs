@@ -71,7 +71,7 @@ pub(crate) unsafe fn give<T: Object>(
 ///
 /// # Safety
 ///
-/// `handle` is null, or a handle that is open or in quarantine, or its first 8 bytes can be read.
+/// `handle` is null, an open or quarantined handle, or a pointer to at least 8 readable bytes.
 /// During the call, no other thread closes it or uses it through [`with_mut`].
 #[inline]
 pub(crate) unsafe fn with<T: Object + Sync, R>(
@@ -128,8 +128,8 @@ pub(crate) unsafe fn quickly<T: Object, R>(
     }
     // SAFETY: it is aligned, and the caller guarantees that 8 bytes can be read there.
     unsafe { &*tag }.check_open(T::TAG).ok()?;
-    // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees that
-    // the handle is not closed during its use.
+    // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees
+    // that the handle is not closed during its use.
     let handle = unsafe { &*handle };
     let spoil = Spoil::of(handle);
     // SAFETY: the tag proves that the object exists; the caller guarantees that no other thread
@@ -201,8 +201,8 @@ unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Tag> {
         return Err(not_open::<T>(NotOpen::Other));
     }
     // SAFETY: it is aligned, and the caller guarantees that 8 bytes can be read there. They are the
-    // tag of an open or quarantined handle, because `repr(C)` puts the tag first, or other memory of
-    // the program.
+    // tag of an open or quarantined handle, because `repr(C)` puts the tag first, or other memory
+    // of the program.
     Ok(unsafe { &*tag })
 }
 

@@ -82,7 +82,7 @@ fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// A request that is read until a deadline, no matter how slowly the bytes arrive.
+/// A reader with one deadline for a whole request, so that a slow client cannot extend it.
 struct Head<'a> {
     client: &'a TcpStream,
     end: Instant,

@@ -26,7 +26,7 @@ pub struct Last {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LastOfThread {
-    /// The id in the folder's name, or in a single file's header.
+    /// The id from the folder's name or, for a single file, from its header.
     pub thread: u32,
     /// How the thread's file ended; with [segments](crate::session::Segments), how its last file
     /// ended.

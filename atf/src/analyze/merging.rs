@@ -73,7 +73,7 @@ impl<K: Hash + Eq + Copy, V: Figures> Merged<K, V> {
     }
 }
 
-/// A thread's table, which is merged into the table of all threads whenever it is large.
+/// A thread's table. Whenever it grows too large, it is merged into the table of all threads.
 pub(super) struct Merging<'a, K, V> {
     pub(super) table: Table<K, V>,
     /// How many buckets the durations of the thread's rows have in total.

@@ -19,7 +19,7 @@ use crate::check::finding::{FileReport, Kind};
 /// The check of both files, up to the last detail that was read.
 #[derive(Debug)]
 pub(super) struct OnePass {
-    /// Created with the first detail.
+    /// Created when the first details are added.
     details: Option<EventStream>,
     /// Whether a detail ended this check early.
     is_over: bool,

@@ -50,7 +50,7 @@ impl At {
         Self::new(Record::IndexEvent, wire, Name::Event(seq), offset)
     }
 
-    /// Creates the place of a detail event's header.
+    /// Returns the location of a detail event's header.
     pub(crate) const fn detail(wire: Wire, event: &DetailEvent) -> Self {
         Self::new(
             Record::DetailEventHeader,

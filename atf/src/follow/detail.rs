@@ -404,7 +404,7 @@ impl DetailFollower {
 /// In every wire version, a footer's `bytes_length` has the same offset as an event's timestamp.
 const _: () = assert!(offset!(DetailFooter.bytes_length) == offset!(DetailEventHeader.timestamp));
 
-/// An event's header, and its bytes.
+/// An event's header, decoded and as bytes.
 type Stepped = (DetailEventHeader, [u8; DetailEventHeader::SIZE]);
 
 impl Look {

@@ -60,7 +60,8 @@ impl IndexReader {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let folder = folder.path();
     /// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-    /// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+    /// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250,
+    /// atf::EventKind::RETURN)] {
     /// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
     /// # }
     /// # writer.finalize()?;
@@ -154,7 +155,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
 struct Part {
     seqs: Range<u64>,
     crc: Crc32c,
-    /// The CRC-32C, which includes all earlier parts once parts are combined.
+    /// The CRC-32C of this part and, once parts have been combined, of all earlier ones.
     crc32c: Option<u32>,
     times: Option<(u64, u64)>,
     disorder: Option<Disorder>,

@@ -368,7 +368,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// Discards an event or its detail, because it is outside every window.
+    /// Discards an event that is outside every window, or only its detail.
     fn let_go(&mut self, slot: &Slot, lanes: Lanes, target: &mut impl Target) -> Result<()> {
         if lanes == Lanes::Details {
             target.writer()?.write(&slot.event)?;

@@ -100,7 +100,8 @@ impl CallStack {
     /// Returns the event's depth; a return has the depth of its call.
     ///
     /// If depths are not recorded, a return without a call has the depth that its call would have
-    /// had: one more than the number of open calls. Events of all other kinds also have this depth.
+    /// had: one more than the number of open calls. The depth of an event that neither opens nor
+    /// ends a call is the number of open calls.
     pub fn push(&mut self, seq: u64, event: &IndexEvent, ended: impl FnMut(Paired)) -> Depth {
         match event.event_kind.effect() {
             CallEffect::Opens => self.call(seq, event, ended),

@@ -70,7 +70,7 @@ enum End {
     Finalized,
 }
 
-/// Adds all events that are certain to `events`.
+/// Appends to `events` all events that are certain.
 fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Result<End> {
     loop {
         assert_eq!(follower.next_seq(), events.len() as u64);

@@ -163,7 +163,7 @@ pub(super) fn first(case: &Case) -> Option<&'static str> {
     broken.or_else(|| case.rules.first().copied())
 }
 
-/// Returns the thread that contains a place.
+/// Returns the id of the thread that the path `steps` leads into.
 fn thread(case: &Case, steps: &[Step]) -> Option<u64> {
     let [_, Step::Element(seq), ..] = steps else {
         return None;

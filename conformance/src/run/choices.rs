@@ -68,8 +68,8 @@ pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mi
     (expected, refused)
 }
 
-/// Copies the verdict into the expected document if it is allowed. Returns a mismatch if the file
-/// was wrongly rejected.
+/// If the reported verdict is allowed, copies it into the expected document. Returns a mismatch if
+/// the file was wrongly rejected.
 fn choose(
     file: &FileVerdicts,
     expected: &mut Value,

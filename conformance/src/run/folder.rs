@@ -175,7 +175,8 @@ mod tests {
         }
         remove(&cases).unwrap();
         assert!(fs::symlink_metadata(&cases).is_err());
-        // Remove a folder that no longer exists, and a symlink.
+        // Removing a folder that no longer exists succeeds, and removing a symlink does not follow
+        // it.
         remove(&cases).unwrap();
         symlink(&outside, &cases).unwrap();
         remove(&cases).unwrap();

@@ -1,4 +1,4 @@
-//! Tests `atf-conformance check` on real sessions and bad input, and its reports.
+//! Tests `atf-conformance check`, including its reports, on real sessions and bad input.
 
 // Only the test program `rules` uses the whole module.
 #[allow(dead_code, unused_imports)]

@@ -85,7 +85,7 @@ impl Table {
             Self::Functions => "One row per function that `manifest.json` names, in its order.",
             Self::Threads => "One row per thread, by id.",
             Self::Modules => {
-                "One row per executable or library that `manifest.json` lists, in its order."
+                "One row per executable or library listed in `manifest.json`, in the same order."
             }
             Self::Report => {
                 "One row per function, the one with the most self time first. A call that overlaps the time range \
@@ -219,8 +219,8 @@ const CALLS: &[Column] = &[
     Column::new(
         "end",
         ColumnKind::Word(&["return", "exception", "not_returned", "open", "given_up"]),
-        "how it ended; `not_returned`: with an outer call, `open`: not by the last event, `given_up`: more than \
-         262,144 calls were open",
+        "how the call ended; `not_returned`: an outer call ended first, `open`: it was still open after the last \
+         event, `given_up`: more than 262,144 calls were open",
         "pairing of calls and returns",
     ),
 ];
@@ -548,7 +548,7 @@ const FILES: &[Column] = &[
         ColumnKind::Word(&["events", "details", "header_footer", "other", "unreproduced"]),
         "where the part is: rows of a table, or `bytes` of a header or footer, of another file, or of events that \
          rows do not reproduce",
-        "the comparison of the rows with the file",
+        "comparing the rows with the file",
     )
     .or_null("a folder, a symlink, or the end of a file"),
     Column::number("thread", "partition of the table", "the name of the folder `thread_N`")

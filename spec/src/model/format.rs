@@ -18,6 +18,7 @@ pub struct FormatFile {
     /// The sources in citation order; any others follow in order of file name.
     #[serde(default)]
     pub sources: List<At<String>>,
-    /// The records, index file first, in file order. Each has a file with its name in `records/`.
+    /// The records, index file first, in file order. Each has a file of the same name in
+    /// `records/`.
     pub records: List<At<String>>,
 }

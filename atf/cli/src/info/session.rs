@@ -28,8 +28,8 @@ pub(crate) struct SessionInfo {
     pub(crate) index_events: U64,
     pub(crate) detail_events: U64,
     pub(crate) time: Option<Times>,
-    /// The tracer's losses in all threads, from the manifest. Losses do not count as problems of
-    /// the files.
+    /// The tracer's total losses across all threads, as stated in the manifest. Losses do not count
+    /// as problems of the files.
     #[serde(flatten)]
     pub(crate) lost: Lost,
     pub(crate) manifest: Option<ManifestInfo>,

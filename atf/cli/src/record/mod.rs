@@ -65,7 +65,7 @@ impl Settings<'_> {
         seconds.or(size).or(time)
     }
 
-    /// Returns whether a flight recorder keeps a number of bytes rather than seconds.
+    /// Returns whether the flight recorder's limit is given in bytes rather than in seconds.
     fn is_flight_size(&self) -> bool {
         let flight = self.value("ATF_FLIGHT").unwrap_or_default();
         flight.ends_with(['K', 'M', 'G'])

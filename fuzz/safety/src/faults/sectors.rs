@@ -199,8 +199,8 @@ impl Session {
         }
     }
 
-    /// Returns the lost bytes as ranges of the two files. The bytes of a kill journal continue the
-    /// files. If the journal's header is lost, all its bytes are lost.
+    /// Returns the lost bytes as ranges of the two files. The bytes of a kill journal count as the
+    /// bytes after the end of the files. If the journal's header is lost, all its bytes are lost.
     fn bad_parts(&self, name: &str, bad: &Range<u64>) -> Vec<(&str, Range<u64>)> {
         let files = ["index.atf", "detail.atf"];
         if let Some(file) = files.into_iter().find(|file| *file == name) {
