@@ -47,8 +47,8 @@ pub(crate) static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 /// Whether recording is off: by request, after an error, or at the end.
 pub(crate) static IS_OFF: AtomicBool = AtomicBool::new(false);
 
-/// A page with the id of the process that is recorded, or will be. In a forked child, the page is zero, so a child is
-/// detected even if no fork handler ran.
+/// A page with the id of the process that is recorded, or will be. In a forked child, the page is
+/// zero, so a child is detected even if no fork handler ran.
 static OWNER: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
 
 /// Returns the process if it is being recorded.
