@@ -11,8 +11,7 @@
 //! # let path = folder.path();
 //! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
 //! # let mut thread = writer.thread(0)?;
-//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)]
-//! {
+//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
 //! #     thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! # }
 //! # thread.finalize()?;
@@ -21,8 +20,9 @@
 //! let session = Session::open(path)?;
 //! let mut rows = 0;
 //! for batch in session.stream(Table::Events, &Options::default())? {
-//!     rows += batch?.num_rows(); // After the last batch comes an error if the trace is incomplete
-//! or damaged. } assert_eq!(rows, 2);
+//!     rows += batch?.num_rows(); // After the last batch comes an error if the trace is incomplete or damaged.
+//! }
+//! assert_eq!(rows, 2);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
