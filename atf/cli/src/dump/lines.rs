@@ -161,8 +161,7 @@ impl Line<'_> {
 /// the text.
 type Bytes = [u8; LONGEST];
 
-/// Writes `N` bytes, of which only the first `size` are text. The text that follows overwrites the
-/// rest.
+/// Writes `N` bytes. Only the first `size` are text. The text that follows overwrites the rest.
 #[inline(always)]
 fn put<const N: usize>(line: &mut Bytes, start: usize, bytes: [u8; N], size: usize) -> usize {
     line[start..][..N].copy_from_slice(&bytes);
