@@ -12,8 +12,9 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 pub(crate) enum Time {
     /// Wall-clock time.
     Wall,
-    /// CPU time of the process, including the kernel. Used for writes, because the time a file
-    /// system spends on pages varies and is beyond the program's control.
+    /// CPU time of the process and of the commands that it ran, including the kernel. Used for
+    /// writes, because the time a file system spends on pages varies and is beyond the program's
+    /// control.
     Cpu,
 }
 
@@ -43,10 +44,26 @@ impl Instants {
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     // The clock starts with the process, so it is never negative.
-    Duration::new(
+    let own = Duration::new(
         time.tv_sec.try_into().unwrap_or_default(),
         time.tv_nsec.try_into().unwrap_or_default(),
-    )
+    );
+    own + commands()
+}
+
+/// Returns the CPU time of the commands that have ended, and of theirs.
+#[allow(unsafe_code, reason = "no package offers the call safely")]
+fn commands() -> Duration {
+    // SAFETY: zeros are valid for its integers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer refers to the variable, which the call writes.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
+    let duration = |time: libc::timeval| {
+        let micros = time.tv_usec.try_into().unwrap_or_default();
+        Duration::from_secs(time.tv_sec.try_into().unwrap_or_default())
+            + Duration::from_micros(micros)
+    };
+    duration(usage.ru_utime) + duration(usage.ru_stime)
 }
 
 /// The total time of the timed parts of a run. The rest of the run is preparation.
