@@ -89,7 +89,7 @@ impl Completeness {
 }
 
 /// A torn footer at the end of a file: its beginning or, after a power loss, zeros followed by its
-/// end. This struct is exhaustive, because a byte range has no other fields.
+/// end. This struct is exhaustive: a byte range needs only an offset and a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialFooter {
     /// The footer's offset in bytes from the start of the file.

@@ -135,7 +135,7 @@ impl SessionReader {
         self.manifest.as_ref()
     }
 
-    /// Returns the threads by ascending id.
+    /// Returns the threads in ascending order of id.
     #[must_use]
     pub fn threads(&self) -> &[ThreadEntry] {
         &self.threads

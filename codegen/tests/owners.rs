@@ -26,8 +26,8 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("fuzz/src/ring.rs", "builds a header byte by byte"),
 ];
 
-/// Files with numbers deliberately typed by hand from the documents. The first lines of each file
-/// must state that.
+/// Files with numbers deliberately typed by hand from the documents. Each file must say so in its
+/// first lines.
 const BY_HAND: &[&str] = &[
     "conformance/src/corpus/layout.rs",
     "conformance/src/corpus/vectors.rs",

@@ -1,4 +1,4 @@
-//! Tests that sessions written by the library have no findings, in either wire version.
+//! Tests that sessions written by the library produce no findings in either wire version.
 
 #[allow(
     dead_code,

@@ -1,4 +1,4 @@
-//! The spec's files, and faults in them rendered with a caret under the faulty text.
+//! The spec's files, and the rendering of errors in them, with a caret under the faulty text.
 
 use std::collections::HashSet;
 use std::ops::Range;

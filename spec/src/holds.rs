@@ -48,7 +48,7 @@ impl<'a> Hold<'a> {
     }
 }
 
-/// The kinds of verification. A statement counts under the first kind that applies.
+/// The kinds of verification. A statement is counted under the first kind that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// The statement is not implemented, at least in part.

@@ -104,7 +104,7 @@ typedef struct AtfRecordOptions {
     uint8_t window;
     /** 1 if stopping the recording is a trigger, else 0. */
     uint8_t trigger_on_stop;
-    /** The clock of the timestamps: ATF_RECORD_CLOCK_*. */
+    /** The clock that timestamps are read from: ATF_RECORD_CLOCK_*. */
     uint8_t clock;
     /** Events in each thread's ring, 32 bytes each: default 2^16, at most 2^25. */
     uint64_t ring_events;

@@ -21,7 +21,7 @@ pub const QUARANTINE: usize = 1024;
 pub trait Object {
     /// The tag of an open handle. Each kind has a different tag.
     const TAG: u64;
-    /// The name of its C type.
+    /// The name of the handle's C type.
     const NAME: &'static str;
 }
 

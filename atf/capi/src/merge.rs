@@ -73,8 +73,8 @@ pub unsafe extern "C" fn atf_merge_open(
 ///
 /// # Safety
 ///
-/// `merge` is null or a handle, used by this thread only; `events` is null or valid for writing
-/// `capacity` events; `count` is null or valid.
+/// `merge` is null, or a handle that only the calling thread uses; `events` is null or valid for
+/// writing `capacity` events; `count` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_next(
     merge: *mut AtfMerge,
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn atf_merge_next(
 ///
 /// # Safety
 ///
-/// `merge` is null or a handle, used by this thread only.
+/// `merge` is null, or a handle that only the calling thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_unverified_count(merge: *const AtfMerge) -> usize {
     // SAFETY: guaranteed by this function's caller.
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn atf_merge_unverified_count(merge: *const AtfMerge) -> u
 ///
 /// # Safety
 ///
-/// `merge` is null or a handle, used by this thread only.
+/// `merge` is null, or a handle that only the calling thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_problem_count(merge: *const AtfMerge) -> usize {
     // SAFETY: guaranteed by this function's caller.
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn atf_merge_problem_count(merge: *const AtfMerge) -> usiz
 ///
 /// # Safety
 ///
-/// `merge` is null or a handle, used by this thread only.
+/// `merge` is null, or a handle that only the calling thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_problem(
     merge: *const AtfMerge,

@@ -24,7 +24,7 @@ pub struct AtfWriteOptions {
     pub arch: u8,
     /// The operating system: `ATF_OS_*`.
     pub os: u8,
-    /// The clock of the timestamps: `ATF_CLOCK_*`.
+    /// The clock that timestamps are read from: `ATF_CLOCK_*`.
     pub clock_type: u8,
     /// `ATF_DURABILITY_*`.
     pub durability: u8,

@@ -100,7 +100,7 @@ macro_rules! reader_functions {
             })
         }
 
-        /// Reads all events and compares them with the footer's checksum.
+        /// Reads all events and verifies them against the footer's checksum.
         ///
         /// # Safety
         ///

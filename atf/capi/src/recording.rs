@@ -392,7 +392,7 @@ pub unsafe extern "C" fn atf_recorder_thread_id(recorder: *const AtfRecorder) ->
 ///
 /// # Safety
 ///
-/// `recorder` is null or a handle, used by this thread only; `index_seq` is null or valid.
+/// `recorder` is null, or a handle that only the calling thread uses; `index_seq` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_recorder_record(
     recorder: *const AtfRecorder,

@@ -51,7 +51,7 @@ pub unsafe extern "C" fn atf_writer_create(
 ///
 /// # Safety
 ///
-/// `writer` is null or a handle, used by this thread only.
+/// `writer` is null, or a handle that only the calling thread uses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_write_index_event(
     writer: *mut AtfThreadWriter,

@@ -154,7 +154,7 @@ pub unsafe extern "C" fn atf_writer_open(
 ///
 /// # Safety
 ///
-/// `writer` is null or a handle, used by this thread only; `index_seq` is null or valid.
+/// `writer` is null, or a handle that only the calling thread uses; `index_seq` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_write(
     writer: *mut AtfThreadWriter,

@@ -225,7 +225,7 @@ impl Threads<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventPlace {
-    /// The thread, by the id in its folder's name, or in a single file's header.
+    /// The thread's id: from its folder's name or, for a file opened on its own, from its header.
     pub thread: u32,
     /// The index file, in the folder of the event's segment; `None` if it was not opened by path.
     pub path: Option<PathBuf>,

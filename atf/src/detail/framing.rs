@@ -270,7 +270,8 @@ impl EventWalker {
         Ok(hop)
     }
 
-    /// Walks the events with headers in `bytes`, up to the first event that needs a closer check.
+    /// Walks the events whose headers are in `bytes`, up to the first event that needs a closer
+    /// check.
     fn through(&mut self, mut bytes: &[u8], end: u64, look_for_footer: bool) -> Result<()> {
         while let Some(header) = bytes.first_chunk() {
             let size = total_length(header);

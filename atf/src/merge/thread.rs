@@ -59,7 +59,7 @@ impl Thread {
         self.index().known_checksum().is_none()
     }
 
-    /// Returns an error as a problem of this thread.
+    /// Wraps an error as a problem of this thread.
     pub(super) fn problem(&self, error: Error) -> Problem {
         Problem {
             process: self.process,

@@ -23,7 +23,7 @@ pub(super) struct Shared {
     /// Signals changes to `state`.
     pub(super) changed: Condvar,
     pub(super) triggers: Arc<Triggers>,
-    /// Events of threads that are not registered.
+    /// Losses of unregistered threads.
     pub(super) unregistered: Arc<Losses>,
     /// The clock of the timestamps, if it is not the system clock.
     pub(super) clock: OnceLock<Arc<CounterClock>>,

@@ -33,8 +33,8 @@
 //! If reading a file fails, the file is read again in pieces as small as 512 bytes. Pieces that
 //! still fail count as [unreadable](DropReason::Unreadable): events that overlap one are lost, and
 //! all others are kept in order. Details after an unreadable piece are found by their links, and an
-//! unreadable header is rebuilt from the rest, as with salvage. Unreadable bytes are never replaced
-//! by zeros.
+//! unreadable header is rebuilt from the rest of the thread's files, as with salvage. Unreadable
+//! bytes are never replaced by zeros.
 //!
 //! Recovering a recovered trace changes nothing: the output is identical, byte for byte.
 //!

@@ -58,8 +58,8 @@ const DETAIL: Fields = Fields {
     checksum: offset_of!(RingHeader, detail_checksum),
 };
 
-/// Atomic stores need natural alignment. A mapping begins at a page, so offsets in the header need
-/// only be multiples of the fields' sizes.
+/// Atomic stores need natural alignment. Mappings are page-aligned, so each field's offset in the
+/// header need only be a multiple of its size.
 const _: () = {
     assert!(
         INDEX.start.is_multiple_of(8)

@@ -53,7 +53,7 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
                 written.append(piece);
                 let end = drain(&mut follower, &mut events).unwrap();
                 let size = usize::try_from(written.size()).unwrap();
-                // A finalized file without events looks like an unfinalized one.
+                // A placeholder header is also the header of a finalized file without events.
                 let is_whole = size == placeholder.bytes().len();
                 assert_eq!(end == End::Finalized, is_whole && expected.is_empty());
                 let whole = (size.saturating_sub(64) / 32).min(expected.len());

@@ -215,7 +215,7 @@ impl Reading {
         Some(format!("read outside the session: {what}"))
     }
 
-    /// Grades an answer with this verdict and document.
+    /// Grades an answer that consists of `verdict` and `document`.
     #[must_use]
     pub fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
         let case = &self.case;

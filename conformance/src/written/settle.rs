@@ -21,7 +21,7 @@ pub(super) struct Settled {
     pub(super) lost: Vec<Note>,
 }
 
-/// The content of a thread's files.
+/// What a thread's files contain.
 struct Held {
     events: usize,
     details: usize,

@@ -33,7 +33,7 @@ fn attack(subject: &dyn Subject) -> Tally {
     )
 }
 
-/// Returns the first fault of each file in one string.
+/// Returns the first fault in each file, joined into one string.
 fn words(subject: &dyn Subject) -> String {
     let faults = attack(subject).faults.into_values();
     faults.map(|(_, fault)| fault + "\n").collect()

@@ -7,7 +7,7 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "628e33f9d0862a4a511ceb0453acf49531c9c50505df921c6690de70539bf666",
+    digest: "30a641e10f0ff4340abc99b85615d5d661c6f8468e63c9ea56591f29dc60ab3a",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
@@ -2720,7 +2720,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.framed",
         question: "What is a footer magic inside a detail event?",
-        answer: "Part of the event, unless the header proves a footer at that offset. A walk by total_length decides: the magic is part of an event that starts before it and ends after it, within the file. If the numbers after the magic are those of a valid footer, the walk must also reach the end of the file, or zeros that continue to that end.",
+        answer: "Part of the event, unless the header proves that there is a footer at that offset. A walk by total_length decides: the magic is part of an event that starts before it and ends after it, within the file. If the numbers after the magic are those of a valid footer, the walk must also reach the end of the file, or zeros that continue to that end.",
         reason: "A payload is a copy of registers and stack, which may contain anything, even a footer. If the writer was killed, only the event's own length shows where it ends; a reader that trusts the magic loses a complete event. A real footer is never inside an event.",
         sources: &[],
     },
@@ -2896,7 +2896,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "recovery.torn",
         question: "What is an event of kind 0 followed by zeros?",
         answer: "In a file without a footer, the last event before one or more all-zero records is torn if its kind is 0: its bytes are trailing bytes. Anywhere else, an event of kind 0 is an event of unknown kind.",
-        reason: "Time and function precede the kind in both wire versions, and no kind is 0, so the zeros belong to the tail: the start of the event reached the disk, but its end did not. Returning half an event would be wrong. A tracer that uses kind 0 itself loses at most one event, and only in an unfinalized file.",
+        reason: "Time and function precede the kind in both wire versions, and 0 is not a defined kind, so the zeros belong to the tail: the start of the event reached the disk, but its end did not. Returning half an event would be wrong. A tracer that uses kind 0 itself loses at most one event, and only in an unfinalized file.",
         sources: &[],
     },
     Decision {

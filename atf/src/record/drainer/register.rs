@@ -8,8 +8,8 @@ use crate::record::output::{Output, Target as _};
 use crate::record::thread::Direct;
 use crate::record::{Capacity, ThreadRecorder, channel_for, ring_size};
 
-/// The size limit, in bytes, below which the manifest is rewritten for each new thread: about a
-/// thousand threads. A larger manifest is written about once per second.
+/// While the manifest is smaller than this many bytes (about a thousand threads), it is rewritten
+/// for each new thread. A larger manifest is written about once per second.
 pub(super) const MOST_LISTED_AT_ONCE: usize = 64 << 10;
 
 impl Drainer {

@@ -81,7 +81,7 @@ fn one_line_records_a_program_and_says_nothing() {
     let expected = [(CALL, "one", 1), (RETURN, "one", 1)];
     assert_eq!(found, full("children", &expected));
     is_clean(&session);
-    // The second attempt left no session behind.
+    // The refused `init` left no session behind.
     assert_eq!(fs::read_dir(session.parent().unwrap()).unwrap().count(), 1);
 }
 

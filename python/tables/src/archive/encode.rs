@@ -228,13 +228,13 @@ pub(super) fn is_there(column: &dyn Array, row: usize) -> bool {
     row < column.len() && column.is_valid(row)
 }
 
-/// Returns the number in a row, keeping its bits.
+/// Returns the column's number at `row`, keeping its bits.
 #[inline]
 pub(super) fn number(column: &Int64Array, row: usize) -> Option<u64> {
     is_there(column, row).then(|| column.value(row).cast_unsigned())
 }
 
-/// Returns the bytes in a row.
+/// Returns the column's bytes at `row`.
 pub(super) fn blob(column: &BinaryArray, row: usize) -> Option<&[u8]> {
     is_there(column, row).then(|| column.value(row))
 }
