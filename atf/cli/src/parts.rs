@@ -18,7 +18,7 @@ use atf_export::Process;
 use crate::clock::{Clock, media_clocks, media_times};
 use crate::output::{Failure, complain};
 use crate::target::{Target, are_of_one_run, check_distinct, session_around};
-use crate::text::Counted;
+use crate::text::{Counted, Extent};
 use crate::time::Time;
 
 /// The maximum number of threads to list in a message.
@@ -322,9 +322,23 @@ impl Reader {
 
 /// Sets the times of all parts to the times of the first and the last event overall.
 fn share_times(parts: &mut [Part]) {
-    let times = parts.iter().filter_map(|part| part.times);
-    let all = times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
+    let all = parts.iter().filter_map(|part| part.times).reduce(union);
     parts.iter_mut().for_each(|part| part.times = all);
+}
+
+/// Reports that none of the traces reaches into a range of times, as when a `+` was forgotten.
+pub(crate) fn tell_outside(parts: &[Part], (from_ns, to_ns): (u64, u64)) {
+    let times = parts.iter().filter_map(|part| part.times);
+    let all = times.clone().reduce(union);
+    let is_inside = |(start_ns, end_ns)| start_ns <= to_ns && from_ns <= end_ns;
+    if let Some(all) = all.filter(|_| !times.into_iter().any(is_inside)) {
+        complain(format_args!("no event is in this range; {}", Extent(all)));
+    }
+}
+
+/// Returns the smallest range of times that contains both.
+fn union(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.min(other.0), one.1.max(other.1))
 }
 
 /// Reports how many segments the recording deleted, if it was set to keep only the last few.

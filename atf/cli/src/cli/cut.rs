@@ -9,7 +9,7 @@ use atf::{Error, ErrorKind};
 use super::rewrite::Common;
 use super::selection::{ClockOption, thread_id};
 use crate::output::{Failure, Outcome, State, complain};
-use crate::parts::{Part, check_threads};
+use crate::parts::{Part, check_threads, tell_outside};
 use crate::time::Time;
 
 const AFTER_HELP: &str = "\
@@ -98,6 +98,7 @@ fn range(options: &Options, parts: &[Part]) -> Result<(u64, u64), Failure> {
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
     let range = Time::range(options.from, options.to, starts.first().copied())?;
+    tell_outside(parts, range);
     let found: BTreeSet<_> = parts.iter().map(|part| part.timestamps(range)).collect();
     match (found.first(), found.len()) {
         (None, _) => Ok(range),

@@ -8,7 +8,7 @@ use super::filter::Filter;
 use super::names::Names;
 use super::trace::{ThreadPlace, Trace};
 use crate::output::{Failure, complain};
-use crate::text::{Seconds, Since};
+use crate::text::Extent;
 
 /// A trace that is ready to dump.
 pub(crate) struct Ready<'a> {
@@ -57,16 +57,7 @@ impl<'a> Ready<'a> {
         }
         match self.times {
             None => complain("the trace has no events"),
-            Some((start_ns, end_ns)) => {
-                let (start, end) = (Seconds(start_ns), Seconds(end_ns));
-                let span = Since {
-                    time_ns: end_ns,
-                    origin_ns: Some(start_ns),
-                };
-                complain(format_args!(
-                    "no event matches; the trace spans {start}s to {end}s ({span}s)"
-                ));
-            }
+            Some(times) => complain(format_args!("no event matches; {}", Extent(times))),
         }
     }
 }

@@ -9,6 +9,7 @@ mod text;
 use std::mem;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::thread;
 
 use atf::Error;
@@ -20,7 +21,7 @@ use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parallel;
-use crate::parts::{Part, check_threads, other_names, tell_unnamed, tell_unwritten};
+use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten};
 use crate::time::Time;
 
 pub(crate) use json::Sums;
@@ -167,6 +168,7 @@ impl Report<'_> {
             return Ok(());
         }
         let mut options = part.options(self.from, self.to)?;
+        tell_outside(slice::from_ref(part), (options.from_ns, options.to_ns));
         if !self.by_thread {
             if !self.threads.is_empty() {
                 options.threads = ids;

@@ -223,6 +223,23 @@ fn a_misnamed_thread_folder_is_reported() {
 }
 
 #[test]
+fn a_range_without_events_is_said() {
+    let folder = session(None);
+    let range = ["--from", "0", "--to", "1ns"];
+    for command in [
+        &["report", "s"][..],
+        &["report", "--by-thread", "s"],
+        &["flamegraph", "--out", "flame.svg", "s"],
+        &["export", "--format", "chrome", "--out", "trace.json", "s"],
+        &["cut", "--out", "part", "s"],
+    ] {
+        let (status, _, messages) = run(&folder, &[command, &range].concat());
+        let said = messages.matches("atf: no event is in this range; the trace spans ");
+        assert_eq!((status, said.count()), (0, 1), "{command:?}: {messages}");
+    }
+}
+
+#[test]
 fn an_empty_dump_says_why() {
     let folder = session(None);
     for (arguments, said) in [
