@@ -55,8 +55,12 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Smoke(options)) => smoke::run(&options),
         Ok(Command::Testee(options)) => testee::run(&options),
         Ok(Command::Warden(options)) => warden::run(&options),
-        // The user requested help, or made a usage error.
-        Err(text) => ended(text.print().map(|()| if text.use_stderr() { 2 } else { 0 })),
+        // An error in the command line, even if its message cannot be written.
+        Err(text) if text.use_stderr() => {
+            let _ = text.print();
+            ExitCode::from(2)
+        }
+        Err(help) => ended(help.print().map(|()| 0)),
     }
 }
 

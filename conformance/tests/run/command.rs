@@ -59,6 +59,15 @@ fn a_run_selects_cases_and_roles() {
 }
 
 #[test]
+fn a_usage_error_is_exit_code_2_even_if_its_message_cannot_be_written() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+    let status = command.args(["run", "--nonsense"]).stderr(writer).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+}
+
+#[test]
 fn usage_errors_are_exit_code_2() {
     for arguments in [
         &["--case", "no-such-case"][..],

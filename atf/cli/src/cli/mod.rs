@@ -138,12 +138,12 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Symbolize(options)) => symbolize::run(&options),
         Ok(Command::Synth(options)) => synth::run(&options),
         Ok(Command::Completions(options)) => completions::run(&options),
-        // Requested help, or an error in the command line.
-        Err(text) => match text.print() {
-            Ok(()) if text.use_stderr() => return ExitCode::from(2),
-            Ok(()) => Ok(State::Fine),
-            Err(error) => Err(Failure::Output(error)),
-        },
+        // An error in the command line, even if its message cannot be written.
+        Err(text) if text.use_stderr() => {
+            let _ = text.print();
+            return ExitCode::from(2);
+        }
+        Err(help) => help.print().map(|()| State::Fine).map_err(Failure::Output),
     };
     match outcome {
         Ok(State::Fine) => ExitCode::SUCCESS,

@@ -536,6 +536,15 @@ fn a_failing_output_is_reported() {
 }
 
 #[test]
+fn a_usage_error_is_an_error_even_if_its_message_cannot_be_written() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf"));
+    let status = command.args(["dump", "--nonsense"]).stderr(writer).status();
+    assert_eq!(status.unwrap().code(), Some(2));
+}
+
+#[test]
 fn very_long_names_are_shortened() {
     let folder = TempDir::new().unwrap();
     let manifest = folder.path().join("manifest.json");
