@@ -197,7 +197,8 @@ fn partial_footer(
 }
 
 /// Returns whether the `size` bytes at the place of event `seq` are the beginning of a footer,
-/// judging by the magic and, if present, the count or the start time. If the sector with the
+/// judging by the header's offset, or by the magic and, if present, the count or the start time. If
+/// the sector with the
 /// footer's beginning never reached the disk, it reads as zeros, followed by the length of the
 /// preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
@@ -209,10 +210,12 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
         .unwrap_or(FOOTER_SIZE)
         .min(FOOTER_SIZE);
     let offset = event_end(header.events_offset, seq);
+    if header.is_bounded() && header.footer_offset == offset {
+        return Ok(true);
+    }
     input.read_exact(offset, bytes.get_mut(..size).unwrap_or_default())?;
     if bytes.first_chunk() != Some(&IndexFooter::MAGIC) {
-        let is_stated = header.is_bounded() && header.footer_offset == offset;
-        return Ok(is_stated || is_end_of_footer(header.wire, &bytes, seq));
+        return Ok(is_end_of_footer(header.wire, &bytes, seq));
     }
     if seq == 0 {
         return Ok(bytes.iter().skip(COUNT).all(|byte| *byte == 0));

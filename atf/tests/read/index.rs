@@ -209,6 +209,20 @@ fn a_verified_footer_wins_over_the_header() {
 }
 
 #[test]
+fn a_truncated_footer_at_the_header_s_offset_is_not_an_event_whatever_it_contains() {
+    for version in [1, 2] {
+        let mut file = IndexFile::finalized(version, 10);
+        let header = file.header();
+        (file.footer_count, file.footer_times) = (11, (5, 6));
+        for size in 1..64 {
+            let bytes = [&header[..], &file.section(), &file.footer()[..size]].concat();
+            let index = IndexReader::from_bytes(bytes).unwrap();
+            assert_eq!(index.event_count(), 10, "{size} bytes");
+        }
+    }
+}
+
+#[test]
 fn a_footer_with_wrong_numbers_is_damaged_and_not_an_event() {
     for version in [1, 2] {
         for count in [0, 9, 11, 1_000_000_000, u64::MAX / 32 + 1, u64::MAX] {
