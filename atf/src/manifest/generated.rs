@@ -68,7 +68,7 @@ pub struct Manifest {
     pub symbols: Vec<Symbol>,
     /// Moments at which both clocks were read, the trace's and a recording's.
     pub timing_anchors: Vec<TimingAnchor>,
-    /// Events that the tracer lost and that belong to no listed thread, such as those of a thread without files. Omitted if there are none.
+    /// Events that the tracer lost and that belong to no listed thread, such as those of a thread without files. Omitted if nothing was lost.
     pub lost_events: Option<Loss>,
     /// Maximum number of events per thread that the tracer holds in memory before it writes them to a file. A tracer writes this key at its start and removes it at its end. If the key is still there afterwards, the tracer was killed, and up to this number of events may be missing at the end of each thread.
     pub unwritten_events: Option<u64>,
@@ -225,9 +225,9 @@ pub struct ManifestThread {
     pub has_detail: Option<bool>,
     /// Its name: not empty, any characters. Omitted if unknown.
     pub name: Option<String>,
-    /// Events that the tracer lost, so they are not in any file. Omitted if there are none.
+    /// Events that the tracer lost, so they are not in any file. Omitted if nothing was lost.
     pub lost_events: Option<Loss>,
-    /// Details that the tracer lost, although their events are in the trace. Omitted if there are none.
+    /// Details that the tracer lost, although their events are in the trace. Omitted if nothing was lost.
     pub lost_details: Option<Loss>,
     /// The part of a longer trace that this thread was cut to. Omitted if it was not cut.
     pub cut: Option<Cut>,

@@ -123,8 +123,9 @@ impl<'a> Reader<'a> {
         };
         let end = values.byte_offset();
         let rest = self.text.get(end..).unwrap_or_default();
-        let blank = rest.len().saturating_sub(rest.trim_ascii_start().len());
-        if blank < rest.len() {
+        // The white space of JSON, to which a form feed does not belong.
+        let text = rest.find(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
+        if let Some(blank) = text {
             let kind = ErrorKind::NotJson("unexpected text after the value".to_owned());
             self.problem_at(end.saturating_add(blank), Place::Root, kind);
         }
