@@ -306,13 +306,13 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint64_t footer_offset;
 
     /**
-     * Timestamp of the first event; 0 if there are none, and in a placeholder.
+     * Timestamp of the first event; 0 if there are no events, and in a placeholder.
      * Offset 48. Unit: ns. [S0 S1 S2 S3]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last event; 0 if there are none, and in a placeholder.
+     * Timestamp of the last event; 0 if there are no events, and in a placeholder.
      * Offset 56. Unit: ns. Not before time_start_ns. [S0 S1 S2 S3]
      */
     uint64_t time_end_ns;
@@ -409,13 +409,13 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     uint64_t event_count;
 
     /**
-     * Timestamp of the first event; 0 if there are none.
+     * Timestamp of the first event; 0 if there are no events.
      * Offset 16. Unit: ns. [S0 S1 S2]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last event; 0 if there are none.
+     * Timestamp of the last event; 0 if there are no events.
      * Offset 24. Unit: ns. Not before time_start_ns. [S0 S1 S2]
      */
     uint64_t time_end_ns;
@@ -517,13 +517,13 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint64_t bytes_length;
 
     /**
-     * Lowest index_seq of the file's events; 0 if there are none.
+     * Lowest index_seq of the file's events; 0 if there are no events.
      * Offset 44. [S1 S2 S4]
      */
     uint64_t index_seq_start;
 
     /**
-     * Highest index_seq of the file's events, inclusive; 0 if there are none.
+     * Highest index_seq of the file's events, inclusive; 0 if there are no events.
      * Offset 52. [S1 S2 S4]
      */
     uint64_t index_seq_end;
@@ -692,13 +692,13 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
     uint64_t bytes_length;
 
     /**
-     * Timestamp of the first detail event; 0 if there are none.
+     * Timestamp of the first detail event; 0 if there are no events.
      * Offset 24. Unit: ns. [S1 S2 S4]
      */
     uint64_t time_start_ns;
 
     /**
-     * Timestamp of the last detail event; 0 if there are none.
+     * Timestamp of the last detail event; 0 if there are no events.
      * Offset 32. Unit: ns. Not before time_start_ns. [S1 S2 S4]
      */
     uint64_t time_end_ns;

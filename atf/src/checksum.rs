@@ -40,7 +40,8 @@ pub enum Checksum {
 impl Checksum {
     /// Returns whether the checksum proves that the events are intact, which an IEEE CRC-32 also
     /// does.
-    pub(crate) fn proves_the_events(self) -> bool {
+    #[must_use]
+    pub const fn proves_the_events(self) -> bool {
         matches!(self, Self::Good | Self::Ieee { .. })
     }
 

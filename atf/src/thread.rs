@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::detail::{self, BothScans, DetailEvent, DetailHeader, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
@@ -299,22 +300,33 @@ impl ThreadReader {
             problems.extend(detail.problems()?);
         }
         problems.extend(self.disagreements());
-        problems.extend(self.dangling(&self.index));
+        problems.extend(self.dangling(&self.index)?);
         Ok(problems)
     }
 
     /// Returns the error for links to missing details. Details that cannot be opened are reported
     /// as a separate problem, and do not prove any link wrong.
-    fn dangling(&self, index: &IndexReader) -> Option<Error> {
+    fn dangling(&self, index: &IndexReader) -> Result<Option<Error>> {
         let count = self.detail().map_or(0, DetailReader::event_count);
         let may_be_lost = may_be_lost(index, self.detail());
-        dangling(index, count, may_be_lost).filter(|_| self.detail_error().is_none())
+        let is_proof = self.detail_error().is_none() && !have_changed(index, self.detail())?;
+        Ok(dangling(index, count, may_be_lost).filter(|_| is_proof))
+    }
+
+    /// Returns whether a checksum shows that events of either file changed after they were written.
+    /// Such a file does not prove any link wrong.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`DetailReader::checksum`].
+    pub fn has_changed(&self) -> Result<bool> {
+        have_changed(&self.index, self.detail())
     }
 
     fn wrong_flag(&self) -> Option<Error> {
         let header = self.index.header();
         let (flag, file) = (header.has_detail_file(), self.has_detail_file());
-        if flag == file || header.is_placeholder() {
+        if flag == file || !matches!(self.index.completeness(), Completeness::Finalized) {
             return None;
         }
         let error = Error::new(ErrorKind::WrongDetailFlag { flag, file });
@@ -392,6 +404,13 @@ fn has_finalized_details(folder: &Path, options: OpenOptions) -> bool {
         .is_ok_and(|detail| matches!(detail.completeness(), Completeness::Finalized))
 }
 
+/// Returns whether a known checksum of either file is wrong.
+fn have_changed(index: &IndexReader, detail: Option<&DetailReader>) -> Result<bool> {
+    let detail = detail.map(DetailReader::checksum).transpose()?;
+    let is_bad = |checksum| matches!(checksum, Checksum::Bad { .. });
+    Ok(index.known_checksum().into_iter().chain(detail).any(is_bad))
+}
+
 /// Returns the error for links to missing details, if the greatest link is known from a pass over
 /// all events.
 fn dangling(index: &IndexReader, count: u64, may_be_lost: bool) -> Option<Error> {
@@ -425,13 +444,15 @@ pub(crate) fn problems_beside(
         None => Ok(None),
     };
     if let Ok(Some(count)) = stated {
-        return dangling(index, count, false).into_iter().collect();
+        let has_changed = have_changed(index, None).unwrap_or_default();
+        let dangling = dangling(index, count, false).filter(|_| !has_changed);
+        return dangling.into_iter().collect();
     }
     match ThreadReader::open_with(folder, options) {
         Ok(thread) => {
             let beside = thread.problems_beside();
             let mut problems = beside.unwrap_or_else(|error| vec![error]);
-            problems.extend(thread.dangling(index));
+            problems.extend(thread.dangling(index).unwrap_or_else(Some));
             problems
         }
         Err(error) => vec![error],

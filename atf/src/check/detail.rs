@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::detail::{DetailReader, FunctionPayload};
+use crate::files::DETAIL_FILE;
 use crate::wire::Record;
 use crate::{Completeness, Error, Result};
 
@@ -11,7 +12,7 @@ use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::link::Backward;
 use super::one_pass::Links;
 use super::output::{Output, add_problem, refused, report_on};
-use crate::check::finding::{FileReport, Kind};
+use crate::check::finding::{FileReport, Finding, Kind};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
 
@@ -58,11 +59,6 @@ pub(super) fn check(
     // Events after an impossible length are unknown, so the range may be incomplete.
     let is_whole = detail.framing_problem().is_none();
     finalized_header(detail, is_whole.then_some(range), report)?;
-    let times = match detail.time_range()? {
-        _ if !is_whole => Times::Unknown,
-        Some((first, last)) => Times::Range(first, last),
-        None => Times::None,
-    };
     let footer = detail
         .footer()
         .zip(detail.footer_bytes())
@@ -82,7 +78,7 @@ pub(super) fn check(
         bytes_after_footer: detail.bytes_after_footer(),
         events_offset: detail.header().events_offset,
         checksum: detail.checksum()?,
-        times,
+        times: times(detail)?,
         footer,
     };
     end::check(&end, &END, report)?;
@@ -143,6 +139,34 @@ fn events(
         }
     }
     Ok(range.unwrap_or((0, 0)))
+}
+
+/// Compares the values that the header and the footer of a detail file repeat with the file, and the
+/// footer's times with the first and last event. Reads no other events.
+///
+/// # Errors
+///
+/// The errors of [`DetailReader::get`].
+pub fn detail_repeats(detail: &DetailReader) -> Result<Vec<Finding>> {
+    let mut report = FileReport::new(Path::new(DETAIL_FILE), Kind::Detail);
+    report.wire = Some(detail.wire().version());
+    finalized_header(detail, None, &mut report)?;
+    if let Some((footer, offset)) = detail.footer().zip(detail.footer_offset()) {
+        let at = At::footer(Record::DetailFooter, detail.wire(), offset);
+        let found = (footer.time_start_ns, footer.time_end_ns);
+        end::footer_times(&at, found, times(detail)?, &END, &mut report);
+    }
+    Ok(report.into_findings())
+}
+
+/// Returns the times of the first and last event.
+fn times(detail: &DetailReader) -> Result<Times> {
+    Ok(match detail.time_range()? {
+        // Events after an impossible length are unknown.
+        _ if detail.framing_problem().is_some() => Times::Unknown,
+        Some((first, last)) => Times::Range(first, last),
+        None => Times::None,
+    })
 }
 
 /// Checks the values that the header of a finalized file repeats. `range` is the range of the

@@ -199,13 +199,7 @@ fn footer_fields(
             )
         }),
     }
-    if let Some(times) = end.times.repeated() {
-        let places = [
-            footer.at.field("time_start_ns"),
-            footer.at.field("time_end_ns"),
-        ];
-        range(footer.times, times, places, rules.times, report);
-    }
+    footer_times(&footer.at, footer.times, end.times, rules, report);
     footer.at.reserved(footer.bytes, rules.reserved, report);
     if end.bytes_after_footer > 0 {
         let place = Place::at("footer", footer.at.end());
@@ -215,6 +209,20 @@ fn footer_fields(
                 counted(end.bytes_after_footer, "byte")
             )
         });
+    }
+}
+
+/// Compares the times in a footer with those of the events.
+pub(super) fn footer_times(
+    at: &At,
+    found: (u64, u64),
+    times: Times,
+    rules: &EndRules,
+    report: &mut FileReport,
+) {
+    if let Some(times) = times.repeated() {
+        let places = [at.field("time_start_ns"), at.field("time_end_ns")];
+        range(found, times, places, rules.times, report);
     }
 }
 

@@ -171,6 +171,10 @@ impl FileReport {
         self.findings.is_empty()
     }
 
+    pub(crate) fn into_findings(self) -> Vec<Finding> {
+        self.findings.into_values().collect()
+    }
+
     /// Returns the findings, strictest first.
     #[must_use]
     pub fn findings(&self) -> Vec<&Finding> {

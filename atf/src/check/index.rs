@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::files::INDEX_FILE;
 use crate::index::IndexReader;
 use crate::wire::Record;
 use crate::{Clock, Error, IndexFlags, Os, Result};
@@ -9,7 +10,7 @@ use crate::{Clock, Error, IndexFlags, Os, Result};
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::events::Events;
 use super::output::{Output, add_problem, refused, report_on};
-use crate::check::finding::{FileReport, Kind};
+use crate::check::finding::{FileReport, Finding, Kind};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
 
@@ -130,6 +131,31 @@ fn has_clock(os: Os, clock: Clock) -> bool {
         Os::WINDOWS => clock == Clock::QPC,
         _ => clock == Clock::BOOTTIME,
     }
+}
+
+/// Compares the values that the header and the footer of an index file repeat with the file, and
+/// their times with the first and last event. Reads no other events.
+///
+/// # Errors
+///
+/// The errors of [`IndexReader::get`].
+pub fn index_repeats(index: &IndexReader) -> Result<Vec<Finding>> {
+    // An all-zero event may be a hole.
+    let is_hole = |time_ns: &u64| *time_ns == 0;
+    let times = match index.time_range()? {
+        None => Times::None,
+        Some((first, last)) if is_hole(&first) || is_hole(&last) => Times::Unknown,
+        Some((first, last)) => Times::Range(first, last),
+    };
+    let mut report = FileReport::new(Path::new(INDEX_FILE), Kind::Index);
+    report.wire = Some(index.wire().version());
+    finalized_header(index, times, &mut report)?;
+    if let Some((footer, offset)) = index.footer().zip(index.footer_offset()) {
+        let at = At::footer(Record::IndexFooter, index.wire(), offset);
+        let found = (footer.time_start_ns, footer.time_end_ns);
+        end::footer_times(&at, found, times, &END, &mut report);
+    }
+    Ok(report.into_findings())
 }
 
 /// Checks the header fields that repeat values from the events and the footer in a finalized file.

@@ -85,9 +85,7 @@ fn index(problem: &Error) -> Option<&'static Rule> {
             &rules::ATF_IHDR_007
         }
         ErrorKind::TooShort { .. } => &rules::ATF_IHDR_001,
-        ErrorKind::NothingWritten
-        | ErrorKind::NotFinalized { .. }
-        | ErrorKind::EventsMissing { .. } => &rules::ATF_IFTR_001,
+        ErrorKind::NothingWritten | ErrorKind::NotFinalized { .. } => &rules::ATF_IFTR_001,
         ErrorKind::CountDoesNotFit { .. } => &rules::ATF_IFTR_002,
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_IFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_IFTR_004,
@@ -119,9 +117,7 @@ fn detail(problem: &Error) -> Option<&'static Rule> {
             &rules::ATF_DHDR_005
         }
         ErrorKind::TooShort { .. } => &rules::ATF_DHDR_001,
-        ErrorKind::NothingWritten
-        | ErrorKind::NotFinalized { .. }
-        | ErrorKind::EventsMissing { .. } => &rules::ATF_DFTR_001,
+        ErrorKind::NothingWritten | ErrorKind::NotFinalized { .. } => &rules::ATF_DFTR_001,
         ErrorKind::CountDoesNotFit { .. } => &rules::ATF_DFTR_002,
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_DFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_DFTR_004,

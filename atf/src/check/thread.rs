@@ -7,7 +7,7 @@ use crate::detail::DetailReader;
 use crate::files::{DETAIL_FILE, INDEX_FILE, thread_id};
 use crate::thread::ThreadReader;
 use crate::wire::Record;
-use crate::{Completeness, Error, ErrorKind, OpenOptions};
+use crate::{Error, ErrorKind, OpenOptions};
 
 use super::end::Times;
 use super::link::{Backward, Pair};
@@ -113,7 +113,6 @@ fn whole(
     let checked = one_pass.links(thread);
     let pair = Pair::of(thread.index(), comparable(thread));
     let header = thread.index().header();
-    let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
     let disagreements = thread.disagreements();
     let at = At::header(Record::IndexHeader, header.wire);
     let mut times = Times::Unknown;
@@ -130,9 +129,7 @@ fn whole(
             });
         }
         for problem in &disagreements {
-            if let ErrorKind::WrongDetailFlag { .. } = problem.kind()
-                && is_finalized
-            {
+            if let ErrorKind::WrongDetailFlag { .. } = problem.kind() {
                 report.add(&rules::ATF_IHDR_018, place_of(problem), || {
                     problem.kind().to_string()
                 });

@@ -6,6 +6,7 @@ use super::framing::EventOffsets;
 use super::framing::Tap;
 use super::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use crate::checksum::Checksum;
+use crate::completeness::Completeness;
 use crate::error::{Error, ErrorKind, Result};
 use crate::header;
 use crate::reader::reader_methods;
@@ -139,9 +140,9 @@ impl DetailReader {
     }
 
     /// Returns every reason why the readable events may differ from what was written:
-    /// [`ErrorKind::NotFinalized`], the problems of a damaged footer,
-    /// [`framing_problem`](Self::framing_problem), [`ErrorKind::EventsMissing`],
-    /// [`ErrorKind::ChecksumMismatch`].
+    /// [`ErrorKind::NotFinalized`], the problems of a damaged footer, the
+    /// [`framing_problem`](Self::framing_problem) if the file has a footer,
+    /// [`ErrorKind::EventsMissing`], [`ErrorKind::ChecksumMismatch`].
     ///
     /// # Errors
     ///
@@ -155,7 +156,9 @@ impl DetailReader {
             self.missing_events_error(),
             is_cut,
         );
-        problems.extend(self.framing_problem().cloned());
+        // In a file without a footer, an impossible length only marks the end of the events.
+        let is_ended = !matches!(completeness, Completeness::Unfinalized { .. });
+        problems.extend(self.framing_problem().filter(|_| is_ended).cloned());
         let footer = self.footer_offset().unwrap_or_default();
         problems.extend(self.checksum()?.problem(&self.input, footer));
         Ok(problems)

@@ -7,6 +7,7 @@
 #![cfg(unix)]
 
 mod picture;
+mod rules;
 mod sandbox;
 mod table;
 

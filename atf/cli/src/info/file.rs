@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use atf::check::{Fact, Kind};
+use atf::check::{Fact, Kind, detail_repeats, index_repeats};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
 use atf::wire::Record;
@@ -137,13 +137,13 @@ impl FileInfo {
         let of = |error: &Error| Problem::of(Kind::Index, error);
         let (checksum, contents) = if verify {
             let scan = reader.scan()?;
-            let contents = verify::index(reader, &scan, problems);
+            let contents = verify::index(reader, &scan, problems)?;
             (Some(scan.checksum), Some(contents))
         } else {
             (None, None)
         };
         problems.extend(reader.problems().iter().map(of));
-        problems.extend(reader.disagreements().iter().map(of));
+        problems.extend(index_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(behind_footer(
             Kind::Index,
             reader.file_size(),
@@ -179,7 +179,7 @@ impl FileInfo {
         let (header, wire) = (reader.header(), reader.wire());
         let of = |error: &Error| Problem::of(Kind::Detail, error);
         problems.extend(reader.problems()?.iter().map(of));
-        problems.extend(reader.disagreements().iter().map(of));
+        problems.extend(detail_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(behind_footer(
             Kind::Detail,
             reader.file_size(),

@@ -12,6 +12,7 @@ use std::fmt;
 use std::path::Path;
 
 use atf::check::{Fact, Finding, Kind, rule_of, rule_of_fact};
+use atf::thread::DETAIL_FILE;
 use atf::{Error, FileKind};
 use serde::Serialize;
 
@@ -51,6 +52,10 @@ impl Info {
         let session = |path: &Path| SessionInfo::of(path, verify, progress);
         Ok(match Target::of(path)? {
             Target::File(path, FileKind::Detail) => {
+                Self::File(Box::new(FileInfo::of_detail(&path, verify)))
+            }
+            // The magic is unreadable, so the name decides.
+            Target::OtherFile(path) if path.file_name() == Some(DETAIL_FILE.as_ref()) => {
                 Self::File(Box::new(FileInfo::of_detail(&path, verify)))
             }
             Target::File(path, FileKind::Index) | Target::OtherFile(path) => {

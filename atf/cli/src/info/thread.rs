@@ -219,17 +219,18 @@ impl ThreadInfo {
         // If details cannot be read, some linked details were not counted.
         let is_read = self.detail.as_ref().is_none_or(|file| file.facts.is_some());
         if verify && (is_read || thread.detail().is_none()) {
-            match Links::of(thread, linked) {
-                Ok(links) => self.add_links(path, links),
+            let has_changed = thread.has_changed();
+            match has_changed.and_then(|it| Ok((Links::of(thread, linked)?, !it))) {
+                Ok((links, is_proof)) => self.add_links(path, links, is_proof),
                 Err(error) => self.problems.push(Problem::of(Kind::Index, &error)),
             }
         }
     }
 
-    /// Adds links and their problems. Orphans are not a problem: they result from a crash, whose
-    /// other effects are already reported.
-    fn add_links(&mut self, path: &Path, links: Option<Links>) {
-        if let Some(links) = &links {
+    /// Adds links and, if the files are proof of them, their problems. Orphans are not a problem: they
+    /// result from a crash, whose other effects are already reported.
+    fn add_links(&mut self, path: &Path, links: Option<Links>, is_proof: bool) {
+        if let Some(links) = links.as_ref().filter(|_| is_proof) {
             let problem = |count, what| {
                 let what = format!("{} {what}", Counted(count, "link"));
                 Problem::new(None, None, &what).in_file(path)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use atf::Error;
 use atf::check::{Fact, Kind};
 use atf::detail::{self, DetailReader};
 use atf::index::{IndexReader, Scan};
@@ -61,22 +62,48 @@ fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
 }
 
 /// Returns the statistics of an index file from its scan.
-pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Problem>) -> Contents {
+pub(super) fn index(
+    reader: &IndexReader,
+    scan: &Scan,
+    problems: &mut Vec<Problem>,
+) -> Result<Contents, Error> {
     let counts = scan.kinds.iter().filter(|(_, count)| *count > 0);
-    if let Some(disorder) = scan.disorder {
-        let offset = reader.event_offset(disorder.first_seq);
-        let problem = order_problem(disorder.first_seq, offset, disorder.count);
+    let is_whole = scan.zero_events == 0 || scan.checksum.proves_the_events();
+    let disorder = if is_whole {
+        scan.disorder.map(|it| (it.first_seq, it.count))
+    } else {
+        disorder_outside_holes(reader)?
+    };
+    if let Some((first_seq, count)) = disorder {
+        let problem = order_problem(first_seq, reader.event_offset(first_seq), count);
         problems.push(problem.breaks(Kind::Index, Fact::TimeGoesBack));
     }
-    Contents {
+    Ok(Contents {
         kinds: counts
             .map(|(kind, count)| (kind.into(), U64(count)))
             .collect(),
         other_kinds: U64(scan.kinds.unknown),
-        out_of_order: U64(scan.disorder.map_or(0, |disorder| disorder.count)),
+        out_of_order: U64(disorder.map_or(0, |(_, count)| count)),
         links: Some(U64(scan.links)),
         zero_events: U64(scan.zero_events),
+    })
+}
+
+/// Returns the position of the first event that is earlier than its predecessor, and the number of
+/// such events. The times of all-zero events are unknown.
+fn disorder_outside_holes(reader: &IndexReader) -> Result<Option<(u64, u64)>, Error> {
+    let (mut found, mut last_ns) = (None, 0);
+    for (seq, event) in (0..).zip(reader.events_in(..)) {
+        let event = event?;
+        if event.timestamp_ns == 0 && event.function_id == 0 && event.event_kind.0 == 0 {
+            continue;
+        }
+        if event.timestamp_ns < last_ns {
+            found.get_or_insert((seq, 0)).1 += 1;
+        }
+        last_ns = event.timestamp_ns;
     }
+    Ok(found)
 }
 
 /// Returns the statistics of a detail file from its scan.

@@ -29,9 +29,9 @@ pub struct IndexHeader {
     pub events_offset: u64,
     /// Offset of the footer, from the start of the file; 0 or 64 in a placeholder.
     pub footer_offset: u64,
-    /// Timestamp of the first event; 0 if there are none, and in a placeholder. In ns.
+    /// Timestamp of the first event; 0 if there are no events, and in a placeholder. In ns.
     pub time_start_ns: u64,
-    /// Timestamp of the last event; 0 if there are none, and in a placeholder. In ns.
+    /// Timestamp of the last event; 0 if there are no events, and in a placeholder. In ns.
     pub time_end_ns: u64,
 }
 impl IndexHeader {
@@ -417,9 +417,9 @@ pub struct IndexFooter {
     pub checksum: u32,
     /// Number of events in the events section. Takes precedence over the header's `event_count`.
     pub event_count: u64,
-    /// Timestamp of the first event; 0 if there are none. In ns.
+    /// Timestamp of the first event; 0 if there are no events. In ns.
     pub time_start_ns: u64,
-    /// Timestamp of the last event; 0 if there are none. In ns.
+    /// Timestamp of the last event; 0 if there are no events. In ns.
     pub time_end_ns: u64,
     /// Size of the events section.
     pub bytes_written: u64,
@@ -553,9 +553,9 @@ pub struct DetailHeader {
     pub event_count: u64,
     /// Size of the events section; 0 in a placeholder. The footer is at `events_offset` + `bytes_length`.
     pub bytes_length: u64,
-    /// Lowest `index_seq` of the file's events; 0 if there are none.
+    /// Lowest `index_seq` of the file's events; 0 if there are no events.
     pub index_seq_start: u64,
-    /// Highest `index_seq` of the file's events, inclusive; 0 if there are none.
+    /// Highest `index_seq` of the file's events, inclusive; 0 if there are no events.
     pub index_seq_end: u64,
 }
 impl DetailHeader {
@@ -882,9 +882,9 @@ pub struct DetailFooter {
     pub event_count: u64,
     /// Size of the events section.
     pub bytes_length: u64,
-    /// Timestamp of the first detail event; 0 if there are none. In ns.
+    /// Timestamp of the first detail event; 0 if there are no events. In ns.
     pub time_start_ns: u64,
-    /// Timestamp of the last detail event; 0 if there are none. In ns.
+    /// Timestamp of the last detail event; 0 if there are no events. In ns.
     pub time_end_ns: u64,
 }
 impl DetailFooter {

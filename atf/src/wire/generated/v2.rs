@@ -102,13 +102,13 @@ pub struct IndexHeader {
     /// - In a finalized file, `events_offset` + 32 × `event_count`.
     /// - Sources: S0, S1, S2, S3.
     pub footer_offset: ::zerocopy::little_endian::U64,
-    /// Timestamp of the first event; 0 if there are none, and in a placeholder.
+    /// Timestamp of the first event; 0 if there are no events, and in a placeholder.
     ///
     /// - Offset 48, 8 bytes, little-endian.
     /// - Unit: ns.
     /// - Sources: S0, S1, S2, S3.
     pub time_start_ns: ::zerocopy::little_endian::U64,
-    /// Timestamp of the last event; 0 if there are none, and in a placeholder.
+    /// Timestamp of the last event; 0 if there are no events, and in a placeholder.
     ///
     /// - Offset 56, 8 bytes, little-endian.
     /// - Unit: ns.
@@ -324,13 +324,13 @@ pub struct IndexFooter {
     /// - Unit: events.
     /// - Sources: S0, S1, S2.
     pub event_count: ::zerocopy::little_endian::U64,
-    /// Timestamp of the first event; 0 if there are none.
+    /// Timestamp of the first event; 0 if there are no events.
     ///
     /// - Offset 16, 8 bytes, little-endian.
     /// - Unit: ns.
     /// - Sources: S0, S1, S2.
     pub time_start_ns: ::zerocopy::little_endian::U64,
-    /// Timestamp of the last event; 0 if there are none.
+    /// Timestamp of the last event; 0 if there are no events.
     ///
     /// - Offset 24, 8 bytes, little-endian.
     /// - Unit: ns.
@@ -480,12 +480,12 @@ pub struct DetailHeader {
     /// - Unit: bytes.
     /// - Sources: S1, S2, S4.
     pub bytes_length: ::zerocopy::little_endian::U64,
-    /// Lowest `index_seq` of the file's events; 0 if there are none.
+    /// Lowest `index_seq` of the file's events; 0 if there are no events.
     ///
     /// - Offset 44, 8 bytes, little-endian.
     /// - Sources: S1, S2, S4.
     pub index_seq_start: ::zerocopy::little_endian::U64,
-    /// Highest `index_seq` of the file's events, inclusive; 0 if there are none.
+    /// Highest `index_seq` of the file's events, inclusive; 0 if there are no events.
     ///
     /// - Offset 52, 8 bytes, little-endian.
     /// - Sources: S1, S2, S4.
@@ -806,13 +806,13 @@ pub struct DetailFooter {
     /// - Unit: bytes.
     /// - Sources: S1, S2, S4.
     pub bytes_length: ::zerocopy::little_endian::U64,
-    /// Timestamp of the first detail event; 0 if there are none.
+    /// Timestamp of the first detail event; 0 if there are no events.
     ///
     /// - Offset 24, 8 bytes, little-endian.
     /// - Unit: ns.
     /// - Sources: S1, S2, S4.
     pub time_start_ns: ::zerocopy::little_endian::U64,
-    /// Timestamp of the last detail event; 0 if there are none.
+    /// Timestamp of the last detail event; 0 if there are no events.
     ///
     /// - Offset 32, 8 bytes, little-endian.
     /// - Unit: ns.
