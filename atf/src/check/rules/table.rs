@@ -7,12 +7,12 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "30a641e10f0ff4340abc99b85615d5d661c6f8468e63c9ea56591f29dc60ab3a",
+    digest: "1212488b67e6e7becd157e40ddb69d91c4ddf77055af6bcdd487f84103495c94",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "8cdaa8430e624020183eca6a9f83a6a7255a5aec6c1daba7ae09673711cb2cef",
+    digest: "8dcdd24fc993ba5952272d7d6b922f2c82e92d96bb6c56eeaa4f4e01c5052e03",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
@@ -1690,10 +1690,10 @@ pub static ATF_RDER_003: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// A reader merges threads by timestamp, then by thread id, then by position.
+/// A reader merges threads by timestamp, then by the id in the thread's folder name, then by position.
 pub static ATF_RDER_004: Rule = Rule {
     id: "ATF-RDER-004",
-    rule: "A reader merges threads by timestamp, then by thread id, then by position.",
+    rule: "A reader merges threads by timestamp, then by the id in the thread's folder name, then by position.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Reader],
@@ -2804,7 +2804,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "links.damaged",
         question: "If one file is refused, what happens to the links of the other?",
-        answer: "They are not checked. Links are checked only if each file can be read on its own and neither is a symlink. Threads without a detail.atf are checked too.",
+        answer: "The rules about links are checked only if each file can be read on its own and neither is a symlink. Threads without a detail.atf are checked too.",
         reason: "Otherwise, one flipped bit in detail.atf would make an intact index.atf look faulty, and vice versa.",
         sources: &[],
     },

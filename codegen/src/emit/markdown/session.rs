@@ -95,7 +95,7 @@ fn field(field: &ManifestField) -> Field<'_> {
             JsonType::I64 => "integer, 64 bits with sign",
             JsonType::PositiveI32 => "integer from 1 to 2³¹ − 1",
             JsonType::Text => "text",
-            JsonType::Name => "text, not empty",
+            JsonType::Name => "text",
             JsonType::Hex => "text, 0x and hexadecimal digits",
             JsonType::Object => "object",
             JsonType::List => "list",
