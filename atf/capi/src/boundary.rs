@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::memory::put;
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// Runs a function's body, and records any failure, including a panic, for `atf_last_error_*`.
@@ -24,6 +25,17 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
             fallback
         }
     }
+}
+
+/// Like [`status`], but writes the body's result to `place`, unless `place` is null.
+///
+/// # Safety
+///
+/// `place` is null or valid for writing a `T`.
+#[inline]
+pub(crate) unsafe fn offer<T>(place: *mut T, body: impl FnOnce() -> Outcome<T>) -> AtfStatus {
+    // SAFETY: guaranteed by this function's caller.
+    status(|| body().map(|value| unsafe { put(place, value) }))
 }
 
 #[inline]

@@ -89,15 +89,14 @@ pub unsafe extern "C" fn atf_anchor_to_media(
     host_time_ns: u64,
     media_time: *mut AtfMediaTime,
 ) -> AtfStatus {
-    boundary::status(|| {
+    let body = || {
         required(media_time, "media_time is null")?;
         // SAFETY: guaranteed by this function's caller.
-        let anchor = unsafe { read(anchor) }?;
-        let found = anchor.to_media(host_time_ns).ok_or_else(no_time)?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { media_time.write_unaligned(found.into()) };
-        Ok(())
-    })
+        let found = unsafe { read(anchor) }?.to_media(host_time_ns);
+        Ok(found.ok_or_else(no_time)?.into())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(media_time, body) }
 }
 
 /// Converts a recording time to a timestamp.
@@ -111,15 +110,14 @@ pub unsafe extern "C" fn atf_anchor_to_host_ns(
     media_time: AtfMediaTime,
     host_time_ns: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
+    let body = || {
         required(host_time_ns, "host_time_ns is null")?;
         // SAFETY: guaranteed by this function's caller.
-        let anchor = unsafe { read(anchor) }?;
-        let found = anchor.to_host_ns(media_time.into()).ok_or_else(no_time)?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { host_time_ns.write_unaligned(found) };
-        Ok(())
-    })
+        let found = unsafe { read(anchor) }?.to_host_ns(media_time.into());
+        found.ok_or_else(no_time)
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(host_time_ns, body) }
 }
 
 /// Computes how much faster the recording's clock ran between two anchors, in parts per billion
@@ -134,17 +132,16 @@ pub unsafe extern "C" fn atf_anchor_drift_ppb(
     later: *const AtfTimingAnchor,
     drift_ppb: *mut i64,
 ) -> AtfStatus {
-    boundary::status(|| {
+    let body = || {
         required(drift_ppb, "drift_ppb is null")?;
         // SAFETY: guaranteed by this function's caller.
         let anchor = unsafe { read(anchor) }?;
         // SAFETY: guaranteed by this function's caller.
         let later = unsafe { read(later) }?;
-        let found = anchor.drift_ppb(&later).ok_or_else(no_time)?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { drift_ppb.write_unaligned(found) };
-        Ok(())
-    })
+        anchor.drift_ppb(&later).ok_or_else(no_time)
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(drift_ppb, body) }
 }
 
 /// # Safety

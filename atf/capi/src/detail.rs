@@ -93,15 +93,14 @@ pub unsafe extern "C" fn atf_detail_get(
     event: *mut AtfDetailEvent,
 ) -> AtfStatus {
     let body = |this: &Detail| {
-        required(event, "the output pointer for the event is null")?;
         let found = this.reader()?.get(detail_seq)?;
-        let found = found.ok_or_else(|| this.problems.end(|| this.ask()))?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(event, found.into()) };
-        Ok(())
+        Ok(found
+            .ok_or_else(|| this.problems.end(|| this.ask()))?
+            .into())
     };
+    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(reader, body) })
+    unsafe { handle::fill(reader, event, if_null, body) }
 }
 
 /// Copies bytes of an event's payload, beginning at byte `start`.

@@ -10,7 +10,8 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
-use crate::memory::put;
+use crate::boundary;
+use crate::memory::{put, required};
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::tag::{NotOpen, Tag};
 
@@ -88,6 +89,59 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
     let result = body(object);
     std::mem::forget(spoil);
     result
+}
+
+/// Returns what `body` returns, or `fallback` on failure.
+///
+/// # Safety
+///
+/// As for [`with`].
+pub(crate) unsafe fn value<T: Object + Sync, R>(
+    handle: *const Handle<T>,
+    fallback: R,
+    body: impl FnOnce(&T) -> Outcome<R>,
+) -> R {
+    // SAFETY: guaranteed by this function's caller.
+    boundary::value(fallback, || unsafe { with(handle, body) })
+}
+
+/// Writes what `body` returns to `place`, which must not be null: `if_null` is the message if it
+/// is.
+///
+/// # Safety
+///
+/// As for [`with`]; `place` is null or valid for writing an `R`.
+pub(crate) unsafe fn fill<T: Object + Sync, R>(
+    handle: *const Handle<T>,
+    place: *mut R,
+    if_null: &'static str,
+    body: impl FnOnce(&T) -> Outcome<R>,
+) -> AtfStatus {
+    let body = |this: &T| {
+        required(place, if_null)?;
+        body(this)
+    };
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { with(handle, body) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(place, body) }
+}
+
+/// Accesses an object that several threads may read, to do something that cannot fail.
+///
+/// # Safety
+///
+/// As for [`with`].
+pub(crate) unsafe fn act<T: Object + Sync>(
+    handle: *const Handle<T>,
+    body: impl FnOnce(&T),
+) -> Outcome<()> {
+    let body = |this: &T| {
+        body(this);
+        Ok(())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { with(handle, body) }
 }
 
 /// Accesses an object that only one thread uses at a time.

@@ -99,14 +99,12 @@ pub unsafe extern "C" fn atf_index_get(
     event: *mut AtfEvent,
 ) -> AtfStatus {
     let body = |this: &Index| {
-        required(event, "the output pointer for the event is null")?;
         let found = this.get().get(index_seq)?.ok_or(Failure::Nothing)?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(event, AtfEvent::new(this.thread(), index_seq, &found)) };
-        Ok(())
+        Ok(AtfEvent::new(this.thread(), index_seq, &found))
     };
+    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(reader, body) })
+    unsafe { handle::fill(reader, event, if_null, body) }
 }
 
 /// Reads up to `capacity` events, starting with event `first_seq`. After the last one, returns

@@ -68,12 +68,7 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
     if given.clock_type != 0 {
         options.clock_type = Clock(given.clock_type);
     }
-    options.durability = match given.durability {
-        0 => Durability::None,
-        1 => Durability::Finalize,
-        2 => Durability::EachFlush,
-        _ => return Err(argument("durability is not one of ATF_DURABILITY_*")),
-    };
+    options.durability = durability(given.durability)?;
     options.survive_kill = given.survive_kill != 0;
     options.verbatim = given.verbatim != 0;
     if given.reserved != [0; 5] {
@@ -86,6 +81,16 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
             .ok_or_else(|| argument("buffer_size is more than 1 GiB"))?;
     }
     Ok(options)
+}
+
+/// Converts an `ATF_DURABILITY_*`.
+pub(crate) fn durability(given: u8) -> Outcome<Durability> {
+    match given {
+        0 => Ok(Durability::None),
+        1 => Ok(Durability::Finalize),
+        2 => Ok(Durability::EachFlush),
+        _ => Err(argument("durability is not one of ATF_DURABILITY_*")),
+    }
 }
 
 /// The options for `atf_writer_create`, which takes none.

@@ -95,9 +95,7 @@ macro_rules! reader_functions {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $event_count(reader: *const $handle) -> u64 {
             // SAFETY: guaranteed by this function's caller.
-            boundary::value(0, || unsafe {
-                handle::with(reader, |this| Ok(this.reader()?.event_count()))
-            })
+            unsafe { handle::value(reader, 0, |this| Ok(this.reader()?.event_count())) }
         }
 
         /// Reads all events and verifies them against the footer's checksum.
@@ -110,15 +108,10 @@ macro_rules! reader_functions {
             reader: *const $handle,
             checksum: *mut AtfChecksum,
         ) -> AtfStatus {
-            let body = |this: &$object| {
-                required(checksum, "the output pointer for the checksum is null")?;
-                let found = this.reader()?.checksum()?;
-                // SAFETY: not null, so the caller guarantees that it can be written.
-                unsafe { put(checksum, found.into()) };
-                Ok(())
-            };
+            let body = |this: &$object| Ok(this.reader()?.checksum()?.into());
+            let if_null = "the output pointer for the checksum is null";
             // SAFETY: guaranteed by this function's caller.
-            boundary::status(|| unsafe { handle::with(reader, body) })
+            unsafe { handle::fill(reader, checksum, if_null, body) }
         }
 
         /// Returns the number of problems with the events and, for a thread's index, with the
@@ -130,9 +123,7 @@ macro_rules! reader_functions {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $problem_count(reader: *const $handle) -> usize {
             // SAFETY: guaranteed by this function's caller.
-            boundary::value(0, || unsafe {
-                handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
-            })
+            unsafe { handle::value(reader, 0, |this| Ok(this.problems.get(|| this.ask()).len())) }
         }
 
         /// Returns a problem as text, or null after the last one. The text is valid until the
@@ -146,12 +137,9 @@ macro_rules! reader_functions {
             reader: *const $handle,
             position: usize,
         ) -> *const c_char {
+            let body = |this: &$object| Ok(this.problems.text(position, || this.ask()));
             // SAFETY: guaranteed by this function's caller.
-            boundary::value(std::ptr::null(), || unsafe {
-                handle::with(reader, |this| {
-                    Ok(this.problems.text(position, || this.ask()))
-                })
-            })
+            unsafe { handle::value(reader, std::ptr::null(), body) }
         }
 
         /// Frees a reader; null is allowed.

@@ -13,7 +13,7 @@ use atf::write::Event;
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, argument, offer_sized, put};
+use crate::memory::{self, argument, offer_sized};
 use crate::record_options::{AtfRecordOptions, AtfRecordSummary, record_options};
 use crate::session_writer::AtfSessionWriter;
 use crate::status::{AtfStatus, Failure, Outcome};
@@ -137,9 +137,7 @@ pub extern "C" fn atf_counter_clock_is_available() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_recording_now_ns(recording: *const AtfRecording) -> u64 {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(recording, |this| Ok(this.now_ns()))
-    })
+    unsafe { handle::value(recording, 0, |this| Ok(this.now_ns())) }
 }
 
 /// Registers a thread, and sets its name unless `name` is null.
@@ -179,14 +177,11 @@ pub unsafe extern "C" fn atf_recording_record(
     call_depth: u32,
     index_seq: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let event = event(timestamp_ns, function_id, event_kind, call_depth);
-        // SAFETY: guaranteed by this function's caller.
-        let seq = unsafe { handle::with(recording, |this| Ok(this.record(&event)?)) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(index_seq, seq) };
-        Ok(())
-    })
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { handle::with(recording, |this| Ok(this.record(&event)?)) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(index_seq, body) }
 }
 
 /// Like [`atf_recording_record`], but with a detail, whose payload is copied.
@@ -205,19 +200,16 @@ pub unsafe extern "C" fn atf_recording_record_with_detail(
     detail: *const AtfDetail,
     link: *mut AtfLink,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let event = event(timestamp_ns, function_id, event_kind, call_depth);
-        let body = |this: &Recording| {
-            // SAFETY: guaranteed by this function's caller.
-            let detail = unsafe { AtfDetail::read(detail) }?;
-            Ok(this.record_with_detail(&event, &detail)?)
-        };
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
+    let body = |this: &Recording| {
         // SAFETY: guaranteed by this function's caller.
-        let made = unsafe { handle::with(recording, body) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(link, made.into()) };
-        Ok(())
-    })
+        let detail = unsafe { AtfDetail::read(detail) }?;
+        Ok(this.record_with_detail(&event, &detail)?.into())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { handle::with(recording, body) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(link, body) }
 }
 
 /// Passes everything recorded before this call to the operating system. Returns `ATF_TIMEOUT` if
@@ -252,13 +244,10 @@ pub unsafe extern "C" fn atf_recording_trigger(
     recording: *const AtfRecording,
     timestamp_ns: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
-        // SAFETY: guaranteed by this function's caller.
-        let time = unsafe { handle::with(recording, |this| Ok(this.trigger())) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(timestamp_ns, time) };
-        Ok(())
-    })
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { handle::with(recording, |this| Ok(this.trigger())) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(timestamp_ns, body) }
 }
 
 /// Like [`atf_recording_trigger`], but for a process that may end once the trigger is served.
@@ -271,14 +260,11 @@ pub unsafe extern "C" fn atf_recording_trigger_last(
     recording: *const AtfRecording,
     timestamp_ns: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let fire = |this: &Recording| Ok(this.trigger_handle().fire_last());
-        // SAFETY: guaranteed by this function's caller.
-        let time = unsafe { handle::with(recording, fire) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(timestamp_ns, time) };
-        Ok(())
-    })
+    let fire = |this: &Recording| Ok(this.trigger_handle().fire_last());
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { handle::with(recording, fire) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(timestamp_ns, body) }
 }
 
 /// Triggers the recording's window at `timestamp_ns`.
@@ -291,12 +277,9 @@ pub unsafe extern "C" fn atf_recording_trigger_at(
     recording: *const AtfRecording,
     timestamp_ns: u64,
 ) -> AtfStatus {
-    let body = |this: &Recording| {
-        this.trigger_at(timestamp_ns);
-        Ok(())
-    };
+    let body = |this: &Recording| this.trigger_at(timestamp_ns);
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(recording, body) })
+    boundary::status(|| unsafe { handle::act(recording, body) })
 }
 
 /// Waits until all the data requested by triggers so far has been handed to the operating system.
@@ -383,9 +366,7 @@ pub unsafe extern "C" fn atf_recording_close(recording: *mut AtfRecording) -> At
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_recorder_thread_id(recorder: *const AtfRecorder) -> u32 {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(u32::MAX, || unsafe {
-        handle::with(recorder, |this| Ok(this.thread_id))
-    })
+    unsafe { handle::value(recorder, u32::MAX, |this| Ok(this.thread_id)) }
 }
 
 /// Records an event. Events recorded by a signal handler that interrupts this function are lost.
@@ -402,15 +383,11 @@ pub unsafe extern "C" fn atf_recorder_record(
     call_depth: u32,
     index_seq: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let event = event(timestamp_ns, function_id, event_kind, call_depth);
-        let body = |this: &mut ThreadRecorder| this.record(&event);
-        // SAFETY: guaranteed by this function's caller.
-        let seq = unsafe { using(recorder, &event, body) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(index_seq, seq) };
-        Ok(())
-    })
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { using(recorder, &event, |this| this.record(&event)) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(index_seq, body) }
 }
 
 /// Records an event with its detail, copying the payload.
@@ -429,17 +406,16 @@ pub unsafe extern "C" fn atf_recorder_record_with_detail(
     detail: *const AtfDetail,
     link: *mut AtfLink,
 ) -> AtfStatus {
-    boundary::status(|| {
+    let body = || {
         let event = event(timestamp_ns, function_id, event_kind, call_depth);
         // SAFETY: guaranteed by this function's caller.
         let detail = unsafe { AtfDetail::read(detail) }?;
         let body = |this: &mut ThreadRecorder| this.record_with_detail(&event, &detail);
         // SAFETY: guaranteed by this function's caller.
-        let made = unsafe { using(recorder, &event, body) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(link, made.into()) };
-        Ok(())
-    })
+        Ok(unsafe { using(recorder, &event, body) }?.into())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(link, body) }
 }
 
 /// Accesses a recorder to record an event. If the recorder is busy, the event is lost.
@@ -475,12 +451,9 @@ pub unsafe extern "C" fn atf_recorder_lose_event(
     recorder: *const AtfRecorder,
     timestamp_ns: u64,
 ) -> AtfStatus {
-    let body = |this: &Recorder| {
-        this.losses.lose_event(timestamp_ns);
-        Ok(())
-    };
+    let body = |this: &Recorder| this.losses.lose_event(timestamp_ns);
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(recorder, body) })
+    boundary::status(|| unsafe { handle::act(recorder, body) })
 }
 
 /// Returns 1 if the recording has stopped or failed, so that all further events are lost, and
@@ -499,7 +472,7 @@ pub unsafe extern "C" fn atf_recorder_is_abandoned(recorder: *const AtfRecorder)
         Ok(found.is_some_and(|is| is).into())
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe { handle::with(recorder, body) })
+    unsafe { handle::value(recorder, 0, body) }
 }
 
 /// Ends a thread, so that its files are finalized, and frees its recorder.

@@ -5,10 +5,10 @@ use std::mem::size_of;
 
 use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, recover};
-use atf::write::Durability;
 
 use crate::boundary;
 use crate::memory::{self, Plain, argument, get_sized, put};
+use crate::options::durability;
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 
 /// `AtfRecoverOptions`: how a session is recovered. A value of 0 selects a member's default.
@@ -71,12 +71,7 @@ pub unsafe extern "C" fn atf_recover(
 unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverOptions<'static>> {
     // SAFETY: guaranteed by this function's caller.
     let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecoverOptions::ZERO);
-    let durability = match given.durability {
-        0 => Durability::None,
-        1 => Durability::Finalize,
-        2 => Durability::EachFlush,
-        _ => return Err(argument("durability is not one of ATF_DURABILITY_*")),
-    };
+    let durability = durability(given.durability)?;
     if given.reserved != [0; 2] {
         return Err(argument("a reserved option is not 0"));
     }

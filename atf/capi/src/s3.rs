@@ -102,10 +102,10 @@ unsafe fn write_and_report(
         let detail_seq = (detail_seq != NONE).then_some(detail_seq.into());
         let body = |this: &mut Writer| {
             // Wire version 2 allows more events than this function can return.
-            if this.next_index_seq() >= NONE.into() {
+            if this.writer.next_index_seq() >= NONE.into() {
                 return Err(too_many());
             }
-            let seq = this.write_index(&event, detail_seq)?;
+            let seq = this.writer.write_index(&event, detail_seq)?;
             u32::try_from(seq).map_err(|_| too_many())
         };
         // SAFETY: guaranteed by this function's caller.
@@ -172,14 +172,14 @@ pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
             return Ok(());
         }
         let this = &mut taken.object;
-        let finalized = if this.is_finalized() {
+        let finalized = if this.writer.is_finalized() {
             Ok(())
         } else {
             this.finalize().map(drop)
         };
         let finalized = finalized.inspect_err(|failure| this.warn(failure));
         this.warn_of_untold();
-        warnings.take(this.warnings());
+        warnings.take(&mut this.warnings);
         finalized
     });
 }

@@ -4,16 +4,15 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
-use atf::Error;
-use atf::check::text_with_rule;
 use atf::manifest::{Cut, ManifestThread};
 use atf::session::{Presence, SessionReader, SessionSummary, ThreadEntry};
 
 use crate::boundary;
 use crate::clock::AtfTimingAnchor;
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, put, put_sized, required};
+use crate::memory::{self, put_sized};
 use crate::options::open_options;
+use crate::problems::Problems;
 use crate::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::thread::{AtfThreadReader, Thread};
@@ -33,11 +32,11 @@ pub struct Session {
     ended_by: Option<CString>,
     /// Created when a name is first requested, because a manifest may contain a million names.
     names: OnceLock<Names>,
-    problems: OnceLock<Vec<CString>>,
+    problems: Problems,
 }
 
 /// A thread in the manifest, for C.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Listed {
     name: Option<CString>,
     lost_events: AtfLoss,
@@ -45,22 +44,12 @@ struct Listed {
     cut: Option<AtfCut>,
 }
 
-impl Listed {
-    /// A thread that the manifest does not list.
-    const NONE: Self = Self {
-        name: None,
-        lost_events: AtfLoss::NONE,
-        lost_details: AtfLoss::NONE,
-        cut: None,
-    };
-}
-
 impl From<&ManifestThread> for Listed {
     fn from(thread: &ManifestThread) -> Self {
         Self {
             name: text(thread.name.as_ref()),
-            lost_events: thread.lost_events.map_or(AtfLoss::NONE, Into::into),
-            lost_details: thread.lost_details.map_or(AtfLoss::NONE, Into::into),
+            lost_events: thread.lost_events.map(Into::into).unwrap_or_default(),
+            lost_details: thread.lost_details.map(Into::into).unwrap_or_default(),
             cut: thread.cut.map(Into::into),
         }
     }
@@ -96,7 +85,7 @@ impl Session {
         let thread = |entry: &ThreadEntry| {
             let path = c_string(entry.path().as_os_str().as_encoded_bytes());
             let listed = listed.get(&entry.id()).copied();
-            (path, listed.map_or(Listed::NONE, Listed::from))
+            (path, listed.map(Listed::from).unwrap_or_default())
         };
         let modules = manifest.iter().flat_map(|manifest| &manifest.modules);
         Self {
@@ -107,7 +96,7 @@ impl Session {
             ended_by: manifest.and_then(|manifest| text(manifest.ended_by.as_ref())),
             reader,
             names: OnceLock::new(),
-            problems: OnceLock::new(),
+            problems: Problems::default(),
         }
     }
 
@@ -129,13 +118,6 @@ impl Session {
 
     pub(crate) fn ended_by(&self) -> *const c_char {
         or_null(self.ended_by.as_ref())
-    }
-
-    fn problems(&self) -> &[CString] {
-        self.problems.get_or_init(|| {
-            let text = |problem: Error| c_string(text_with_rule(&problem).as_bytes());
-            self.reader.problems().into_iter().map(text).collect()
-        })
     }
 
     fn thread(&self, position: usize) -> Outcome<&ThreadEntry> {
@@ -173,14 +155,12 @@ pub unsafe extern "C" fn atf_session_open(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_thread_count(session: *const AtfSessionReader) -> usize {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(session, |this| Ok(this.reader.threads().len()))
-    })
+    unsafe { handle::value(session, 0, |this| Ok(this.reader.threads().len())) }
 }
 
 /// `AtfCut`: the part of a longer trace that a thread was cut to.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AtfCut {
     /// The start of the part in nanoseconds.
     pub from_ns: u64,
@@ -190,15 +170,6 @@ pub struct AtfCut {
     pub calls: u64,
     /// How many of the last events are returns that were added for calls that were open at the end.
     pub returns: u64,
-}
-
-impl AtfCut {
-    pub(crate) const NONE: Self = Self {
-        from_ns: 0,
-        to_ns: 0,
-        calls: 0,
-        returns: 0,
-    };
 }
 
 impl From<Cut> for AtfCut {
@@ -273,7 +244,7 @@ pub unsafe extern "C" fn atf_session_thread_info(
             name: or_null(listed.name.as_ref()),
             lost_events: listed.lost_events,
             lost_details: listed.lost_details,
-            cut: listed.cut.unwrap_or(AtfCut::NONE),
+            cut: listed.cut.unwrap_or_default(),
             is_cut: listed.cut.is_some().into(),
             reserved2: [0; 7],
         };
@@ -349,9 +320,7 @@ impl From<SessionSummary> for AtfSessionTotals {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_module_count(session: *const AtfSessionReader) -> usize {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(session, |this| Ok(this.modules.len()))
-    })
+    unsafe { handle::value(session, 0, |this| Ok(this.modules.len())) }
 }
 
 /// Reads the module at `position`; returns `ATF_NONE` after the last one. Its strings are valid
@@ -367,12 +336,11 @@ pub unsafe extern "C" fn atf_session_module(
     module: *mut AtfModule,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        required(module, "the output pointer for the module is null")?;
         let modules = this.reader.manifest().map(|m| &m.modules);
         let found = modules.and_then(|modules| modules.get(position));
         let found = found.ok_or(Failure::Nothing)?;
         let [path, uuid] = this.modules.get(position).ok_or(Failure::Nothing)?;
-        let found = AtfModule {
+        Ok(AtfModule {
             module_id: found.module_id,
             function_offsets: (found.function_offsets == Some(true)).into(),
             base_address: found.base_address.unwrap_or(0),
@@ -380,13 +348,11 @@ pub unsafe extern "C" fn atf_session_module(
             path: or_null(path.as_ref()),
             uuid: or_null(uuid.as_ref()),
             reserved2: [0; 2],
-        };
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(module, found) };
-        Ok(())
+        })
     };
+    let if_null = "the output pointer for the module is null";
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(session, body) })
+    unsafe { handle::fill(session, module, if_null, body) }
 }
 
 /// Returns the number of timing anchors in the manifest, or 0 if `session` is invalid.
@@ -400,7 +366,7 @@ pub unsafe extern "C" fn atf_session_timing_anchor_count(
 ) -> usize {
     let count = |this: &Session| Ok(this.reader.manifest().map_or(0, |m| m.timing_anchors.len()));
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe { handle::with(session, count) })
+    unsafe { handle::value(session, 0, count) }
 }
 
 /// Reads the timing anchor at `position`; returns `ATF_NONE` after the last one.
@@ -415,16 +381,13 @@ pub unsafe extern "C" fn atf_session_timing_anchor(
     anchor: *mut AtfTimingAnchor,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        required(anchor, "the output pointer for the anchor is null")?;
         let anchors = this.reader.manifest().map(|m| &m.timing_anchors);
         let found = anchors.and_then(|anchors| anchors.get(position));
-        let found = found.ok_or(Failure::Nothing)?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(anchor, (*found).into()) };
-        Ok(())
+        Ok((*found.ok_or(Failure::Nothing)?).into())
     };
+    let if_null = "the output pointer for the anchor is null";
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(session, body) })
+    unsafe { handle::fill(session, anchor, if_null, body) }
 }
 
 /// Returns the number of symbols in the manifest, or 0 if `session` is invalid.
@@ -435,9 +398,7 @@ pub unsafe extern "C" fn atf_session_timing_anchor(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_symbol_count(session: *const AtfSessionReader) -> usize {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(session, |this| Ok(this.names().names.len()))
-    })
+    unsafe { handle::value(session, 0, |this| Ok(this.names().names.len())) }
 }
 
 /// Reads the symbol at `position`; returns `ATF_NONE` after the last one. Its name is valid until
@@ -453,22 +414,19 @@ pub unsafe extern "C" fn atf_session_symbol(
     symbol: *mut AtfSymbol,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        required(symbol, "the output pointer for the symbol is null")?;
         let symbols = this.reader.manifest().map(|m| &m.symbols);
         let found = symbols.and_then(|symbols| symbols.get(position));
         let found = found.ok_or(Failure::Nothing)?;
         let name = this.names().names.get(position).and_then(Option::as_ref);
-        let found = AtfSymbol {
+        Ok(AtfSymbol {
             function_id: found.function_id,
             name: or_null(name),
             reserved: [0; 2],
-        };
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(symbol, found) };
-        Ok(())
+        })
     };
+    let if_null = "the output pointer for the symbol is null";
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(session, body) })
+    unsafe { handle::fill(session, symbol, if_null, body) }
 }
 
 /// Returns the name of a function, or null if the manifest has none. The name is valid until the
@@ -489,7 +447,7 @@ pub unsafe extern "C" fn atf_session_function_name(
         Ok(or_null(name))
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
+    unsafe { handle::value(session, std::ptr::null(), body) }
 }
 
 /// Returns the number of problems with the session itself: its manifest, and folders that were not
@@ -502,7 +460,7 @@ pub unsafe extern "C" fn atf_session_function_name(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_problem_count(session: *const AtfSessionReader) -> u64 {
     let body = |this: &Session| {
-        let named = this.problems().len() as u64;
+        let named = this.problems.get(|| this.reader.problems()).len() as u64;
         let manifest = this.reader.manifest();
         let unnamed = manifest.map_or(0, |m| {
             m.problem_count.saturating_sub(m.problems.len() as u64)
@@ -510,7 +468,7 @@ pub unsafe extern "C" fn atf_session_problem_count(session: *const AtfSessionRea
         Ok(named.saturating_add(unnamed))
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe { handle::with(session, body) })
+    unsafe { handle::value(session, 0, body) }
 }
 
 /// Returns a problem as text, or null after the last one. The text is valid until the session is
@@ -525,11 +483,11 @@ pub unsafe extern "C" fn atf_session_problem(
     position: usize,
 ) -> *const c_char {
     let body = |this: &Session| {
-        let problem = this.problems().get(position);
-        Ok(problem.map_or(std::ptr::null(), |problem| problem.as_ptr()))
+        let problems = &this.problems;
+        Ok(problems.text(position, || this.reader.problems()))
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
+    unsafe { handle::value(session, std::ptr::null(), body) }
 }
 
 /// Frees a session; null is allowed. Readers of its threads remain usable.

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn atf_session_facts(
         let lost = manifest.and_then(|manifest| manifest.lost_events);
         let unwritten = manifest.and_then(|manifest| manifest.unwritten_events);
         let found = AtfSessionFacts {
-            lost_events: lost.map_or(AtfLoss::NONE, Into::into),
+            lost_events: lost.map(Into::into).unwrap_or_default(),
             unwritten_events: unwritten.unwrap_or(0),
             clock_error_ns: clock_error.unwrap_or(0),
             ended_by: this.ended_by(),

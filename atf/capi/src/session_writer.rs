@@ -88,7 +88,7 @@ pub struct AtfSymbol {
 
 /// `AtfLoss`: events or details that the tracer lost in a thread.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AtfLoss {
     /// The number of lost events or details; 0 for none.
     pub count: u64,
@@ -96,14 +96,6 @@ pub struct AtfLoss {
     pub first_ns: u64,
     /// The last one's timestamp in nanoseconds.
     pub last_ns: u64,
-}
-
-impl AtfLoss {
-    pub(crate) const NONE: Self = Self {
-        count: 0,
-        first_ns: 0,
-        last_ns: 0,
-    };
 }
 
 impl From<AtfLoss> for Loss {
@@ -234,9 +226,7 @@ pub unsafe extern "C" fn atf_session_writer_path(
     session: *const AtfSessionWriter,
 ) -> *const c_char {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(c"".as_ptr(), || unsafe {
-        handle::with(session, |this| Ok(this.path.as_ptr()))
-    })
+    unsafe { handle::value(session, c"".as_ptr(), |this| Ok(this.path.as_ptr())) }
 }
 
 /// Creates a writer for a thread, independent of the session's writer and of the other threads.
@@ -290,12 +280,7 @@ pub unsafe extern "C" fn atf_session_writer_set_modules(
             modules.push(known);
         }
         // SAFETY: guaranteed by this function's caller.
-        unsafe {
-            handle::with(session, |this| {
-                this.writer.set_modules(modules);
-                Ok(())
-            })
-        }
+        unsafe { handle::act(session, |this| this.writer.set_modules(modules)) }
     })
 }
 
@@ -324,12 +309,7 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
             symbols.push(known);
         }
         // SAFETY: guaranteed by this function's caller.
-        unsafe {
-            handle::with(session, |this| {
-                this.writer.set_symbols(symbols);
-                Ok(())
-            })
-        }
+        unsafe { handle::act(session, |this| this.writer.set_symbols(symbols)) }
     })
 }
 
@@ -348,12 +328,7 @@ pub unsafe extern "C" fn atf_session_writer_set_thread_name(
         // SAFETY: null or valid; guaranteed by this function's caller.
         let name = unsafe { memory::text(name) }.unwrap_or_default();
         // SAFETY: guaranteed by this function's caller.
-        unsafe {
-            handle::with(session, |this| {
-                this.writer.set_thread_name(thread_id, name);
-                Ok(())
-            })
-        }
+        unsafe { handle::act(session, |this| this.writer.set_thread_name(thread_id, name)) }
     })
 }
 
@@ -366,12 +341,9 @@ pub unsafe extern "C" fn atf_session_writer_set_thread_name(
 pub unsafe extern "C" fn atf_session_writer_set_detail_fields(
     session: *const AtfSessionWriter,
 ) -> AtfStatus {
-    let body = |this: &Session| {
-        this.writer.set_detail_fields();
-        Ok(())
-    };
+    let body = |this: &Session| this.writer.set_detail_fields();
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(session, body) })
+    boundary::status(|| unsafe { handle::act(session, body) })
 }
 
 /// Sets the tracer's losses for a thread; null means no losses.
@@ -389,13 +361,9 @@ pub unsafe extern "C" fn atf_session_writer_set_losses(
     boundary::status(|| {
         // SAFETY: guaranteed by this function's caller.
         let [events, details] = [events, details].map(|loss| unsafe { read(loss) });
+        let body = |this: &Session| this.writer.set_losses(thread_id, events, details);
         // SAFETY: guaranteed by this function's caller.
-        unsafe {
-            handle::with(session, |this| {
-                this.writer.set_losses(thread_id, events, details);
-                Ok(())
-            })
-        }
+        unsafe { handle::act(session, body) }
     })
 }
 

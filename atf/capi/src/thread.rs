@@ -10,7 +10,7 @@ use crate::detail::{AtfDetailReader, Detail};
 use crate::event::{AtfDetailEvent, AtfEvent};
 use crate::handle::{self, Handle, Object, give};
 use crate::index::{AtfIndexReader, Index};
-use crate::memory::{self, put, required};
+use crate::memory;
 use crate::options::open_options;
 use crate::status::{AtfStatus, Failure};
 
@@ -130,19 +130,13 @@ pub unsafe extern "C" fn atf_thread_forward(
     detail: *mut AtfDetailEvent,
 ) -> AtfStatus {
     let body = |this: &Thread| {
-        required(detail, "the output pointer for the event is null")?;
-        let event = this
-            .reader
-            .index()
-            .get(index_seq)?
-            .ok_or(Failure::Nothing)?;
-        let found = found(this.reader.forward(&event)?, "detail")?;
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(detail, found.into()) };
-        Ok(())
+        let event = this.reader.index().get(index_seq)?;
+        let linked = this.reader.forward(&event.ok_or(Failure::Nothing)?)?;
+        Ok(found(linked, "detail")?.into())
     };
+    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(thread, body) })
+    unsafe { handle::fill(thread, detail, if_null, body) }
 }
 
 /// Reads the index event that detail event `detail_seq` links to. Returns `ATF_NONE` if there is no
@@ -158,19 +152,16 @@ pub unsafe extern "C" fn atf_thread_backward(
     event: *mut AtfEvent,
 ) -> AtfStatus {
     let body = |this: &Thread| {
-        required(event, "the output pointer for the event is null")?;
         let reader = &this.reader;
         let details = reader.detail().ok_or(Failure::Nothing)?;
         let detail = details.get(detail_seq)?.ok_or(Failure::Nothing)?;
         let found = found(reader.backward(&detail)?, "index")?;
         let thread = this.folder.unwrap_or(reader.index().header().thread_id);
-        let found = AtfEvent::new(thread, detail.header.index_seq, &found);
-        // SAFETY: not null, so the caller guarantees that it can be written.
-        unsafe { put(event, found) };
-        Ok(())
+        Ok(AtfEvent::new(thread, detail.header.index_seq, &found))
     };
+    let if_null = "the output pointer for the event is null";
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(thread, body) })
+    unsafe { handle::fill(thread, event, if_null, body) }
 }
 
 /// Frees a reader; null is allowed.

@@ -20,7 +20,7 @@ pub struct Writer {
     /// The first failure, even of a function that returns nothing.
     pub(crate) failure: Option<Box<Record>>,
     /// Warnings to report next.
-    warnings: Vec<(AtfStatus, CString)>,
+    pub(crate) warnings: Vec<(AtfStatus, CString)>,
     /// The statuses already reported, one bit each.
     told: u32,
     /// The number of failures that were not reported because their status had already been
@@ -42,15 +42,6 @@ impl Writer {
             told: 0,
             untold: 0,
         }
-    }
-
-    /// Returns the position of the next index event.
-    pub(crate) fn next_index_seq(&self) -> u64 {
-        self.writer.next_index_seq()
-    }
-
-    pub(crate) fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Outcome<u64> {
-        Ok(self.writer.write_index(event, detail_seq)?)
     }
 
     /// Writes the detail of event `index_seq`; its type follows from the event's kind. An exception
@@ -80,10 +71,6 @@ impl Writer {
         );
         self.writer.write_detail(index_seq, timestamp_ns, &detail)?;
         Ok(())
-    }
-
-    pub(crate) fn is_finalized(&self) -> bool {
-        self.writer.is_finalized()
     }
 
     pub(crate) fn finalize(&mut self) -> Outcome<ThreadSummary> {
@@ -132,10 +119,6 @@ impl Writer {
             self.warnings
                 .push((first.status, c_string(message.as_bytes())));
         }
-    }
-
-    pub(crate) fn warnings(&mut self) -> &mut Vec<(AtfStatus, CString)> {
-        &mut self.warnings
     }
 
     /// Warns about a failure and keeps it.
@@ -190,7 +173,7 @@ pub(crate) unsafe fn telling<R>(
             Ok(done) => Ok(done),
             Err(failure) => Err(writer.tell(failure)),
         };
-        warnings.take(writer.warnings());
+        warnings.take(&mut writer.warnings);
         result
     };
     // SAFETY: guaranteed by this function's caller.
@@ -211,7 +194,7 @@ pub(crate) unsafe fn write_quickly(
     end: u64,
 ) -> Option<u64> {
     let body = |this: &mut Writer| {
-        if this.next_index_seq() >= end {
+        if this.writer.next_index_seq() >= end {
             return None;
         }
         this.writer.write_buffered(event)

@@ -172,14 +172,13 @@ pub unsafe extern "C" fn atf_writer_write(
             unsafe { put(index_seq, seq) };
             AtfStatus::Ok
         }
-        None => boundary::status(|| {
-            let body = |this: &mut Writer| this.write_index(&event, None);
+        None => {
+            let body = |this: &mut Writer| Ok(this.writer.write_index(&event, None)?);
             // SAFETY: guaranteed by this function's caller.
-            let seq = unsafe { using(writer, body) }?;
+            let body = || unsafe { using(writer, body) };
             // SAFETY: guaranteed by this function's caller.
-            unsafe { put(index_seq, seq) };
-            Ok(())
-        }),
+            unsafe { boundary::offer(index_seq, body) }
+        }
     }
 }
 
@@ -198,19 +197,16 @@ pub unsafe extern "C" fn atf_writer_write_with_detail(
     detail: *const AtfDetail,
     link: *mut AtfLink,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let event = event(timestamp_ns, function_id, event_kind, call_depth);
-        let body = |this: &mut Writer| {
-            // SAFETY: guaranteed by this function's caller.
-            let detail = unsafe { AtfDetail::read(detail) }?;
-            Ok(this.writer.write_with_detail(&event, &detail)?)
-        };
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
+    let body = |this: &mut Writer| {
         // SAFETY: guaranteed by this function's caller.
-        let made = unsafe { using(writer, body) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(link, made.into()) };
-        Ok(())
-    })
+        let detail = unsafe { AtfDetail::read(detail) }?;
+        Ok(this.writer.write_with_detail(&event, &detail)?.into())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { using(writer, body) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(link, body) }
 }
 
 /// Writes an event and may reserve its detail: `detail_seq` is `ATF_NO_DETAIL` or the next detail's
@@ -229,15 +225,13 @@ pub unsafe extern "C" fn atf_writer_write_index(
     detail_seq: u64,
     index_seq: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let event = event(timestamp_ns, function_id, event_kind, call_depth);
-        let detail_seq = (detail_seq != NO_DETAIL).then_some(detail_seq);
-        // SAFETY: guaranteed by this function's caller.
-        let seq = unsafe { using(writer, |this| this.write_index(&event, detail_seq)) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(index_seq, seq) };
-        Ok(())
-    })
+    let event = event(timestamp_ns, function_id, event_kind, call_depth);
+    let detail_seq = (detail_seq != NO_DETAIL).then_some(detail_seq);
+    let body = |this: &mut Writer| Ok(this.writer.write_index(&event, detail_seq)?);
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { using(writer, body) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(index_seq, body) }
 }
 
 /// Writes the oldest reserved detail.
@@ -253,18 +247,15 @@ pub unsafe extern "C" fn atf_writer_write_detail(
     detail: *const AtfDetail,
     detail_seq: *mut u64,
 ) -> AtfStatus {
-    boundary::status(|| {
-        let body = |this: &mut Writer| {
-            // SAFETY: guaranteed by this function's caller.
-            let detail = unsafe { AtfDetail::read(detail) }?;
-            Ok(this.writer.write_detail(index_seq, timestamp_ns, &detail)?)
-        };
+    let body = |this: &mut Writer| {
         // SAFETY: guaranteed by this function's caller.
-        let seq = unsafe { using(writer, body) }?;
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { put(detail_seq, seq) };
-        Ok(())
-    })
+        let detail = unsafe { AtfDetail::read(detail) }?;
+        Ok(this.writer.write_detail(index_seq, timestamp_ns, &detail)?)
+    };
+    // SAFETY: guaranteed by this function's caller.
+    let body = || unsafe { using(writer, body) };
+    // SAFETY: guaranteed by this function's caller.
+    unsafe { boundary::offer(detail_seq, body) }
 }
 
 /// Drops a reserved detail, or skips the number of the next one.
@@ -290,9 +281,7 @@ pub unsafe extern "C" fn atf_writer_drop_detail(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_next_index_seq(writer: *const AtfThreadWriter) -> u64 {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(u64::MAX, || unsafe {
-        handle::with(writer, |this| Ok(this.writer.next_index_seq()))
-    })
+    unsafe { handle::value(writer, u64::MAX, |this| Ok(this.writer.next_index_seq())) }
 }
 
 /// Returns the number under which to reserve the next detail, or `UINT64_MAX` if `writer` is
@@ -304,9 +293,7 @@ pub unsafe extern "C" fn atf_writer_next_index_seq(writer: *const AtfThreadWrite
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_next_detail_seq(writer: *const AtfThreadWriter) -> u64 {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(u64::MAX, || unsafe {
-        handle::with(writer, |this| Ok(this.writer.next_detail_seq()))
-    })
+    unsafe { handle::value(writer, u64::MAX, |this| Ok(this.writer.next_detail_seq())) }
 }
 
 /// Passes all events to the operating system.
@@ -334,7 +321,7 @@ pub unsafe extern "C" fn atf_writer_finish(
     warning::status(|warnings| {
         let body = |this: &mut Writer| {
             let made = this.finalize().map_err(|failure| this.keep(failure));
-            warnings.take(this.warnings());
+            warnings.take(&mut this.warnings);
             made
         };
         // SAFETY: guaranteed by this function's caller.
@@ -352,9 +339,7 @@ pub unsafe extern "C" fn atf_writer_finish(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_is_finalized(writer: *const AtfThreadWriter) -> i32 {
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe {
-        handle::with(writer, |this| Ok(this.writer.is_finalized().into()))
-    })
+    unsafe { handle::value(writer, 0, |this| Ok(this.writer.is_finalized().into())) }
 }
 
 /// Returns the status of this writer's first failure, or `ATF_OK` if nothing failed.
@@ -390,7 +375,7 @@ pub unsafe extern "C" fn atf_writer_error_message(writer: *const AtfThreadWriter
         Ok(failure.map_or(c"".as_ptr(), |record| record.message.as_ptr()))
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(c"".as_ptr(), || unsafe { handle::with(writer, message) })
+    unsafe { handle::value(writer, c"".as_ptr(), message) }
 }
 
 /// Frees a writer without finalizing its files, leaving them as a crash would.
