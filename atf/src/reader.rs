@@ -133,6 +133,30 @@ macro_rules! reader_methods {
                 })
             }
 
+            /// Returns an error for each of these fields of a rewritten header whose value differs
+            /// from the one that the third item states.
+            fn disagreeing(&self, facts: &[(&str, u64, &'static str)]) -> Vec<crate::Error> {
+                let is_rewritten = !self.header.is_placeholder();
+                let facts = facts.iter().filter(|_| is_rewritten);
+                let error = |&(name, expected, by): &(&str, u64, &'static str)| {
+                    let field = crate::wire::Record::$header.field(self.header.wire, name);
+                    let Some(field) = field else {
+                        return Some(crate::Error::internal("the header has the field"));
+                    };
+                    let found = field.number(&self.header_bytes);
+                    (found != expected).then(|| {
+                        let kind = crate::ErrorKind::Disagrees {
+                            found,
+                            expected,
+                            by,
+                        };
+                        let error = self.input.error(kind).with_field(format!("header.{name}"));
+                        error.with_offset(field.offset as u64)
+                    })
+                };
+                facts.filter_map(error).collect()
+            }
+
             fn placed(&self) -> Option<&crate::footer::Placed<$footer>> {
                 self.$section.footer.as_ref()
             }

@@ -286,45 +286,14 @@ impl DetailReader {
     /// footer (S2) or, without a footer, with the events in the file.
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
-        let header = &self.header;
-        if header.is_placeholder() {
-            return Vec::new();
-        }
         let (count, bytes, by) = match self.footer() {
             Some(footer) => (footer.event_count, footer.bytes_length, "the footer"),
             None => {
-                let bytes = self.events_end().saturating_sub(header.events_offset);
+                let bytes = self.events_end().saturating_sub(self.header.events_offset);
                 (self.event_count(), bytes, "the file")
             }
         };
-        let count_offset = offset!(header.wire, DetailHeader.event_count);
-        let bytes_offset = offset!(header.wire, DetailHeader.bytes_length);
-        let facts = [
-            (
-                "header.event_count",
-                count_offset,
-                header.event_count,
-                count,
-            ),
-            (
-                "header.bytes_length",
-                bytes_offset,
-                header.bytes_length,
-                bytes,
-            ),
-        ];
-        let wrong = facts
-            .into_iter()
-            .filter(|(_, _, found, expected)| found != expected);
-        let error = |(field, offset, found, expected)| {
-            let error = self.input.error(ErrorKind::Disagrees {
-                found,
-                expected,
-                by,
-            });
-            error.with_field(field).with_offset(offset as u64)
-        };
-        wrong.map(error).collect()
+        self.disagreeing(&[("event_count", count, by), ("bytes_length", bytes, by)])
     }
 
     /// Returns where event `seq` begins and ends.

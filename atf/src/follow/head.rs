@@ -5,24 +5,30 @@ use crate::error::{ErrorKind, Result};
 use crate::header;
 use crate::index::IndexHeader;
 use crate::source::Input;
-use crate::wire::{self, HEADER_SIZE, offset};
+use crate::wire::{self, HEADER_SIZE, Record, Wire, offset};
 
-/// A field's name, offset and value.
-type Field = (&'static str, usize, u64);
+/// The fields that do not change when a writer rewrites the header. A detail header has no clock.
+const LASTING: [&str; 6] = [
+    "version",
+    "arch",
+    "os",
+    "thread_id",
+    "clock_type",
+    "events_offset",
+];
 
 /// The header of a kind of file that can be followed.
 pub(super) trait Header: Sized + Clone {
     const MAGIC: [u8; 4];
+
+    const RECORD: Record;
 
     /// The offset of `events_offset`, the last field that is never 0 in a placeholder.
     const EVENTS_OFFSET: usize;
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self>;
 
-    fn events_offset(&self) -> u64;
-
-    /// Returns the fields that do not change when a writer rewrites the header.
-    fn lasting(&self) -> Vec<Field>;
+    fn wire_and_events_offset(&self) -> (Wire, u64);
 }
 
 /// The header as it was last read.
@@ -51,20 +57,24 @@ impl<H: Header> Head<H> {
             return Ok(None);
         }
         let header = H::decode(&bytes).map_err(|error| error.with_path(input.path()))?;
+        let (wire, events_offset) = header.wire_and_events_offset();
         let mut is_same = false;
-        if let Some((before, bytes_before)) = &self.read {
-            for ((field, offset, found), (_, _, before)) in
-                header.lasting().into_iter().zip(before.lasting())
+        if let Some((_, bytes_before)) = &self.read {
+            for field in LASTING
+                .iter()
+                .filter_map(|name| H::RECORD.field(wire, name))
             {
+                let [found, before] = [&bytes, bytes_before].map(|bytes| field.number(bytes));
                 if found != before {
-                    let error = header::error(ErrorKind::Changed { found, before }, field, offset);
-                    return Err(error.with_path(input.path()));
+                    let error = input.error(ErrorKind::Changed { found, before });
+                    let error = error.with_field(format!("header.{}", field.name));
+                    return Err(error.with_offset(field.offset as u64));
                 }
             }
             is_same = bytes == *bytes_before;
         }
         self.read = Some((header.clone(), bytes));
-        let is_there = header.events_offset() <= input.size();
+        let is_there = events_offset <= input.size();
         Ok(is_there.then_some((header, is_same)))
     }
 }
@@ -80,64 +90,28 @@ fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
 
 impl Header for IndexHeader {
     const MAGIC: [u8; 4] = wire::INDEX_MAGIC;
+    const RECORD: Record = Record::IndexHeader;
     const EVENTS_OFFSET: usize = offset!(IndexHeader.events_offset);
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {
         Self::decode(bytes, u64::MAX)
     }
 
-    fn events_offset(&self) -> u64 {
-        self.events_offset
-    }
-
-    fn lasting(&self) -> Vec<Field> {
-        let wire = self.wire;
-        let (version, arch, os, thread_id, clock_type, events_offset) = (
-            offset!(wire, IndexHeader.version),
-            offset!(wire, IndexHeader.arch),
-            offset!(wire, IndexHeader.os),
-            offset!(wire, IndexHeader.thread_id),
-            offset!(wire, IndexHeader.clock_type),
-            offset!(wire, IndexHeader.events_offset),
-        );
-        vec![
-            ("header.version", version, wire.version().into()),
-            ("header.arch", arch, self.arch.0.into()),
-            ("header.os", os, self.os.0.into()),
-            ("header.thread_id", thread_id, self.thread_id.into()),
-            ("header.clock_type", clock_type, self.clock_type.0.into()),
-            ("header.events_offset", events_offset, self.events_offset),
-        ]
+    fn wire_and_events_offset(&self) -> (Wire, u64) {
+        (self.wire, self.events_offset)
     }
 }
 
 impl Header for DetailHeader {
     const MAGIC: [u8; 4] = wire::DETAIL_MAGIC;
+    const RECORD: Record = Record::DetailHeader;
     const EVENTS_OFFSET: usize = offset!(DetailHeader.events_offset);
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {
         Self::decode(bytes, u64::MAX)
     }
 
-    fn events_offset(&self) -> u64 {
-        self.events_offset
-    }
-
-    fn lasting(&self) -> Vec<Field> {
-        let wire = self.wire;
-        let (version, arch, os, thread_id, events_offset) = (
-            offset!(wire, DetailHeader.version),
-            offset!(wire, DetailHeader.arch),
-            offset!(wire, DetailHeader.os),
-            offset!(wire, DetailHeader.thread_id),
-            offset!(wire, DetailHeader.events_offset),
-        );
-        vec![
-            ("header.version", version, wire.version().into()),
-            ("header.arch", arch, self.arch.0.into()),
-            ("header.os", os, self.os.0.into()),
-            ("header.thread_id", thread_id, self.thread_id.into()),
-            ("header.events_offset", events_offset, self.events_offset),
-        ]
+    fn wire_and_events_offset(&self) -> (Wire, u64) {
+        (self.wire, self.events_offset)
     }
 }

@@ -241,52 +241,15 @@ impl IndexReader {
     /// footer (S2) or, without a footer, with the events in the file.
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
-        let header = &self.header;
-        if header.is_placeholder() {
-            return Vec::new();
+        match self.placed() {
+            Some(Placed { footer, offset, .. }) => self.disagreeing(&[
+                ("event_count", footer.event_count, "the footer"),
+                ("footer_offset", *offset, "the file"),
+                ("time_start_ns", footer.time_start_ns, "the footer"),
+                ("time_end_ns", footer.time_end_ns, "the footer"),
+            ]),
+            None => self.disagreeing(&[("event_count", self.event_count(), "the file")]),
         }
-        let count = (
-            "header.event_count",
-            offset!(header.wire, IndexHeader.event_count),
-        );
-        let place = (
-            "header.footer_offset",
-            offset!(header.wire, IndexHeader.footer_offset),
-        );
-        let start = (
-            "header.time_start_ns",
-            offset!(header.wire, IndexHeader.time_start_ns),
-        );
-        let end = (
-            "header.time_end_ns",
-            offset!(header.wire, IndexHeader.time_end_ns),
-        );
-        let facts = match self.placed() {
-            Some(Placed { footer, offset, .. }) => vec![
-                (count, header.event_count, footer.event_count, "the footer"),
-                (place, header.footer_offset, *offset, "the file"),
-                (
-                    start,
-                    header.time_start_ns,
-                    footer.time_start_ns,
-                    "the footer",
-                ),
-                (end, header.time_end_ns, footer.time_end_ns, "the footer"),
-            ],
-            None => vec![(count, header.event_count, self.event_count(), "the file")],
-        };
-        let wrong = facts
-            .into_iter()
-            .filter(|(_, found, expected, _)| found != expected);
-        let error = |((field, offset), found, expected, by)| {
-            let error = self.input.error(ErrorKind::Disagrees {
-                found,
-                expected,
-                by,
-            });
-            error.with_field(field).with_offset(offset as u64)
-        };
-        wrong.map(error).collect()
     }
 
     /// Returns the offset of event `seq`, or of the end of the section.
