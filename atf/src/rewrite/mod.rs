@@ -126,26 +126,8 @@ setters!(RecoverOptions<'a> {
     progress: Option<ProgressFn<'a>>,
 });
 
-/// Options for [`convert`].
-#[derive(Default, Clone)]
-#[non_exhaustive]
-pub struct ConvertOptions<'a> {
-    /// Whether to also search past holes and damage, as in [`recover`].
-    pub salvage: bool,
-    /// The manifest of another run, as in [`recover`].
-    pub symbols: Option<Manifest>,
-    /// Which data of the new trace survives a power loss after the call has returned.
-    pub durability: Durability,
-    /// Called regularly with the progress so far.
-    pub progress: Option<ProgressFn<'a>>,
-}
-
-setters!(ConvertOptions<'a> {
-    salvage: bool,
-    symbols: Option<Manifest>,
-    durability: Durability,
-    progress: Option<ProgressFn<'a>>,
-});
+/// Options for [`convert`], which also recovers.
+pub type ConvertOptions<'a> = RecoverOptions<'a>;
 
 /// Options for [`scrub`].
 #[derive(Default, Clone)]

@@ -1,9 +1,11 @@
 //! `convert`: writes a trace in a wire version.
 
+use std::path::Path;
+
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, convert};
 
-use super::rewrite::{Common, Names};
+use super::rewrite::{Common, Repair};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -29,24 +31,15 @@ pub(super) struct Options {
     /// The new wire version: 1 or 2
     #[arg(long, value_name = "VERSION", value_parser = wire)]
     wire: Wire,
-    /// Also search past gaps and damaged regions
-    #[arg(long)]
-    salvage: bool,
     #[command(flatten)]
-    names: Names,
+    repair: Repair,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let symbols = options.names.manifest()?;
-    options.common.run(!options.salvage, |path, out, progress| {
-        let wire = options.wire;
-        let options = ConvertOptions::default()
-            .salvage(options.salvage)
-            .symbols(symbols)
-            .durability(options.common.durability())
-            .progress(Some(progress));
-        convert(path, out, wire, &options)
-    })
+    let convert = |path: &Path, out: &Path, given: &ConvertOptions<'_>| {
+        convert(path, out, options.wire, given)
+    };
+    options.repair.run(&options.common, convert)
 }
 
 /// Parses a wire version on the command line.

@@ -1,8 +1,10 @@
 //! `recover`: writes a finalized copy of a crashed or damaged trace.
 
+use std::path::Path;
+
 use atf::rewrite::{RecoverOptions, recover};
 
-use super::rewrite::{Common, Names};
+use super::rewrite::{Common, Repair};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -36,21 +38,11 @@ Example:
 pub(super) struct Options {
     #[command(flatten)]
     common: Common,
-    /// Also search past gaps and damaged regions
-    #[arg(long)]
-    salvage: bool,
     #[command(flatten)]
-    names: Names,
+    repair: Repair,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let symbols = options.names.manifest()?;
-    options.common.run(!options.salvage, |path, out, progress| {
-        let options = RecoverOptions::default()
-            .salvage(options.salvage)
-            .symbols(symbols)
-            .durability(options.common.durability())
-            .progress(Some(progress));
-        recover(path, out, &options)
-    })
+    let recover = |path: &Path, out: &Path, given: &RecoverOptions<'_>| recover(path, out, given);
+    options.repair.run(&options.common, recover)
 }

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
-use atf::rewrite::{DropReason, Report};
+use atf::rewrite::{DropReason, RecoverOptions, Report};
 use atf::session::ProcessName;
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -120,17 +120,35 @@ impl Common {
     }
 }
 
-/// The source of names that the trace lacks.
+/// Options of `recover` and `convert`.
 #[derive(clap::Args)]
-pub(super) struct Names {
+pub(super) struct Repair {
+    /// Also search past gaps and damaged regions
+    #[arg(long)]
+    salvage: bool,
     /// Take function and module names that the trace lacks from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
 }
 
-impl Names {
+impl Repair {
+    /// Runs a rewrite with these options.
+    pub(super) fn run(
+        &self,
+        common: &Common,
+        rewrite: impl FnOnce(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>,
+    ) -> Outcome {
+        let options = RecoverOptions::default()
+            .salvage(self.salvage)
+            .symbols(self.manifest()?)
+            .durability(common.durability());
+        common.run(!self.salvage, |path, out, progress| {
+            rewrite(path, out, &options.progress(Some(progress)))
+        })
+    }
+
     /// Reads another run's manifest, reports its problems and returns its readable part, if any.
-    pub(super) fn manifest(&self) -> Result<Option<Manifest>, Failure> {
+    fn manifest(&self) -> Result<Option<Manifest>, Failure> {
         let Some(path) = &self.symbols else {
             return Ok(None);
         };
