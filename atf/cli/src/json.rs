@@ -1,11 +1,13 @@
 //! JSON values. 64-bit numbers are always decimal strings, because many parsers would round them to
 //! 64-bit floats; all other numbers are JSON numbers.
 
+use std::io::Write;
 use std::path::Path;
 
 use atf::symbols::Function;
 use serde::{Serialize, Serializer};
 
+use crate::output::Failure;
 use crate::text::{head, length_if_cut};
 
 /// A 64-bit number.
@@ -22,6 +24,12 @@ impl From<u64> for U64 {
     fn from(number: u64) -> Self {
         Self(number)
     }
+}
+
+/// Writes a value in one line.
+pub(crate) fn line(mut out: impl Write, value: &impl Serialize) -> Result<(), Failure> {
+    serde_json::to_writer(&mut out, value)?;
+    Ok(out.write_all(b"\n")?)
 }
 
 /// Converts a path to a string, replacing bytes that are not UTF-8.

@@ -67,12 +67,17 @@ impl Lost {
 }
 
 fn info(loss: Option<Loss>) -> Option<LossInfo> {
-    let loss = loss.filter(|loss| loss.count > 0)?;
-    Some(LossInfo {
-        count: U64(loss.count),
-        first_ns: U64(loss.first_ns),
-        last_ns: U64(loss.last_ns),
-    })
+    loss.filter(|loss| loss.count > 0).map(LossInfo::from)
+}
+
+impl From<Loss> for LossInfo {
+    fn from(loss: Loss) -> Self {
+        Self {
+            count: U64(loss.count),
+            first_ns: U64(loss.first_ns),
+            last_ns: U64(loss.last_ns),
+        }
+    }
 }
 
 impl fmt::Display for Lost {

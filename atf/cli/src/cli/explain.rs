@@ -1,5 +1,6 @@
 //! `explain`: shows the meaning of every byte of a file.
 
+use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -49,12 +50,15 @@ pub(super) fn run(options: &Options) -> Outcome {
         None if options.all => Selection::All,
         None => Selection::Ends { first: 8, last: 2 },
     };
-    if options.json {
-        explain(&options.path, &selection, &mut Json::new(stdout()))
+    let mut out = stdout();
+    let state = if options.json {
+        explain(&options.path, &selection, &mut Json::new(&mut out))
     } else {
-        let mut text = Text::new(stdout(), Colours::of_stdout());
+        let mut text = Text::new(&mut out, Colours::of_stdout());
         explain(&options.path, &selection, &mut text)
-    }
+    };
+    out.flush()?;
+    state
 }
 
 /// Parses a range of positions: `7`, `3..5`, `100..`, `..9`.

@@ -98,8 +98,7 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
         not_shown: U64(shown.more),
         not_shown_noise: U64(shown.noise),
     };
-    serde_json::to_writer(&mut out, &comparison)?;
-    out.write_all(b"\n")?;
+    json::line(&mut out, &comparison)?;
     Ok(out.flush()?)
 }
 

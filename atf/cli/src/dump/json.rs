@@ -13,7 +13,7 @@ use super::detail::{Detail, PayloadHex};
 use super::lines::Lines;
 use super::trace::ThreadName;
 use super::{Row, Sink};
-use crate::json::U64;
+use crate::json::{self, U64};
 use crate::output::Failure;
 use crate::text::{Hex, head, length_if_cut};
 
@@ -134,12 +134,6 @@ impl<W: Write> Json<W> {
         let out = Lines::new(out);
         Self { out }
     }
-
-    fn line(&mut self, line: &impl Serialize) -> Result<(), Failure> {
-        serde_json::to_writer(&mut self.out, line)?;
-        self.out.write_all(b"\n")?;
-        Ok(())
-    }
 }
 
 /// Fails with the error that cut a payload short, if any.
@@ -217,7 +211,7 @@ impl<W: Write> Sink for Json<W> {
 
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
         let hex = detail.hex();
-        self.line(&DetailObject::new(wire, detail, &hex)?)?;
+        json::line(&mut self.out, &DetailObject::new(wire, detail, &hex)?)?;
         failure_of(&hex)
     }
 
@@ -263,7 +257,7 @@ impl<W: Write> Sink for Json<W> {
                 end: "unmatched",
             },
         };
-        self.line(&line)
+        json::line(&mut self.out, &line)
     }
 
     fn flush(&mut self) -> Result<(), Failure> {

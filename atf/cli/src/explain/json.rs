@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::row::{Heading, Row, Sink};
 use crate::format::Meaning;
-use crate::json::U64;
+use crate::json::{self, U64};
 use crate::output::Failure;
 use crate::text::Hex;
 
@@ -57,9 +57,7 @@ impl<W: Write> Json<W> {
             seq: self.seq,
             stretch,
         };
-        serde_json::to_writer(&mut self.out, &line)?;
-        self.out.write_all(b"\n")?;
-        Ok(())
+        json::line(&mut self.out, &line)
     }
 }
 
@@ -116,10 +114,5 @@ impl<W: Write> Sink for Json<W> {
             size: size.into(),
             ..Stretch::default()
         })
-    }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.out.flush()?;
-        Ok(())
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn explain(path: &Path, selection: &Selection, sink: &mut dyn Sink) -
             )?;
         }
     }
-    walk.finish()?;
+    walk.opaque(walk.size(), "rest", "")?;
     Ok(State::of(walk.is_damaged))
 }
 

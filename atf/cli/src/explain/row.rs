@@ -55,7 +55,4 @@ pub(crate) trait Sink {
 
     /// Receives the offset and size of a part that the options exclude.
     fn left_out(&mut self, what: &str, offset: u64, size: u64) -> Result<(), Failure>;
-
-    /// Ends the output.
-    fn finish(&mut self) -> Result<(), Failure>;
 }

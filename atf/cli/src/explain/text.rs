@@ -115,9 +115,4 @@ impl<W: Write> Sink for Text<W> {
         )?;
         Ok(())
     }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.out.flush()?;
-        Ok(())
-    }
 }

@@ -217,10 +217,4 @@ impl<'s> Walk<'s> {
             is_wrong,
         })
     }
-
-    /// Shows the remaining bytes, if any, and ends the output.
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
-        self.opaque(self.size(), "rest", "")?;
-        self.sink.finish()
-    }
 }

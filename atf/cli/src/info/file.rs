@@ -1,5 +1,6 @@
 //! Describes one file: header, events, end.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use atf::check::{Fact, Kind, detail_repeats, index_repeats};
@@ -255,6 +256,30 @@ fn ieee_problem(
     let offset = footer_offset.map(|footer| footer.saturating_add(place));
     let field = Some("footer.checksum".to_owned());
     Some(Problem::new(field, offset, &what).breaks(kind, Fact::IeeeChecksum))
+}
+
+impl Ending {
+    /// Writes which bytes follow the last event of an unfinalized file.
+    pub(crate) fn write_rest(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self::Unfinalized {
+            trailing_bytes,
+            zero_tail_bytes,
+            partial_footer_bytes,
+        } = self
+        else {
+            return Ok(());
+        };
+        for (bytes, what) in [
+            (trailing_bytes.0, "of a torn event"),
+            (zero_tail_bytes.0, "of zeros at the end"),
+            (partial_footer_bytes.0, "of a torn footer"),
+        ] {
+            if bytes > 0 {
+                write!(out, ", {} {what}", Counted(bytes, "byte"))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl From<&Completeness> for Ending {

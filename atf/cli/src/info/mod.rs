@@ -24,6 +24,7 @@ pub(crate) use progress::Progress;
 pub(crate) use text::Text;
 
 pub(crate) use file::Ending;
+pub(crate) use thread::RingInfo;
 
 use file::FileInfo;
 use session::SessionInfo;

@@ -90,21 +90,7 @@ impl<W: Write> Text<W> {
         write!(self.out, "{style}{word}{style:#}")?;
         match ending {
             Ending::Finalized | Ending::HeaderNotUpdated => {}
-            Ending::Unfinalized {
-                trailing_bytes,
-                zero_tail_bytes,
-                partial_footer_bytes,
-            } => {
-                for (bytes, what) in [
-                    (trailing_bytes.0, "of a torn event"),
-                    (zero_tail_bytes.0, "of zeros at the end"),
-                    (partial_footer_bytes.0, "of a torn footer"),
-                ] {
-                    if bytes > 0 {
-                        write!(self.out, ", {} {what}", Counted(bytes, "byte"))?;
-                    }
-                }
-            }
+            Ending::Unfinalized { .. } => ending.write_rest(&mut self.out)?,
             Ending::DamagedFooter {
                 offset,
                 trailing_bytes,

@@ -7,7 +7,7 @@ use atf::check::{Fact, Kind, wrong_thread_id};
 use atf::detail::DetailReader;
 use atf::manifest::{Cut, ManifestThread};
 use atf::session::{SessionReader, thread_id};
-use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, Ring, ThreadReader};
 use atf::{Error, ErrorKind, OpenOptions};
 use serde::Serialize;
 
@@ -88,6 +88,15 @@ impl fmt::Display for CutInfo {
 pub(crate) struct RingInfo {
     pub(crate) index_bytes: U64,
     pub(crate) detail_bytes: U64,
+}
+
+impl From<Ring> for RingInfo {
+    fn from(ring: Ring) -> Self {
+        Self {
+            index_bytes: ring.index_bytes.into(),
+            detail_bytes: ring.detail_bytes.into(),
+        }
+    }
 }
 
 /// The links between the two files of a thread.
@@ -202,10 +211,7 @@ impl ThreadInfo {
             }
             (None, None) => None,
         };
-        self.ring = thread.ring().map(|ring| RingInfo {
-            index_bytes: ring.index_bytes.into(),
-            detail_bytes: ring.detail_bytes.into(),
-        });
+        self.ring = thread.ring().map(RingInfo::from);
         let ring_error = thread.ring_error();
         self.problems
             .extend(ring_error.map(|error| Problem::of(Kind::Ring, error)));

@@ -4,25 +4,17 @@ use std::io::Write;
 
 use atf::analyze::{Last, LastOfThread};
 use atf::index::IndexEvent;
-use atf::manifest::Loss;
 use atf::spans::Span as Call;
 use serde::Serialize;
 
 use super::{Sink, end_ns};
-use crate::info::Ending;
+use crate::info::{Ending, RingInfo};
 use crate::json::{self, Named, U64};
+use crate::loss::LossInfo;
 use crate::output::Failure;
 use crate::parts::Part;
 
-pub(super) struct Json<W> {
-    out: W,
-}
-
-impl<W: Write> Json<W> {
-    pub(super) const fn new(out: W) -> Self {
-        Self { out }
-    }
-}
+pub(super) struct Json<W>(pub(super) W);
 
 #[derive(Serialize)]
 struct Session<'a> {
@@ -32,7 +24,7 @@ struct Session<'a> {
     ended_by: Option<&'a str>,
     /// Lost events of threads without files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lost_events: Option<Lost>,
+    lost_events: Option<LossInfo>,
     /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     unwritten_events: Option<U64>,
@@ -53,29 +45,16 @@ struct Thread<'a> {
     end_ns: Option<U64>,
     /// The numbers of index and detail bytes that `ring.atf` added.
     #[serde(skip_serializing_if = "Option::is_none")]
-    ring: Option<RingBytes>,
+    ring: Option<RingInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    lost_events: Option<Lost>,
+    lost_events: Option<LossInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    lost_details: Option<Lost>,
+    lost_details: Option<LossInfo>,
     open_count: U64,
     given_up: U64,
     /// The open calls, innermost first.
     open: Vec<OpenCall<'a>>,
     events: Vec<Event<'a>>,
-}
-
-#[derive(Serialize)]
-struct RingBytes {
-    index_bytes: U64,
-    detail_bytes: U64,
-}
-
-#[derive(Serialize)]
-struct Lost {
-    count: U64,
-    first_ns: U64,
-    last_ns: U64,
 }
 
 #[derive(Serialize)]
@@ -96,16 +75,6 @@ struct Event<'a> {
     event_kind: u32,
     #[serde(flatten)]
     function: Named<'a>,
-}
-
-impl From<Loss> for Lost {
-    fn from(loss: Loss) -> Self {
-        Self {
-            count: loss.count.into(),
-            first_ns: loss.first_ns.into(),
-            last_ns: loss.last_ns.into(),
-        }
-    }
 }
 
 impl<'a> Thread<'a> {
@@ -132,12 +101,9 @@ impl<'a> Thread<'a> {
             missing_events: thread.missing_events.into(),
             start_ns: thread.times.map(|(start_ns, _)| U64(start_ns)),
             end_ns: end_ns.map(U64),
-            ring: thread.ring.map(|ring| RingBytes {
-                index_bytes: ring.index_bytes.into(),
-                detail_bytes: ring.detail_bytes.into(),
-            }),
-            lost_events: thread.lost_events.map(Lost::from),
-            lost_details: thread.lost_details.map(Lost::from),
+            ring: thread.ring.map(RingInfo::from),
+            lost_events: thread.lost_events.map(LossInfo::from),
+            lost_details: thread.lost_details.map(LossInfo::from),
             open_count: thread.open_count.into(),
             given_up: thread.given_up.into(),
             open: thread.open.iter().map(open).collect(),
@@ -153,19 +119,13 @@ impl<W: Write> Sink for Json<W> {
         let session = Session {
             path: json::path(&part.path),
             ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
-            lost_events: part.lost_events().map(Lost::from),
+            lost_events: part.lost_events().map(LossInfo::from),
             unwritten_events: manifest
                 .and_then(|manifest| manifest.unwritten_events)
                 .map(U64),
             threads: threads.map(|thread| Thread::new(part, thread)).collect(),
             problems,
         };
-        serde_json::to_writer(&mut self.out, &session)?;
-        self.out.write_all(b"\n")?;
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+        json::line(&mut self.0, &session)
     }
 }

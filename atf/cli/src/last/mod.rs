@@ -3,6 +3,7 @@
 mod json;
 mod text;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::analyze::{self, Last, LastOfThread};
@@ -39,8 +40,6 @@ pub(crate) struct Ends<'a> {
 trait Sink {
     /// Writes the threads of a session, and the messages of its problems.
     fn part(&mut self, part: &Part, last: &Last, problems: &[String]) -> Result<(), Failure>;
-
-    fn flush(&mut self) -> Result<(), Failure>;
 }
 
 impl Ends<'_> {
@@ -51,15 +50,16 @@ impl Ends<'_> {
         };
         check_threads(&parts, self.threads)?;
         tell_unnamed(&parts);
-        let mut sink: Box<dyn Sink> = if self.json {
-            Box::new(Json::new(stdout()))
+        let mut out = stdout();
+        let mut sink: Box<dyn Sink + '_> = if self.json {
+            Box::new(Json(&mut out))
         } else {
             let limit = if self.threads.is_empty() {
                 self.limit
             } else {
                 usize::MAX
             };
-            Box::new(Text::new(stdout(), Colours::of_stdout(), limit))
+            Box::new(Text::new(&mut out, Colours::of_stdout(), limit))
         };
         let mut told = Told::default();
         for part in &parts {
@@ -80,7 +80,8 @@ impl Ends<'_> {
             }
             sink.part(part, &last, &problems)?;
         }
-        sink.flush()?;
+        drop(sink);
+        out.flush()?;
         Ok(told.state())
     }
 }

@@ -152,21 +152,9 @@ impl<W: Write> Text<W> {
                     "{odd}died{odd:#} while it was finalized, no event is missing"
                 )?;
             }
-            Ending::Unfinalized {
-                trailing_bytes,
-                zero_tail_bytes,
-                partial_footer_bytes,
-            } => {
+            ending @ Ending::Unfinalized { .. } => {
                 write!(self.out, "{bad}died{bad:#} or still runs: not finalized")?;
-                for (bytes, what) in [
-                    (trailing_bytes.0, "of a torn event"),
-                    (zero_tail_bytes.0, "of zeros at the end"),
-                    (partial_footer_bytes.0, "of a torn footer"),
-                ] {
-                    if bytes > 0 {
-                        write!(self.out, ", {} {what}", Counted(bytes, "byte"))?;
-                    }
-                }
+                ending.write_rest(&mut self.out)?;
             }
             Ending::DamagedFooter { offset, .. } => {
                 write!(self.out, "{bad}damaged footer{bad:#} at {:#x}", offset.0)?;
@@ -333,9 +321,5 @@ impl<W: Write> Sink for Text<W> {
             writeln!(self.out)?;
         }
         Ok(write_problems(&mut self.out, self.colours, problems)?)
-    }
-
-    fn flush(&mut self) -> Written {
-        Ok(self.out.flush()?)
     }
 }

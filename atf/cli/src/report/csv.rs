@@ -178,8 +178,4 @@ impl<W: Write> Sink for Csv<W> {
         }
         Ok(())
     }
-
-    fn flush(&mut self) -> Written {
-        Ok(self.out.flush()?)
-    }
 }

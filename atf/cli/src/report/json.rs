@@ -10,15 +10,7 @@ use super::{Section, Sink, Summed};
 use crate::json::{self, Named, U64};
 use crate::output::Failure;
 
-pub(super) struct Json<W> {
-    out: W,
-}
-
-impl<W: Write> Json<W> {
-    pub(super) const fn new(out: W) -> Self {
-        Self { out }
-    }
-}
+pub(super) struct Json<W>(pub(super) W);
 
 #[derive(Serialize)]
 struct Table<'a> {
@@ -288,12 +280,6 @@ impl<W: Write> Sink for Json<W> {
             note: section.note.as_deref(),
             problems: &section.problems,
         };
-        serde_json::to_writer(&mut self.out, &table)?;
-        self.out.write_all(b"\n")?;
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+        json::line(&mut self.0, &table)
     }
 }

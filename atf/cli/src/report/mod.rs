@@ -6,6 +6,7 @@ mod modules;
 mod rows;
 mod text;
 
+use std::io::Write;
 use std::mem;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -132,8 +133,6 @@ impl Section<'_> {
 
 trait Sink {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
-
-    fn flush(&mut self) -> Result<(), Failure>;
 }
 
 impl Report<'_> {
@@ -149,16 +148,18 @@ impl Report<'_> {
             let message = "--sort max: callers and callees have no durations of single calls";
             return Err(Failure::Usage(message.to_owned()));
         }
-        let mut sink: Box<dyn Sink> = match self.form {
-            Form::Text => Box::new(Text::new(stdout(), Colours::of_stdout())),
-            Form::Json => Box::new(Json::new(stdout())),
-            Form::Csv => Box::new(Csv::new(stdout())),
+        let mut out = stdout();
+        let mut sink: Box<dyn Sink + '_> = match self.form {
+            Form::Text => Box::new(Text::new(&mut out, Colours::of_stdout())),
+            Form::Json => Box::new(Json(&mut out)),
+            Form::Csv => Box::new(Csv::new(&mut out)),
         };
         let mut told = Told::default();
         for part in &parts {
             self.part(part, sink.as_mut(), &mut told)?;
         }
-        sink.flush()?;
+        drop(sink);
+        out.flush()?;
         Ok(told.state())
     }
 

@@ -333,8 +333,4 @@ impl<W: Write> Sink for Text<W> {
             &section.problems,
         )?)
     }
-
-    fn flush(&mut self) -> Written {
-        Ok(self.out.flush()?)
-    }
 }
