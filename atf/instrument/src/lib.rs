@@ -12,6 +12,7 @@
 //! | event | effect on the trace |
 //! |---|---|
 //! | the program makes calls before or after `main` | the calls are recorded: the first event starts the recording, and the last destructor ends it |
+//! | the program makes calls before the C library is initialized, as in the resolver of an indirect function (`ifunc`) | the calls are not recorded |
 //! | a thread ends | its files are finalized after its thread-local variables are destroyed |
 //! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on; with a flight recorder, also before a crash; and when the thread or the program ends |
 //! | the program ends by `exit` | all threads are finalized, even those still running |
@@ -30,6 +31,8 @@
 
 //! Known limits:
 //!
+//! - If a resolver of an indirect function (`ifunc`) calls a hook in a statically linked program,
+//!   the program crashes, because thread-local variables do not exist yet.
 //! - If an instrumented signal handler makes the first call that its thread records, it allocates
 //!   memory. If the handler interrupted `malloc`, it may wait forever.
 //! - The library runs a thread of its own, so system calls that require a single-threaded process,

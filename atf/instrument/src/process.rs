@@ -1,6 +1,7 @@
 //! The process and its recording.
 
 use std::collections::BTreeMap;
+use std::ffi::c_char;
 use std::fs;
 use std::io;
 use std::ptr;
@@ -121,6 +122,29 @@ fn own() -> bool {
 fn owner_page() -> Option<&'static AtomicU32> {
     // SAFETY: null, or the page of `claim`, which is never unmapped.
     unsafe { OWNER.load(Ordering::Relaxed).as_ref() }
+}
+
+/// Returns whether the C library or this library has not been initialized, as in the resolver of an
+/// indirect function (`ifunc`) or in `.preinit_array`.
+#[inline]
+pub(crate) fn is_too_early() -> bool {
+    owner_page().is_none() && !is_environment_set()
+}
+
+/// Returns whether the C library has set the environment. Before this library is relocated, it
+/// cannot find other libraries' variables. A pointer to one of its own is then wrong.
+#[cold]
+#[inline(never)]
+fn is_environment_set() -> bool {
+    static SELF: AtomicPtr<AtomicPtr<AtomicU32>> = AtomicPtr::new((&raw const OWNER).cast_mut());
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    // SAFETY: the variable is always initialized. Its value must be read, not inferred.
+    let is_relocated =
+        unsafe { ptr::read_volatile(SELF.as_ptr()) }.cast_const() == &raw const OWNER;
+    // SAFETY: as above; the program does not change it yet.
+    is_relocated && !unsafe { ptr::read_volatile(&raw const environ) }.is_null()
 }
 
 /// Returns whether this process is a forked child that has not yet been recognized as one.

@@ -70,6 +70,10 @@ enum Registration {
 // constant.
 #[inline(always)]
 pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
+    // Check this first, because thread-local variables may not exist yet.
+    if process::is_too_early() {
+        return;
+    }
     let data = thread::DATA.get();
     // Null is the lowest address, and `OVER` is the highest value that is not a pointer.
     let thread = if data <= thread::OVER || process::is_forked() {

@@ -106,6 +106,18 @@ fn a_module_at_the_address_of_another_one_is_a_module_of_its_own() {
     });
 }
 
+/// Needs the C library's indirect functions.
+#[test]
+#[cfg(target_env = "gnu")]
+fn calls_before_the_c_library_is_initialized_are_not_recorded() {
+    Program::each("early.c", |program| {
+        let run = program.run(&[]);
+        assert!(run.output.status.success(), "{:?}", run.output);
+        assert_eq!(run.counted(), 1);
+        assert_eq!(run.session().accepted().calls().returned, 1);
+    });
+}
+
 /// Compiles a library with hooks, and returns its path.
 fn plugin(program: &Program, from: &str, name: &str) -> String {
     let path = program.folder.path().join(name);
