@@ -83,7 +83,8 @@ fn start() -> Result<Option<Box<Process>>, String> {
     process::claim()?;
     let started = without_signals(|| {
         let session = create(&settings)?;
-        Recording::start_on(session, &settings.record, aside::drain)
+        let recording = Recording::start_on(session, &settings.record, aside::drain);
+        recording.map_err(|error| error.to_string())
     });
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
     let process = Box::new(Process::new(settings, clock, recording));
@@ -93,13 +94,15 @@ fn start() -> Result<Option<Box<Process>>, String> {
 
 /// Creates the session's folder. A process keeps its id when it calls `exec`, so the name of its
 /// second program's folder gets a number.
-fn create(settings: &Settings) -> atf::Result<SessionWriter> {
+fn create(settings: &Settings) -> Result<SessionWriter, String> {
     let folder = match &settings.place {
         Place::Below(root) => root.join(session_name(SystemTime::now())),
         Place::In(folder) => folder.clone(),
     };
     // The program may change its working directory, and the session's files are often reopened.
     let folder = path::absolute(&folder).unwrap_or(folder);
+    let made = uncancelled(|| fs::create_dir_all(&folder));
+    made.map_err(|error| format!("{}: {error}", folder.display()))?;
     let id = std::process::id();
     let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));
     let mut names = iter::once(format!("pid_{id}")).chain(names);
@@ -107,7 +110,8 @@ fn create(settings: &Settings) -> atf::Result<SessionWriter> {
     let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
     // The program may close every file descriptor that it did not open.
     let storage = Arc::new(GuestDisk);
-    SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write)
+    let session = SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write);
+    session.map_err(|error| error.to_string())
 }
 
 /// Makes a forked child start its own recording at its next event. The child must not touch its

@@ -1,5 +1,6 @@
 //! Writes files inside a program that is not aware of them.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -8,13 +9,17 @@ use atf::write::{BriefDisk, Storage, StorageFile};
 use crate::guest::uncancelled;
 
 /// Like [`BriefDisk`], but defers `pthread_cancel`: otherwise, a thread could be cancelled in the
-/// middle of a hook, while it opens or writes a file.
+/// middle of a hook, while it opens or writes a file. Creates no ancestors of a folder: if they are
+/// missing, the program has moved them or changed its root directory.
 #[derive(Debug)]
 pub(crate) struct GuestDisk;
 
 impl Storage for GuestDisk {
     fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        uncancelled(|| BriefDisk.create_folder(path))
+        uncancelled(|| {
+            path.parent().map(fs::metadata).transpose()?;
+            BriefDisk.create_folder(path)
+        })
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {

@@ -5,7 +5,7 @@ use std::io;
 use std::process::Child;
 use std::thread;
 
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, kill_process};
 use signal_hook::consts::{
     SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGURG, SIGUSR1, SIGUSR2, SIGWINCH,
 };
@@ -37,16 +37,18 @@ fn ignored() -> io::Result<u64> {
 
 impl Held {
     /// Passes signals on to the child. A terminal sends some signals to all processes in its
-    /// foreground, so the child has already received these. Both processes stop and continue
-    /// together.
+    /// foreground, so the child has already received these unless it has changed its process
+    /// group. Both processes stop and continue together.
     pub(super) fn pass_to(self, child: &Child) {
         let child = Pid::from_child(child);
         let Self(mut signals) = self;
         thread::spawn(move || {
             for number in signals.forever() {
                 let signal = Signal::from_named_raw(number);
-                let is_sent_to_both = matches!(number, SIGINT | SIGQUIT | SIGWINCH | SIGTSTP);
-                if let Some(signal) = signal.filter(|_| !(is_sent_to_both && is_in_foreground())) {
+                let is_sent_to_both = matches!(number, SIGINT | SIGQUIT | SIGWINCH | SIGTSTP)
+                    && is_in_foreground()
+                    && getpgid(Some(child)) == Ok(getpgrp());
+                if let Some(signal) = signal.filter(|_| !is_sent_to_both) {
                     // The child may have ended in the meantime.
                     let _ = kill_process(child, signal);
                 }

@@ -317,6 +317,11 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "jump-out")) jump_out_of_a_hook();
     if (!strcmp(mode, "vfork")) run(call_in_a_child);
     if (!strcmp(mode, "renamed")) run(renamed);
+    if (!strcmp(mode, "moved")) {
+        leaf(1);
+        if (rename(getenv("ATF_OUT"), argv[2]) != 0) return 9;
+        short_threads(1);
+    }
     if (!strcmp(mode, "sigaltstack")) run(on_a_signal_stack);
     if (!strcmp(mode, "fork")) {
         leaf(1);

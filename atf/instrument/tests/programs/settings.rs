@@ -133,3 +133,15 @@ fn a_program_runs_on_if_its_folder_cannot_be_written() {
         assert_eq!(told.lines().count(), 1);
     });
 }
+
+#[test]
+fn folders_that_are_gone_are_not_created_again() {
+    Program::with("life.c", |program| {
+        let moved = program.folder.path().join("moved");
+        let run = program.run(&["moved", moved.to_str().unwrap()]);
+        assert!(run.output.status.success(), "{:?}", run.output);
+        assert!(run.told().contains("threads are not recorded"));
+        // `run` found no folder in the old place.
+        assert!(run.sessions.is_empty() && moved.exists());
+    });
+}

@@ -544,6 +544,50 @@ int main(void) {
 "#;
 
 #[test]
+fn ctrl_c_reaches_a_program_that_has_left_the_terminal_s_session() {
+    const TEXT: &str = r#"
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile int is_told;
+static void tell(int number) { is_told = number; }
+int main(void) {
+    signal(SIGINT, tell);
+    if (setsid() < 0) return 9;
+    puts("waits");
+    fflush(stdout);
+    for (int n = 0; n < 60000 && !is_told; n++) usleep(1000);
+    return is_told ? 5 : 6;
+}
+"#;
+    if !atf_samples::tools::has("script") {
+        return;
+    }
+    let Some(folder) = compiled(TEXT, &["-finstrument-functions"]) else {
+        return;
+    };
+    let record = record(&folder, &[], &["./program"]);
+    let words = [record.get_program()].into_iter().chain(record.get_args());
+    let line: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &line.join(" "), "/dev/null"]);
+    command.current_dir(folder.path()).stdin(Stdio::piped());
+    let mut terminal = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = terminal.stdout.take().unwrap();
+    let mut text = Vec::new();
+    while !text.ends_with(b"waits") {
+        let mut byte = [0];
+        output.read_exact(&mut byte).unwrap();
+        text.extend(byte);
+    }
+    let mut input = terminal.stdin.take().unwrap();
+    input.write_all(b"\x03").unwrap();
+    output.read_to_end(&mut text).unwrap();
+    let text = String::from_utf8_lossy(&text);
+    assert_eq!(terminal.wait().unwrap().code(), Some(5), "{text}");
+}
+
+#[test]
 fn signals_are_passed_to_the_program() {
     let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
         return;
