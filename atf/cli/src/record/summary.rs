@@ -113,7 +113,12 @@ impl Summary {
             }
             events => {
                 let events = Counted(events, "event");
-                Some(format!("up to {events} of each thread may be missing"))
+                // The manifest lists drops with a delay.
+                let drops = settings.is_set("ATF_OVERFLOW", "drop");
+                let dropped = if drops { " and those dropped last" } else { "" };
+                Some(format!(
+                    "up to {events} of each thread{dropped} may be missing"
+                ))
             }
         };
         let unfinished = "later events may be missing".to_owned();

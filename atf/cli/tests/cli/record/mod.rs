@@ -247,6 +247,11 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         text.contains(&format!("per second), {summary}\n")),
         "{text}"
     );
+    let dropping = ["--ring", "64", "--overflow", "drop"];
+    let output = record(&folder, &dropping, &["./program", "1", "abort"]).output();
+    let dropped = told(&output.unwrap(), folder.path()).2;
+    let summary = "up to 4160 events of each thread and those dropped last may be missing\n";
+    assert!(dropped.contains(summary), "{dropped}");
     // The finalized files still show the loss.
     for (command, expected) in [
         (
