@@ -31,8 +31,6 @@
 
 //! Known limits:
 //!
-//! - If a resolver of an indirect function (`ifunc`) calls a hook in a statically linked program,
-//!   the program crashes, because thread-local variables do not exist yet.
 //! - The program may wait forever if a first call comes from an allocator that holds its lock, or
 //!   from a signal handler that interrupted `malloc`: the first call of the process, of a module
 //!   whose functions are selected by name or size, or, with details, of a thread. There, the C

@@ -124,27 +124,33 @@ fn owner_page() -> Option<&'static AtomicU32> {
     unsafe { OWNER.load(Ordering::Relaxed).as_ref() }
 }
 
-/// Returns whether the C library or this library has not been initialized, as in the resolver of an
-/// indirect function (`ifunc`) or in `.preinit_array`.
+/// Returns whether the C library has not been initialized, as in the resolver of an indirect
+/// function (`ifunc`) or in `.preinit_array`. There may be no thread-local variables or environment
+/// yet.
 #[inline]
 pub(crate) fn is_too_early() -> bool {
-    owner_page().is_none() && !is_environment_set()
+    owner_page().is_none() && !is_program_named()
 }
 
-/// Returns whether the C library has set the environment. Before this library is relocated, it
-/// cannot find other libraries' variables. A pointer to one of its own is then wrong.
+/// Returns whether the C library has stored the program's name, as it does when it is initialized.
+/// Before this library is relocated, it cannot find other libraries' variables, and a pointer to
+/// one of its own is wrong.
 #[cold]
 #[inline(never)]
-fn is_environment_set() -> bool {
+fn is_program_named() -> bool {
     static SELF: AtomicPtr<AtomicPtr<AtomicU32>> = AtomicPtr::new((&raw const OWNER).cast_mut());
     unsafe extern "C" {
-        static environ: *const *const c_char;
+        static program_invocation_name: *const c_char;
     }
     // SAFETY: the variable is always initialized. Its value must be read, not inferred.
-    let is_relocated =
-        unsafe { ptr::read_volatile(SELF.as_ptr()) }.cast_const() == &raw const OWNER;
-    // SAFETY: as above; the program does not change it yet.
-    is_relocated && !unsafe { ptr::read_volatile(&raw const environ) }.is_null()
+    let found = unsafe { ptr::read_volatile(SELF.as_ptr()) };
+    if !ptr::eq(found, &raw const OWNER) {
+        return false;
+    }
+    // SAFETY: as above; the C library changes the variable only while no other thread runs.
+    let name = unsafe { ptr::read_volatile(&raw const program_invocation_name) };
+    // SAFETY: null, or a string.
+    unsafe { name.as_ref() }.is_some_and(|first| *first != 0)
 }
 
 /// Returns whether this process is a forked child that has not yet been recognized as one.

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use crate::support::{Program, Run, Trace, source, succeed};
+use atf_samples::tools::skip_without;
+
+use crate::support::{Program, Run, Trace, libraries, source, succeed};
 
 #[test]
 fn a_forked_child_records_a_session_of_its_own() {
@@ -115,6 +117,29 @@ fn calls_before_the_c_library_is_initialized_are_not_recorded() {
         assert!(run.output.status.success(), "{:?}", run.output);
         assert_eq!(run.counted(), 1);
         assert_eq!(run.session().accepted().calls().returned, 1);
+    });
+}
+
+#[test]
+#[cfg(target_env = "gnu")]
+fn a_static_program_may_make_calls_before_the_c_library_is_initialized() {
+    Program::with("early.c", |program| {
+        let mut command = Command::new("gcc");
+        let found = command.arg("-print-file-name=libc.a").output().unwrap();
+        if !found.stdout.starts_with(b"/") {
+            return skip_without("libc.a");
+        }
+        let mut command = Command::new("gcc");
+        command.args(["-static", "-O1", "-finstrument-functions"]);
+        command.arg(source("early.c"));
+        command.arg(libraries().join("libatf_instrument.a"));
+        command.args(["-lpthread", "-ldl", "-lm", "-o"]);
+        succeed(command.arg(program.path()));
+        let run = program.finished(program.command(&[]).env_remove("LD_PRELOAD"));
+        assert!(run.output.status.success(), "{:?}", run.output);
+        // In such a program, the calls from `.preinit_array` come after the initialization.
+        let calls = run.counted() + 2;
+        assert_eq!(run.session().accepted().calls().returned, calls);
     });
 }
 

@@ -258,7 +258,7 @@ pub(crate) fn source(name: &str) -> PathBuf {
 }
 
 /// Returns the folder with the libraries that cargo built with this test.
-fn libraries() -> PathBuf {
+pub(crate) fn libraries() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().to_path_buf()
 }
