@@ -88,8 +88,14 @@ pub(crate) enum Place {
 }
 
 impl Settings {
-    /// Reads the environment variables. Returns `None` if recording is switched off.
+    /// Reads the environment variables. Returns `None` if recording is switched off, or if the
+    /// program has more rights than its user, as with setuid: the user must not choose where it
+    /// creates files.
     pub(crate) fn read() -> Result<Option<Self>, String> {
+        // SAFETY: the call has no preconditions.
+        if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+            return Ok(None);
+        }
         if text("ATF_RECORD")?.is_some_and(|value| value == "off") {
             return Ok(None);
         }

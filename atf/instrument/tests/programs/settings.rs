@@ -1,8 +1,11 @@
 //! The environment variables.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::process::Command;
 
 use atf::clock::{CounterClock, now_ns};
+use atf_samples::tools::{has, skip};
 
 use crate::support::{Program, Run};
 
@@ -143,5 +146,25 @@ fn folders_that_are_gone_are_not_created_again() {
         assert!(run.told().contains("threads are not recorded"));
         // `run` found no folder in the old place.
         assert!(run.sessions.is_empty() && moved.exists());
+    });
+}
+
+#[test]
+fn a_program_with_more_rights_than_its_user_is_not_recorded() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return skip("only root can start such a program");
+    }
+    if !has("setpriv") {
+        return;
+    }
+    Program::each("life.c", |program| {
+        let mut command = Command::new("setpriv");
+        command.args(["--ruid", "65534"]).arg(program.path());
+        let variables = program.command(&[]);
+        let variables = variables.get_envs();
+        let variables = variables.filter_map(|(name, value)| Some((name, value?)));
+        let run = program.finished(command.envs(variables));
+        assert_eq!(run.counted(), 2);
+        assert!(run.sessions.is_empty());
     });
 }
