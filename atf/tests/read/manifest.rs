@@ -192,7 +192,8 @@ fn invalid_json_is_a_problem_at_its_byte() {
     );
     assert!(matches!(kinds(b"\0\0\0\0")[..], [ErrorKind::NotJson(_)]));
     // A form feed is not white space in JSON.
-    assert!(matches!(kinds(b"{} \x0c")[..], [.., ErrorKind::NotJson(_)]));
+    let is_json = |kind: &ErrorKind| !matches!(kind, ErrorKind::NotJson(_));
+    assert!(!kinds(b"{} \x0c").iter().all(is_json));
     let is_unreadable = |text: &str| Manifest::parse(text.as_bytes()).is_unreadable();
     assert!(is_unreadable("garbage") && is_unreadable("[]") && is_unreadable(""));
     assert!(!is_unreadable("{}") && !is_unreadable("{\"format_version\": 7}"));
