@@ -144,11 +144,7 @@ impl Trace {
     /// Removes the detail file, all links to it, the index's flag, and `has_detail` in the
     /// manifest.
     pub fn without_details(&mut self) {
-        self.events(|events| {
-            for event in events {
-                event.detail_seq = None;
-            }
-        });
+        self.without_links();
         self.index(|file| file.flags = 0);
         self.remove(DETAIL);
         self.replace(
@@ -156,6 +152,34 @@ impl Trace {
             r#""id": 7, "has_detail": true"#,
             r#""id": 7, "has_detail": false"#,
         );
+    }
+
+    fn without_links(&mut self) {
+        self.events(|events| events.iter_mut().for_each(|event| event.detail_seq = None));
+    }
+
+    /// Removes the detail file and all events of thread 7, so that its footer begins at 64.
+    pub fn clear_index(&mut self) {
+        self.without_details();
+        self.events(Vec::clear);
+    }
+
+    /// Removes all detail events and all links to them.
+    pub fn clear_detail(&mut self) {
+        self.without_links();
+        self.details(Vec::clear);
+    }
+
+    /// Removes the footer of thread 7's index file and makes its header a placeholder.
+    pub fn unfinalize_index(&mut self) {
+        self.index(|file| *file = file.clone().placeholder());
+        self.cut(INDEX, 256);
+    }
+
+    /// Removes the footer of the detail file and makes its header a placeholder.
+    pub fn unfinalize_detail(&mut self) {
+        self.detail(|file| *file = file.clone().placeholder());
+        self.cut(DETAIL, 461);
     }
 
     /// Sets the operating system and clock of all files.

@@ -87,7 +87,11 @@ fn checksum() -> Vec<Recipe> {
             t.detail(|file| file.checksum = crc32_ieee(&file.section()));
         })
         .at(DETAIL, "footer.checksum", 465, Reject),
-        meets("ATF-DFTR-006", "0, the CRC-32C of no events", empty),
+        meets(
+            "ATF-DFTR-006",
+            "0, the CRC-32C of no events",
+            Trace::clear_detail,
+        ),
         breaks("ATF-DFTR-006", "0", |t| t.detail(|file| file.checksum = 0))
             .at(DETAIL, "footer.checksum", 465, Accept)
             .asks("ATF-RDER-005"),
@@ -96,7 +100,11 @@ fn checksum() -> Vec<Recipe> {
 
 fn fields() -> Vec<Recipe> {
     vec![
-        meets("ATF-DFTR-007", "0 and 0 without events", empty),
+        meets(
+            "ATF-DFTR-007",
+            "0 and 0 without events",
+            Trace::clear_detail,
+        ),
         breaks("ATF-DFTR-007", "a nanosecond early", |t| {
             t.detail(|file| file.footer_times.0 -= 1);
         })
@@ -124,12 +132,9 @@ fn fields() -> Vec<Recipe> {
 fn missing() -> Vec<Recipe> {
     vec![
         holds("ATF-DFTR-001", "a footer"),
-        breaks("ATF-DFTR-001", "never finalized", |t| {
-            t.detail(|file| *file = file.clone().placeholder());
-            t.cut(DETAIL, 461);
-        })
-        .at(DETAIL, "footer", 461, Recover)
-        .asks("ATF-RDER-001"),
+        breaks("ATF-DFTR-001", "never finalized", Trace::unfinalize_detail)
+            .at(DETAIL, "footer", 461, Recover)
+            .asks("ATF-RDER-001"),
         breaks("ATF-DFTR-001", "cut behind the header rewrite", |t| {
             t.cut(DETAIL, 461);
         })
@@ -241,17 +246,6 @@ fn stack(trace: &mut Trace, numbers: &[u64; 4], size: u8) {
 
 /// Replaces the footer with zeros.
 fn zeros(trace: &mut Trace, count: usize) {
-    trace.detail(|file| *file = file.clone().placeholder());
-    trace.cut(DETAIL, 461);
+    trace.unfinalize_detail();
     trace.append(DETAIL, &vec![0; count]);
-}
-
-/// Removes all detail events and all links to them.
-fn empty(trace: &mut Trace) {
-    trace.events(|events| {
-        for event in events {
-            event.detail_seq = None;
-        }
-    });
-    trace.details(Vec::clear);
 }

@@ -27,8 +27,7 @@ fn start() -> Vec<Recipe> {
         .also(INDEX, "ATF-LINK-002"),
         breaks("ATF-DHDR-001", "63 bytes", |t| t.cut(DETAIL, 63)).at(DETAIL, "header", 63, Reject),
         meets("ATF-DHDR-001", "no bytes", |t| {
-            t.index(|file| *file = file.clone().placeholder());
-            t.cut(INDEX, 256);
+            t.unfinalize_index();
             t.cut(DETAIL, 0);
         })
         .also(DETAIL, "ATF-DFTR-001")
@@ -163,7 +162,11 @@ fn repeated() -> Vec<Recipe> {
             t.detail(|file| file.header_bytes = u64::MAX);
         })
         .at(DETAIL, "header.bytes_length", 36, Accept),
-        meets("ATF-DHDR-011", "0 and 0 without events", empty),
+        meets(
+            "ATF-DHDR-011",
+            "0 and 0 without events",
+            Trace::clear_detail,
+        ),
         breaks("ATF-DHDR-011", "its start", |t| {
             t.detail(|file| file.index_seqs.0 = 1);
         })
@@ -174,25 +177,15 @@ fn repeated() -> Vec<Recipe> {
         .at(DETAIL, "header.index_seq_end", 52, Accept)
         .titled("one past the last"),
         breaks("ATF-DHDR-011", "a range without events", |t| {
-            empty(t);
+            t.clear_detail();
             t.detail(|file| file.index_seqs = (1, 1));
         })
         .at(DETAIL, "header.index_seq_start", 44, Accept)
         .times(2),
-        meets("ATF-DHDR-012", "no event", empty).titled("no events"),
+        meets("ATF-DHDR-012", "no event", Trace::clear_detail).titled("no events"),
         breaks("ATF-DHDR-012", "a placeholder", |t| {
             t.detail(|file| *file = file.clone().placeholder());
         })
         .at(DETAIL, "header", 0, Recover),
     ]
-}
-
-/// Removes all detail events and all links to them.
-fn empty(trace: &mut Trace) {
-    trace.events(|events| {
-        for event in events {
-            event.detail_seq = None;
-        }
-    });
-    trace.details(Vec::clear);
 }

@@ -6,7 +6,7 @@ use crate::Verdict::{Accept, Recover, Reject};
 
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{INDEX, T, Trace};
-use atf_samples::files::{IndexFile, crc32_ieee, crc32c};
+use atf_samples::files::{crc32_ieee, crc32c};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     [numbers(), checksum(), fields(), missing()]
@@ -82,10 +82,11 @@ fn checksum() -> Vec<Recipe> {
             t.index(|file| file.checksum = crc32_ieee(&file.section()));
         })
         .at(INDEX, "footer.checksum", 260, Reject),
-        meets("ATF-IFTR-006", "0, the CRC-32C of no events", |t| {
-            t.without_details();
-            t.events(Vec::clear);
-        }),
+        meets(
+            "ATF-IFTR-006",
+            "0, the CRC-32C of no events",
+            Trace::clear_index,
+        ),
         breaks("ATF-IFTR-006", "0", |t| t.index(|file| file.checksum = 0))
             .at(INDEX, "footer.checksum", 260, Accept)
             .asks("ATF-RDER-005"),
@@ -94,22 +95,18 @@ fn checksum() -> Vec<Recipe> {
 
 fn fields() -> Vec<Recipe> {
     vec![
-        meets("ATF-IFTR-007", "0 and 0 without events", |t| {
-            t.without_details();
-            t.events(Vec::clear);
-        }),
+        meets("ATF-IFTR-007", "0 and 0 without events", Trace::clear_index),
         breaks("ATF-IFTR-007", "a nanosecond early", |t| {
-            times(t, |file| file.footer_times.0 -= 1);
+            t.index(|file| file.footer_times.0 -= 1);
         })
         .at(INDEX, "footer.time_start_ns", 272, Accept),
         breaks("ATF-IFTR-007", "a nanosecond late", |t| {
-            times(t, |file| file.footer_times.1 += 1);
+            t.index(|file| file.footer_times.1 += 1);
         })
         .at(INDEX, "footer.time_end_ns", 280, Accept),
         breaks("ATF-IFTR-007", "a time without events", |t| {
-            t.without_details();
-            t.events(Vec::clear);
-            times(t, |file| file.footer_times = (T, T));
+            t.clear_index();
+            t.index(|file| file.footer_times = (T, T));
         })
         .at(INDEX, "footer.time_start_ns", 64 + 16, Recover)
         .times(2)
@@ -134,10 +131,7 @@ fn fields() -> Vec<Recipe> {
 fn missing() -> Vec<Recipe> {
     vec![
         holds("ATF-IFTR-001", "a footer"),
-        breaks("ATF-IFTR-001", "never finalized", |t| {
-            t.index(|file| *file = file.clone().placeholder());
-            t.cut(INDEX, 256);
-        })
+        breaks("ATF-IFTR-001", "never finalized", Trace::unfinalize_index)
         .at(INDEX, "footer", 256, Recover)
         .asks("ATF-RDER-001"),
         breaks("ATF-IFTR-001", "cut behind the header rewrite", |t| {
@@ -149,8 +143,7 @@ fn missing() -> Vec<Recipe> {
             "ATF-IFTR-001",
             "under a placeholder whose flag was set early",
             |t| {
-                t.index(|file| *file = file.clone().placeholder());
-                t.cut(INDEX, 256);
+                t.unfinalize_index();
                 t.patch(INDEX, 8, &[1]);
             },
         )
@@ -196,8 +189,7 @@ fn missing() -> Vec<Recipe> {
             "an event of kind 4 in front of zeros",
             |t| {
                 t.events(|events| events[5].kind = 4);
-                t.index(|file| *file = file.clone().placeholder());
-                t.cut(INDEX, 256);
+                t.unfinalize_index();
                 t.append(INDEX, &[0; 32]);
             },
         )
@@ -210,21 +202,16 @@ fn missing() -> Vec<Recipe> {
             "an event of kind 0 with nothing behind",
             |t| {
                 t.events(|events| events[5].kind = 0);
-                t.index(|file| *file = file.clone().placeholder());
-                t.cut(INDEX, 256);
+                t.unfinalize_index();
             },
         )
         .also(INDEX, "ATF-IFTR-001")
         .also(INDEX, "ATF-IEVT-002")
         .titled("an event of kind 0 at the end of the file"),
-        meets("ATF-IFTR-011", "an event whose last byte is not 0", |t| {
-            t.index(|file| *file = file.clone().placeholder());
-            t.cut(INDEX, 256);
-        })
+        meets("ATF-IFTR-011", "an event whose last byte is not 0", Trace::unfinalize_index)
         .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-IFTR-011", "an event's worth of zeros", |t| {
-            t.index(|file| *file = file.clone().placeholder());
-            t.cut(INDEX, 256);
+            t.unfinalize_index();
             t.append(INDEX, &[0; 32]);
         })
         .at(INDEX, "events", 256, Recover)
@@ -241,9 +228,4 @@ fn missing() -> Vec<Recipe> {
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001"),
     ]
-}
-
-/// Edits only the footer's times.
-fn times(trace: &mut Trace, edit: impl FnOnce(&mut IndexFile)) {
-    trace.index(edit);
 }

@@ -258,7 +258,7 @@ fn repeated() -> Vec<Recipe> {
             t.index(|file| file.footer_offset = 0);
         })
         .at(INDEX, "header.footer_offset", 40, Accept),
-        meets("ATF-IHDR-016", "0 and 0 without events", empty),
+        meets("ATF-IHDR-016", "0 and 0 without events", Trace::clear_index),
         breaks("ATF-IHDR-016", "a nanosecond late", |t| {
             t.index(|file| file.header_times.0 += 1);
         })
@@ -273,14 +273,14 @@ fn repeated() -> Vec<Recipe> {
         .at(INDEX, "header.time_start_ns", 48, Accept)
         .times(2),
         breaks("ATF-IHDR-016", "a time without events", |t| {
-            empty(t);
+            t.clear_index();
             t.index(|file| file.header_times = (0, T));
         })
         .at(INDEX, "header.time_end_ns", 56, Accept),
         meets(
             "ATF-IHDR-017",
             "no event, a footer at 64 and no flag",
-            empty,
+            Trace::clear_index,
         )
         .titled("no events, a footer at 64 and no flag"),
         breaks("ATF-IHDR-017", "a placeholder with footer_offset 64", |t| {
@@ -297,10 +297,7 @@ fn repeated() -> Vec<Recipe> {
         meets(
             "ATF-IHDR-018",
             "a detail file and no flag, not finalized",
-            |t| {
-                t.index(|file| *file = file.clone().placeholder());
-                t.cut(INDEX, 256);
-            },
+            Trace::unfinalize_index,
         )
         .also(INDEX, "ATF-IFTR-001")
         .asks("ATF-RDER-006")
@@ -324,10 +321,4 @@ fn repeated() -> Vec<Recipe> {
         })
         .at(OTHER, "header.flags", 8, Accept),
     ]
-}
-
-/// Removes all events of thread 7, so that its footer begins at 64.
-fn empty(trace: &mut Trace) {
-    trace.without_details();
-    trace.events(Vec::clear);
 }

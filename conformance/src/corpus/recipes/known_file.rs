@@ -147,7 +147,7 @@ fn crashes() -> Vec<Recipe> {
             "and a first timestamp that begins as a footer",
             |t| {
                 magic_times(t);
-                never_finalized(t);
+                t.unfinalize_index();
             },
         )
         .at(INDEX, "footer", 256, Recover)
@@ -170,15 +170,14 @@ fn crashes() -> Vec<Recipe> {
         .flag("cut-in-footer")
         .titled("63 of its bytes, with a placeholder header"),
         breaks("ATF-IFTR-011", "64 KiB of zeros", |t| {
-            never_finalized(t);
+            t.unfinalize_index();
             t.append(INDEX, &[0; 64 << 10]);
         })
         .at(INDEX, "events", 256, Recover)
         .also(INDEX, "ATF-IFTR-001")
         .flag("zero-tail"),
         breaks("ATF-DFTR-011", "64 KiB of zeros", |t| {
-            t.detail(|file| *file = file.clone().placeholder());
-            t.cut(DETAIL, 461);
+            t.unfinalize_detail();
             t.append(DETAIL, &[0; 64 << 10]);
         })
         .at(DETAIL, "events", 461, Recover)
@@ -224,11 +223,6 @@ fn magic_times(trace: &mut Trace) {
     // The manifest's time range covers all threads.
     let last = 0x0004_62d5_4154_4932_u64 + 5;
     trace.replace(MANIFEST, "1234567000099000", &last.to_string());
-}
-
-fn never_finalized(trace: &mut Trace) {
-    trace.index(|file| *file = file.clone().placeholder());
-    trace.cut(INDEX, 256);
 }
 
 fn layouts() -> Vec<Recipe> {

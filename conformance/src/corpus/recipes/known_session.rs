@@ -165,10 +165,8 @@ fn manifests() -> Vec<Recipe> {
         .note("A reader that recurses without a limit overflows its stack."),
         breaks("ATF-IFTR-001", "in one thread, and no manifest", |t| {
             t.remove(MANIFEST);
-            t.index(|file| *file = file.clone().placeholder());
-            t.cut(INDEX, 256);
-            t.detail(|file| *file = file.clone().placeholder());
-            t.cut(DETAIL, 461);
+            t.unfinalize_index();
+            t.unfinalize_detail();
         })
         .at(INDEX, "footer", 256, Recover)
         .also(DETAIL, "ATF-DFTR-001")

@@ -98,10 +98,8 @@ fn unfinalized(recipe: Recipe) -> Recipe {
 
 /// Removes the footers of thread 7 and makes its headers placeholders.
 fn unfinalize(trace: &mut Trace) {
-    trace.index(|file| *file = file.clone().placeholder());
-    trace.cut(INDEX, 256);
-    trace.detail(|file| *file = file.clone().placeholder());
-    trace.cut(DETAIL, 461);
+    trace.unfinalize_index();
+    trace.unfinalize_detail();
 }
 
 /// Makes the files unfinalized and adds a ring next to them.
