@@ -10,34 +10,19 @@ mod view;
 use std::collections::BTreeMap;
 
 use atf_spec::layout::{Layout, Record, Wire};
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
 use serde::Serialize;
 
 use self::view::{Header, Names};
-use crate::{GENERATED, GeneratedFile};
+use crate::GeneratedFile;
 
 /// The headers' folder, relative to the repository's root.
 const INCLUDE: &str = "atf/include";
 
 /// The templates, with the names that `{% include %}` uses.
-const TEMPLATES: [(&str, &str); 8] = [
-    ("accessors.h", include_str!("../../templates/c/accessors.h")),
-    (
-        "definition.h",
-        include_str!("../../templates/c/definition.h"),
-    ),
-    ("header.h", include_str!("../../templates/c/header.h")),
-    ("macros.h", include_str!("../../templates/c/macros.h")),
-    (
-        "module.modulemap",
-        include_str!("../../templates/c/module.modulemap"),
-    ),
-    ("probe.c", include_str!("../../templates/c/probe.c")),
-    ("record.h", include_str!("../../templates/c/record.h")),
-    ("shared.h", include_str!("../../templates/c/shared.h")),
-];
+const TEMPLATES: [(&str, &str); 8] = templates!("c":
+    "accessors.h" "definition.h" "header.h" "macros.h" "module.modulemap" "probe.c" "record.h"
+    "shared.h"
+);
 
 /// Emits the headers for writers and readers in C, C++ and Swift, and the module map. `atf_v1.h`
 /// and `atf_v2.h` each cover one wire version and use the sources' names. `atf_wire.h` covers all
@@ -88,24 +73,7 @@ pub fn probe(layout: &Layout) -> GeneratedFile {
 }
 
 fn render(template: &str, data: &impl Serialize) -> String {
-    let syntax = SyntaxConfig::builder()
-        .trim_blocks(true)
-        .lstrip_blocks(true)
-        .keep_trailing_newline(true)
-        .build()
-        .expect("the default delimiters are distinct");
-    let mut environment = Environment::new();
-    environment.set_syntax(syntax);
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let mut environment = super::environment(&TEMPLATES);
     environment.add_filter("wrap", text::wrap);
-    environment.add_global("generated", GENERATED);
-    for (name, source) in TEMPLATES {
-        environment
-            .add_template(name, source)
-            .expect("the templates are well-formed");
-    }
-    environment
-        .get_template(template)
-        .and_then(|template| template.render(Serde(data)))
-        .expect("the templates know their data")
+    super::render(&environment, template, data)
 }

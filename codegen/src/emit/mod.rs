@@ -1,5 +1,22 @@
 //! Emitters, one per target.
 
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use crate::GENERATED;
+
+/// Includes the templates of a folder, with their names.
+macro_rules! templates {
+    ($folder:literal: $($name:literal)*) => {
+        [$((
+            $name,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/", $folder, "/", $name)),
+        )),*]
+    };
+}
+
 pub mod c;
 pub mod json;
 pub mod rust;
@@ -12,3 +29,35 @@ pub mod markdown;
 pub mod rules;
 #[cfg(feature = "command")]
 pub mod schema;
+
+/// Parses templates, which may include each other.
+fn environment(templates: &[(&'static str, &'static str)]) -> Environment<'static> {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()
+        .expect("the default delimiters are distinct");
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Markdown is escaped word by word, by filters. XML is escaped automatically.
+    environment.set_auto_escape_callback(|name| match name.rsplit_once('.') {
+        Some((_, "svg")) => AutoEscape::Html,
+        _ => AutoEscape::None,
+    });
+    environment.add_global("generated", GENERATED);
+    for (name, source) in templates {
+        environment
+            .add_template(name, source)
+            .expect("the templates are well-formed");
+    }
+    environment
+}
+
+fn render(environment: &Environment<'_>, template: &str, data: &impl Serialize) -> String {
+    environment
+        .get_template(template)
+        .and_then(|template| template.render(Serde(data)))
+        .expect("the templates know their data")
+}
