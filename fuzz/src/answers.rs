@@ -123,9 +123,9 @@ fn grade(reading: &Reading, case: &Case, code: i32, output: Vec<u8>) -> Outcome 
     assert!(said <= most, "{}: {said} bytes of failures", case.name);
     let result = CaseResult {
         testee: 0,
-        role: reading.role(),
+        role: reading.about().role,
         case: case.name.clone(),
-        rules: reading.rules().to_vec(),
+        rules: reading.about().rules.to_vec(),
         note: case.note.clone(),
         outcome: graded.outcome,
         notes: graded.notes,

@@ -247,7 +247,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     if options.deny.is_some() {
         results.deny_shoulds();
     }
-    let names: BTreeSet<&str> = tasks.iter().map(|task| task.name()).collect();
+    let names: BTreeSet<&str> = tasks.iter().map(|task| task.about().name).collect();
     for (testee, candidate) in candidates.iter().enumerate() {
         lists(testee, candidate, &names, options, &mut results)?;
     }
@@ -257,7 +257,7 @@ fn graded(options: &Options) -> Result<Results, String> {
 
 /// Explains why no case matches. If a rule has no cases, quotes the reason from the spec.
 fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
-    let has_cases = |id: &String| tasks.iter().any(|task| task.rules().contains(id));
+    let has_cases = |id: &String| tasks.iter().any(|task| task.about().rules.contains(id));
     let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {
         let why = rules::find(id).and_then(|rule| rule.untestable);
         format!("{id} has no case: {}", why.unwrap_or("no test can show it"))
@@ -265,8 +265,8 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     let roles = || {
         let about = tasks
             .iter()
-            .filter(|task| wanted.iter().any(|id| task.rules().contains(id)));
-        let roles: BTreeSet<_> = about.map(|task| task.role()).collect();
+            .filter(|task| wanted.iter().any(|id| task.about().rules.contains(id)));
+        let roles: BTreeSet<_> = about.map(|task| task.about().role).collect();
         let roles: Vec<_> = roles.into_iter().map(results::Role::name).collect();
         roles.join(", ")
     };

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::pool::{Pool, Work};
 use super::reading::ignored;
 use super::store::Written;
-use super::task::Task;
+use super::task::{About, Task};
 use super::warden::Ended;
 use super::{Graded, failed};
 use crate::lacks::leave_out;
@@ -259,28 +259,15 @@ impl CrossTask {
 }
 
 impl Task for CrossTask {
-    fn role(&self) -> Role {
-        self.role
-    }
-
-    fn name(&self) -> &str {
-        &self.written.scripted.name
-    }
-
-    fn wire(&self) -> u8 {
-        self.written.scripted.wire
-    }
-
-    fn needs(&self) -> &[Feature] {
-        &self.needs
-    }
-
-    fn rules(&self) -> &[String] {
-        &self.written.rules
-    }
-
-    fn note(&self) -> &str {
-        self.written.scripted.note
+    fn about(&self) -> About<'_> {
+        About {
+            role: self.role,
+            name: &self.written.scripted.name,
+            wire: self.written.scripted.wire,
+            needs: &self.needs,
+            rules: &self.written.rules,
+            note: self.written.scripted.note,
+        }
     }
 
     /// Copies the files for each reader, because a reader may change them.

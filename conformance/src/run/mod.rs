@@ -31,7 +31,7 @@ pub use pool::{Pool, Work};
 pub use reading::{Reading, readings};
 pub use select::Select;
 pub use smoke::smoke;
-pub use task::{Smoke, Task};
+pub use task::{About, Smoke, Task};
 pub use warden::Ended;
 pub use writing::{Writing, writings};
 
@@ -174,7 +174,7 @@ pub fn run(
         let asked = tasks
             .iter()
             .map(|task| -> &dyn Task { &**task })
-            .filter(|task| manifest.command(task.role()).is_some() && select.takes(*task));
+            .filter(|task| manifest.command(task.about().role).is_some() && select.takes(*task));
         work.extend(asked.map(|task| Work {
             testee,
             manifest,

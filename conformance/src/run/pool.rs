@@ -12,7 +12,7 @@ use super::folder::{self, Cases};
 use super::outside::Watch;
 use super::store::WrittenStore;
 use super::warden::{End, Warden};
-use super::{Ended, Graded, Limits, Options, Task};
+use super::{About, Ended, Graded, Limits, Options, Task};
 use crate::protocol::Manifest;
 use crate::results::{CaseResult, Note, Outcome};
 use crate::rules::Severity;
@@ -79,7 +79,7 @@ impl<'a> Pool<'a> {
     /// Returns whether an implementation supports a task.
     #[must_use]
     pub fn asks(&self, manifest: &Manifest, task: &dyn Task) -> bool {
-        manifest.command(task.role()).is_some() && unsupported(manifest, task).is_none()
+        manifest.command(task.about().role).is_some() && unsupported(manifest, task).is_none()
     }
 
     /// Applies `one` to all items and returns the results in order. Makes at most as many calls in
@@ -154,12 +154,13 @@ impl<'a> Pool<'a> {
                 result
             }
         };
+        let about = task.about();
         Ok(CaseResult {
             testee,
-            role: task.role(),
-            case: task.name().to_owned(),
-            rules: task.rules().to_vec(),
-            note: task.note().to_owned(),
+            role: about.role,
+            case: about.name.to_owned(),
+            rules: about.rules.to_vec(),
+            note: about.note.to_owned(),
             not_graded: match graded.outcome {
                 Outcome::Skipped { .. } => Vec::new(),
                 _ => task.not_graded(manifest),
@@ -192,7 +193,7 @@ impl<'a> Pool<'a> {
         fs::create_dir_all(&input)?;
         fs::create_dir(&work)?;
         let placeholders = task.prepare(&input)?;
-        let command = manifest.command(task.role()).unwrap_or_default();
+        let command = manifest.command(task.about().role).unwrap_or_default();
         let command: Vec<String> = command
             .iter()
             .map(|argument| fill_in(argument, &placeholders))
@@ -253,10 +254,11 @@ fn advice(what: &str, error: &io::Error) -> Note {
 
 /// Returns why an implementation does not support a task.
 fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String> {
-    if !manifest.wire.contains(&task.wire()) {
-        return Some(format!("wire version {}", task.wire()));
+    let About { wire, needs, .. } = task.about();
+    if !manifest.wire.contains(&wire) {
+        return Some(format!("wire version {wire}"));
     }
-    let mut needs = task.needs().iter();
+    let mut needs = needs.iter();
     let missing = needs.find(|feature| !manifest.has(**feature))?;
     Some(format!("feature {}", missing.name()))
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::choices::settle;
 use super::outside::has_canary;
-use super::task::{Smoke, Task};
+use super::task::{About, Smoke, Task};
 use super::warden::Ended;
 use super::{Graded, blame};
 use crate::corpus::CHECKSUMS;
@@ -50,28 +50,15 @@ pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Smoke>> {
 }
 
 impl Task for Reading {
-    fn role(&self) -> Role {
-        self.role
-    }
-
-    fn name(&self) -> &str {
-        &self.case.name
-    }
-
-    fn wire(&self) -> u8 {
-        self.case.wire
-    }
-
-    fn needs(&self) -> &[Feature] {
-        &self.needs
-    }
-
-    fn rules(&self) -> &[String] {
-        &self.rules
-    }
-
-    fn note(&self) -> &str {
-        &self.case.note
+    fn about(&self) -> About<'_> {
+        About {
+            role: self.role,
+            name: &self.case.name,
+            wire: self.case.wire,
+            needs: &self.needs,
+            rules: &self.rules,
+            note: &self.case.note,
+        }
     }
 
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {

@@ -45,14 +45,15 @@ impl Select {
     /// Returns whether the selection includes a task.
     #[must_use]
     pub fn takes(&self, task: &dyn Task) -> bool {
+        let about = task.about();
         let is_case = self
             .cases
             .as_ref()
-            .is_none_or(|globs| globs.is_match(task.name()));
+            .is_none_or(|globs| globs.is_match(about.name));
         let is_rule = || {
-            let rules = task.rules();
+            let rules = about.rules;
             self.rules.is_empty() || self.rules.iter().any(|rule| rules.contains(rule))
         };
-        is_case && self.takes_role(task.role()) && is_rule()
+        is_case && self.takes_role(about.role) && is_rule()
     }
 }

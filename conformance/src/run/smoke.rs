@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::pool::Pool;
-use super::task::Smoke;
+use super::task::{About, Smoke};
 use super::warden::End;
 use super::warden::Ended;
 use crate::protocol::Manifest;
@@ -30,7 +30,12 @@ pub fn smoke(
     let tasks = tasks.iter().map(AsRef::as_ref);
     let tasks: Vec<&dyn Smoke> = tasks
         .filter(|task| task.is_smoke() && pool.asks(manifest, *task))
-        .filter(|task| seen.insert((task.role(), task.needs().to_vec(), task.wire())))
+        .filter(|task| {
+            let About {
+                role, needs, wire, ..
+            } = task.about();
+            seen.insert((role, needs, wire))
+        })
         .collect();
     let answers = pool.map(&tasks, |task| {
         let form = |ended: &Ended, _: &Path| (ended.end.clone(), task.check_form(manifest, ended));
@@ -39,8 +44,8 @@ pub fn smoke(
     let mut answered = BTreeSet::new();
     let mut silent = Vec::new();
     for (task, (end, form)) in tasks.into_iter().zip(answers) {
-        let role = task.role();
-        let at = |message: &str| format!("{}: {}: {message}", role.name(), task.name());
+        let About { role, name, .. } = task.about();
+        let at = |message: &str| format!("{}: {name}: {message}", role.name());
         match (end, form) {
             (End::NotStarted(why), _) => {
                 return Ok(Err(format!("{}: cannot be started: {why}", role.name())));

@@ -11,25 +11,27 @@ use crate::results::{Failure, Role};
 use crate::scripts::Scripted;
 use crate::written::Graded;
 
+/// The description of a task.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// The role whose program is started.
+    pub role: Role,
+    /// The name of the case or script.
+    pub name: &'a str,
+    /// The wire version of the files.
+    pub wire: u8,
+    /// The required features.
+    pub needs: &'a [Feature],
+    /// The rules that the task tests.
+    pub rules: &'a [String],
+    /// A note on the task's purpose.
+    pub note: &'a str,
+}
+
 /// A task for an implementation, such as a case to read or a script to write.
 pub trait Task: Send + Sync {
-    /// Returns the role whose program is started.
-    fn role(&self) -> Role;
-
-    /// Returns the name of the case or script.
-    fn name(&self) -> &str;
-
-    /// Returns the wire version of the files.
-    fn wire(&self) -> u8;
-
-    /// Returns the required features.
-    fn needs(&self) -> &[Feature];
-
-    /// Returns the rules that the task tests.
-    fn rules(&self) -> &[String];
-
-    /// Returns a note on the task's purpose.
-    fn note(&self) -> &str;
+    /// Describes the task.
+    fn about(&self) -> About<'_>;
 
     /// Returns a writer's script and the folder to write to. If the task passes, the folder is kept
     /// for readers.

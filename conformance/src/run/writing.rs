@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Graded;
-use super::task::{Smoke, Task};
+use super::task::{About, Smoke, Task};
 use super::warden::End;
 use super::warden::Ended;
 use crate::protocol::{Broken, Feature, Manifest, beginning, exit};
@@ -100,28 +100,15 @@ impl Writing {
 }
 
 impl Task for Writing {
-    fn role(&self) -> Role {
-        Role::Write
-    }
-
-    fn name(&self) -> &str {
-        &self.scripted.name
-    }
-
-    fn wire(&self) -> u8 {
-        self.scripted.wire
-    }
-
-    fn needs(&self) -> &[Feature] {
-        &self.needs
-    }
-
-    fn rules(&self) -> &[String] {
-        &self.rules
-    }
-
-    fn note(&self) -> &str {
-        self.scripted.note
+    fn about(&self) -> About<'_> {
+        About {
+            role: Role::Write,
+            name: &self.scripted.name,
+            wire: self.scripted.wire,
+            needs: &self.needs,
+            rules: &self.rules,
+            note: self.scripted.note,
+        }
     }
 
     fn writes(&self, place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {

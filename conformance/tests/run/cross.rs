@@ -182,11 +182,13 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
     assert_eq!(case.role, Role::Read);
     // The result has the rules and the note of its script.
     let scripts = writings();
-    let script = scripts.iter().find(|script| script.name() == case.case);
+    let script = scripts
+        .iter()
+        .find(|script| script.about().name == case.case);
     let script = script.unwrap();
     assert_eq!(
         (case.rules.as_slice(), case.note.as_str()),
-        (script.rules(), script.note())
+        (script.about().rules, script.about().note)
     );
     assert!(!case.rules.is_empty() && !case.note.is_empty());
     match &case.outcome {
