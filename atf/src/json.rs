@@ -31,14 +31,22 @@ macro_rules! objects {
     )*};
 }
 
-/// Implements `Serialize` for enums as the name of the variant.
+/// Implements `name` and `Serialize` for enums: both give the name of the variant.
 macro_rules! names {
-    ($($type:ty { $($variant:ident = $name:literal),* $(,)? })*) => {$(
+    ($($vis:vis $type:ty { $($variant:ident = $name:literal),* $(,)? })*) => {$(
+        impl $type {
+            /// Returns the variant's name.
+            #[must_use]
+            $vis const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),*
+                }
+            }
+        }
+
         impl serde_core::Serialize for $type {
             fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(match self {
-                    $(Self::$variant => $name),*
-                })
+                serializer.serialize_str(self.name())
             }
         }
     )*};

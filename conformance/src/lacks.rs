@@ -6,36 +6,26 @@ use serde_json::Value;
 
 use crate::Verdict;
 use crate::corpus::{CHECKSUMS, Case};
+use crate::named::named;
 
-/// A capability that readers or validators may lack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Lack {
-    /// Verifying checksums.
-    Checksum,
-    /// Showing headers.
-    Header,
-    /// Showing footers.
-    Footer,
-    /// Deriving values from the events.
-    Derived,
-    /// Distinguishing `accept` from `recover`.
-    Verdict,
+named! {
+    /// A capability that readers or validators may lack.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+    pub enum Lack {
+        /// Verifying checksums.
+        Checksum = "checksum",
+        /// Showing headers.
+        Header = "header",
+        /// Showing footers.
+        Footer = "footer",
+        /// Deriving values from the events.
+        Derived = "derived",
+        /// Distinguishing `accept` from `recover`.
+        Verdict = "verdict",
+    }
 }
 
 impl Lack {
-    /// Returns the capability's name in the manifest.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Checksum => "checksum",
-            Self::Header => "header",
-            Self::Footer => "footer",
-            Self::Derived => "derived",
-            Self::Verdict => "verdict",
-        }
-    }
-
     /// Describes what is not graded without this capability.
     #[must_use]
     pub const fn words(self) -> &'static str {

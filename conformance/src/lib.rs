@@ -16,6 +16,8 @@ pub mod editions;
 #[cfg(feature = "kit")]
 pub mod lacks;
 #[cfg(feature = "kit")]
+mod named;
+#[cfg(feature = "kit")]
 pub mod protocol;
 #[cfg(feature = "kit")]
 pub mod reference;

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::editions::Editions;
 use crate::lacks::Lack;
+use crate::named::named;
 use crate::rules::Severity;
 
 /// All results of a run.
@@ -67,27 +68,16 @@ pub struct Testee {
     pub refused: Option<String>,
 }
 
-/// The task that an implementation performs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Writes the files of a script.
-    Write,
-    /// Reads files and returns a document.
-    Read,
-    /// Checks files and returns a verdict.
-    Validate,
-}
-
-impl Role {
-    /// Returns the role's name, which is its key in the manifest.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Write => "write",
-            Self::Read => "read",
-            Self::Validate => "validate",
-        }
+named! {
+    /// The task that an implementation performs.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    pub enum Role {
+        /// Writes the files of a script.
+        Write = "write",
+        /// Reads files and returns a document.
+        Read = "read",
+        /// Checks files and returns a verdict.
+        Validate = "validate",
     }
 }
 
@@ -241,30 +231,18 @@ impl CaseResult {
     }
 }
 
-/// The state of a result in a run, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// The result is as expected.
-    Passed,
-    /// The implementation does not support the case.
-    Skipped,
-    /// A failure on the failure list.
-    Known,
-    /// An unexpected failure.
-    Failed,
-}
-
-impl State {
-    /// Returns the state's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Skipped => "skipped",
-            Self::Known => "known",
-            Self::Failed => "failed",
-        }
+named! {
+    /// The state of a result in a run, from best to worst.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    pub enum State {
+        /// The result is as expected.
+        Passed = "passed",
+        /// The implementation does not support the case.
+        Skipped = "skipped",
+        /// A failure on the failure list.
+        Known = "known",
+        /// An unexpected failure.
+        Failed = "failed",
     }
 }
 
@@ -347,51 +325,30 @@ impl Outcome {
     }
 }
 
-/// The parts of an answer that are graded separately.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Grade {
-    /// The events and their values: no crashes, no events that are not in the file, no loss of
-    /// provably complete events, no wrong values, and no reads outside the session.
-    Data,
-    /// What a reader reports about the data: the verdict, the count source, the checksum state, the
-    /// manifest state, and the trailing bytes.
-    Label,
-}
-
-impl Grade {
-    /// Returns the grade's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::Label => "label",
-        }
+named! {
+    /// The parts of an answer that are graded separately.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    pub enum Grade {
+        /// The events and their values: no crashes, no events that are not in the file, no loss of
+        /// provably complete events, no wrong values, and no reads outside the session.
+        Data = "data",
+        /// What a reader reports about the data: the verdict, the count source, the checksum state,
+        /// the manifest state, and the trailing bytes.
+        Label = "label",
     }
 }
 
-/// The score of a case in one grade.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Score {
-    /// The answer is as expected.
-    Passed,
-    /// The answer is not as expected.
-    Failed,
-    /// Not graded: the case was skipped or got no answer, or the implementation is a writer, which
-    /// has no labels.
-    None,
-}
-
-impl Score {
-    /// Returns the score's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::None => "none",
-        }
+named! {
+    /// The score of a case in one grade.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    pub enum Score {
+        /// The answer is as expected.
+        Passed = "passed",
+        /// The answer is not as expected.
+        Failed = "failed",
+        /// Not graded: the case was skipped or got no answer, or the implementation is a writer,
+        /// which has no labels.
+        None = "none",
     }
 }
 
@@ -406,57 +363,39 @@ pub enum Grading {
     Data,
 }
 
-/// The classes of failure, with the names used in failure lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Failure {
-    /// The process was killed by a signal or returned an unknown exit code.
-    Crash,
-    /// The process was killed at the time limit.
-    Timeout,
-    /// The process was killed because it exceeded the memory limit.
-    Memory,
-    /// The output is not a document.
-    Garbage,
-    /// Files outside the session were opened or read.
-    Outside,
-    /// A file that must be rejected was accepted or recovered, so damaged events are taken for
-    /// intact ones.
-    WrongAccept,
-    /// A file that must be read was rejected, so its events are lost.
-    WrongReject,
-    /// The verdict is correct, but values are wrong.
-    WrongDecode,
-    /// The data is correct, but a label, such as the verdict, is wrong.
-    WrongLabel,
-    /// A writer's file breaks a MUST.
-    Rule,
-    /// A writer's file differs from the script.
-    WrongFile,
-    /// A writer's file breaks a SHOULD, and the run denies SHOULDs.
-    Should,
+named! {
+    /// The classes of failure, with the names used in failure lists.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    pub enum Failure {
+        /// The process was killed by a signal or returned an unknown exit code.
+        Crash = "crash",
+        /// The process was killed at the time limit.
+        Timeout = "timeout",
+        /// The process was killed because it exceeded the memory limit.
+        Memory = "memory",
+        /// The output is not a document.
+        Garbage = "garbage",
+        /// Files outside the session were opened or read.
+        Outside = "outside",
+        /// A file that must be rejected was accepted or recovered, so damaged events are taken for
+        /// intact ones.
+        WrongAccept = "wrong-accept",
+        /// A file that must be read was rejected, so its events are lost.
+        WrongReject = "wrong-reject",
+        /// The verdict is correct, but values are wrong.
+        WrongDecode = "wrong-decode",
+        /// The data is correct, but a label, such as the verdict, is wrong.
+        WrongLabel = "wrong-label",
+        /// A writer's file breaks a MUST.
+        Rule = "rule",
+        /// A writer's file differs from the script.
+        WrongFile = "wrong-file",
+        /// A writer's file breaks a SHOULD, and the run denies SHOULDs.
+        Should = "should",
+    }
 }
 
 impl Failure {
-    /// Returns the class's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Crash => "crash",
-            Self::Timeout => "timeout",
-            Self::Memory => "memory",
-            Self::Garbage => "garbage",
-            Self::Outside => "outside",
-            Self::WrongAccept => "wrong-accept",
-            Self::WrongReject => "wrong-reject",
-            Self::WrongDecode => "wrong-decode",
-            Self::WrongLabel => "wrong-label",
-            Self::Rule => "rule",
-            Self::WrongFile => "wrong-file",
-            Self::Should => "should",
-        }
-    }
-
     /// Returns whether there was no answer at all, as opposed to a wrong one.
     #[must_use]
     pub const fn is_broken(self) -> bool {

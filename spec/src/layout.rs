@@ -9,6 +9,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::named::named;
+
 /// A wire version: the value of byte 5 of the header.
 pub type Wire = u8;
 
@@ -202,18 +204,19 @@ impl fmt::Display for Value {
     }
 }
 
-/// An unsigned little-endian integer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Scalar {
-    /// 8 bits.
-    U8,
-    /// 16 bits.
-    U16,
-    /// 32 bits.
-    U32,
-    /// 64 bits.
-    U64,
+named! {
+    /// An unsigned little-endian integer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Scalar {
+        /// 8 bits.
+        U8 = "u8",
+        /// 16 bits.
+        U16 = "u16",
+        /// 32 bits.
+        U32 = "u32",
+        /// 64 bits.
+        U64 = "u64",
+    }
 }
 
 impl Scalar {
@@ -232,17 +235,6 @@ impl Scalar {
     #[must_use]
     pub const fn max(self) -> u64 {
         u64::MAX >> (64 - 8 * self.size())
-    }
-
-    /// Returns the name, which is the same in the spec and in Rust.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::U8 => "u8",
-            Self::U16 => "u16",
-            Self::U32 => "u32",
-            Self::U64 => "u64",
-        }
     }
 }
 

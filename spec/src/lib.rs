@@ -56,5 +56,6 @@ pub mod yaml;
 
 #[cfg(feature = "compiler")]
 mod compile;
+mod named;
 #[cfg(feature = "compiler")]
 pub use compile::{Compiled, compile, compile_with};

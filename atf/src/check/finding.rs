@@ -81,20 +81,6 @@ pub enum Kind {
     Folder,
 }
 
-impl Kind {
-    /// Returns the name used in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Index => "index",
-            Self::Detail => "detail",
-            Self::Ring => "ring",
-            Self::Manifest => "manifest",
-            Self::Folder => "folder",
-        }
-    }
-}
-
 /// The findings about one file.
 #[derive(Debug)]
 #[non_exhaustive]

@@ -1,6 +1,4 @@
-//! Formats a check's findings as JSON.
-
-use serde_core::{Serialize, Serializer};
+//! Formats a check's findings as JSON, and names their parts.
 
 use super::finding::{Kind, Place, Summary};
 use super::rules::{Party, ReaderDoes, Severity};
@@ -15,24 +13,11 @@ objects! {
 }
 
 names! {
+    pub Kind {
+        Index = "index", Detail = "detail", Ring = "ring", Manifest = "manifest", Folder = "folder",
+    }
+    pub Verdict { Accept = "accept", Recover = "recover", Reject = "reject" }
+    pub Severity { Advice = "advice", Should = "should", Must = "must" }
     Party { Writer = "writer", Reader = "reader", Validator = "validator" }
     ReaderDoes { Ignore = "ignore", Warn = "warn", Recover = "recover", Reject = "reject" }
-}
-
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl Serialize for Verdict {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl Serialize for Severity {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
 }

@@ -11,15 +11,3 @@ pub enum Verdict {
     /// Reject the file.
     Reject,
 }
-
-impl Verdict {
-    /// Returns the verdict's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Recover => "recover",
-            Self::Reject => "reject",
-        }
-    }
-}

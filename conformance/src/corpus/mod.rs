@@ -37,6 +37,7 @@ pub use recipe::{Found, Recipe};
 pub use recipes::recipes;
 pub use trace::Trace;
 
+use crate::named::named;
 use crate::{Place, Verdict};
 
 /// Returns all cases, starting with wire version 1.
@@ -212,30 +213,18 @@ pub struct FileVerdicts {
     pub verdicts: Vec<Verdict>,
 }
 
-/// The kind of fault in the files of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// No MUST is broken.
-    Valid,
-    /// A field has a forbidden value.
-    Malformed,
-    /// Bytes at the end are missing.
-    Truncated,
-    /// The file is not a trace at all.
-    Invalid,
-}
-
-impl Class {
-    /// Returns the class's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Valid => "valid",
-            Self::Malformed => "malformed",
-            Self::Truncated => "truncated",
-            Self::Invalid => "invalid",
-        }
+named! {
+    /// The kind of fault in the files of a case.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    pub enum Class {
+        /// No MUST is broken.
+        Valid = "valid",
+        /// A field has a forbidden value.
+        Malformed = "malformed",
+        /// Bytes at the end are missing.
+        Truncated = "truncated",
+        /// The file is not a trace at all.
+        Invalid = "invalid",
     }
 }
 

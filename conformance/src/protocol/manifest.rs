@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use crate::corpus::Subject;
 use crate::lacks::Lack;
+use crate::named::named;
 use crate::results::Role;
 
 /// The version of the protocol.
@@ -39,50 +40,24 @@ pub struct Manifest {
     validate: Option<Vec<String>>,
 }
 
-/// A feature that an implementation can support.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Feature {
-    /// A single `index.atf`.
-    Index,
-    /// A single `detail.atf`, and writers' `detail` operation.
-    Detail,
-    /// Session folders.
-    Session,
-    /// Decoding function payloads.
-    Function,
-    /// Writers' `flush` and `kill` operations.
-    Kill,
-    /// Writers' `close` operation.
-    Close,
-    /// Writers' `space` operation.
-    Space,
-}
-
-impl Feature {
-    /// All features.
-    pub const ALL: [Self; 7] = [
-        Self::Index,
-        Self::Detail,
-        Self::Session,
-        Self::Function,
-        Self::Kill,
-        Self::Close,
-        Self::Space,
-    ];
-
-    /// Returns the feature's name in the manifest.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Index => "index",
-            Self::Detail => "detail",
-            Self::Session => "session",
-            Self::Function => "function",
-            Self::Kill => "kill",
-            Self::Close => "close",
-            Self::Space => "space",
-        }
+named! {
+    /// A feature that an implementation can support.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+    pub enum Feature {
+        /// A single `index.atf`.
+        Index = "index",
+        /// A single `detail.atf`, and writers' `detail` operation.
+        Detail = "detail",
+        /// Session folders.
+        Session = "session",
+        /// Decoding function payloads.
+        Function = "function",
+        /// Writers' `flush` and `kill` operations.
+        Kill = "kill",
+        /// Writers' `close` operation.
+        Close = "close",
+        /// Writers' `space` operation.
+        Space = "space",
     }
 }
 
@@ -191,9 +166,8 @@ impl Manifest {
     /// Returns the roles that the manifest has a program for.
     #[must_use]
     pub fn roles(&self) -> Vec<Role> {
-        let roles = [Role::Write, Role::Read, Role::Validate];
         let has = |role: &Role| self.command(*role).is_some();
-        roles.into_iter().filter(has).collect()
+        Role::ALL.iter().copied().filter(has).collect()
     }
 
     /// Returns a role's program and arguments, with placeholders.

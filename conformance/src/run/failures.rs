@@ -10,22 +10,6 @@ use globset::{Glob, GlobMatcher};
 
 use crate::results::{CaseResult, Failure, Grading, Outcome};
 
-/// All failure classes.
-const CLASSES: [Failure; 12] = [
-    Failure::Crash,
-    Failure::Timeout,
-    Failure::Memory,
-    Failure::Garbage,
-    Failure::Outside,
-    Failure::WrongAccept,
-    Failure::WrongReject,
-    Failure::WrongDecode,
-    Failure::WrongLabel,
-    Failure::Rule,
-    Failure::WrongFile,
-    Failure::Should,
-];
-
 /// A list of known failures.
 #[derive(Debug, Clone)]
 pub struct Failures {
@@ -200,8 +184,9 @@ impl Line {
         }
         let (class, rest) = word(trimmed);
         let (cases, reason) = word(rest);
-        let Some(class) = CLASSES.into_iter().find(|known| known.name() == class) else {
-            let names = CLASSES.map(Failure::name).join(", ");
+        let Some(class) = Failure::ALL.iter().find(|known| known.name() == class) else {
+            let names: Vec<_> = Failure::ALL.iter().map(|known| known.name()).collect();
+            let names = names.join(", ");
             return Self::Wrong(
                 text,
                 format!("unknown class {class}; known classes: {names}"),
@@ -214,7 +199,7 @@ impl Line {
             Err(error) => Self::Wrong(text, error.to_string()),
             Ok(glob) => Self::Entry(Entry {
                 text,
-                class,
+                class: *class,
                 cases: glob.compile_matcher(),
                 reason: reason.to_owned(),
             }),

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::named::named;
 use crate::yaml::{At, List};
 
 /// A decision that settles disagreements.
@@ -24,47 +25,26 @@ pub struct Decision {
     pub confidence: Confidence,
 }
 
-/// The kind of decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DecisionKind {
-    /// Claims contradict each other or do not add up; one is chosen and the others are overruled.
-    Conflict,
-    /// Each wire version keeps its own value.
-    Split,
-}
-
-/// Confidence in a decision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Confidence {
-    /// Real files or arithmetic leave no alternative.
-    Certain,
-    /// Several sources and the use of the format support it.
-    High,
-    /// The better of two defensible options.
-    Medium,
-}
-
-impl DecisionKind {
-    /// Returns the word used in the YAML files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Conflict => "conflict",
-            Self::Split => "split",
-        }
+named! {
+    /// The kind of decision.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+    pub enum DecisionKind {
+        /// Claims contradict each other or do not add up; one is chosen, the others are overruled.
+        Conflict = "conflict",
+        /// Each wire version keeps its own value.
+        Split = "split",
     }
 }
 
-impl Confidence {
-    /// Returns the word used in the YAML files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Certain => "certain",
-            Self::High => "high",
-            Self::Medium => "medium",
-        }
+named! {
+    /// Confidence in a decision.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+    pub enum Confidence {
+        /// Real files or arithmetic leave no alternative.
+        Certain = "certain",
+        /// Several sources and the use of the format support it.
+        High = "high",
+        /// The better of two defensible options.
+        Medium = "medium",
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::layout::Wire;
+use crate::named::named;
 use crate::yaml::{At, List};
 
 /// A file of `rules/`.
@@ -58,18 +59,19 @@ pub struct RuleSpec {
     pub untestable: Option<String>,
 }
 
-/// A rule's severity.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Informative: breaking it is not an error.
-    Advice,
-    /// Required, unless there is a good reason not to.
-    Should,
-    /// Required for conformance.
-    Must,
+named! {
+    /// A rule's severity.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+    )]
+    pub enum Severity {
+        /// Informative: breaking it is not an error.
+        Advice = "advice",
+        /// Required, unless there is a good reason not to.
+        Should = "should",
+        /// Required for conformance.
+        Must = "must",
+    }
 }
 
 /// A role that a rule binds.
@@ -84,20 +86,21 @@ pub enum Binds {
     Validator,
 }
 
-/// A reader's reaction to a file that breaks a rule, in ascending severity.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum ReaderDoes {
-    /// Ignores the fault.
-    Ignore,
-    /// Reports it and continues reading.
-    Warn,
-    /// Returns the recovered events and reports what is missing.
-    Recover,
-    /// Refuses the file.
-    Reject,
+named! {
+    /// A reader's reaction to a file that breaks a rule, in ascending severity.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+    )]
+    pub enum ReaderDoes {
+        /// Ignores the fault.
+        Ignore = "ignore",
+        /// Reports it and continues reading.
+        Warn = "warn",
+        /// Returns the recovered events and reports what is missing.
+        Recover = "recover",
+        /// Refuses the file.
+        Reject = "reject",
+    }
 }
 
 /// A reader's verdict on a file, in ascending severity.
@@ -112,29 +115,4 @@ pub enum Verdict {
     Recover,
     /// The file is refused.
     Reject,
-}
-
-impl Severity {
-    /// Returns the word used in the YAML files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Advice => "advice",
-            Self::Should => "should",
-            Self::Must => "must",
-        }
-    }
-}
-
-impl ReaderDoes {
-    /// Returns the word used in the YAML files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ignore => "ignore",
-            Self::Warn => "warn",
-            Self::Recover => "recover",
-            Self::Reject => "reject",
-        }
-    }
 }

@@ -116,18 +116,6 @@ impl From<ReaderDoes> for Verdict {
     }
 }
 
-impl Severity {
-    /// Returns the variant's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Advice => "advice",
-            Self::Should => "should",
-            Self::Must => "must",
-        }
-    }
-}
-
 /// Returns the rule with this id.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Rule> {

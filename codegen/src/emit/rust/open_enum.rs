@@ -6,8 +6,6 @@ use quote::quote;
 
 use super::{Options, constant_ident, doc, scalar_ident};
 
-const SCALARS: [Scalar; 4] = [Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64];
-
 /// Emits a newtype over the widest scalar of the fields that use the enumeration, with a constant
 /// per member, a list of the members, their names, and all lossless conversions.
 ///
@@ -136,8 +134,9 @@ fn conversions(scalar: Scalar, ident: &Ident) -> TokenStream {
             quote!(::core::convert::From::from(#value))
         }
     };
-    let from = SCALARS
-        .into_iter()
+    let from = Scalar::ALL
+        .iter()
+        .copied()
         .filter(|other| *other <= scalar)
         .map(|other| {
             let (ty, value) = (scalar_ident(other), convert(other, quote!(value)));
@@ -149,8 +148,9 @@ fn conversions(scalar: Scalar, ident: &Ident) -> TokenStream {
                 }
             }
         });
-    let into = SCALARS
-        .into_iter()
+    let into = Scalar::ALL
+        .iter()
+        .copied()
         .filter(|other| *other >= scalar)
         .map(|other| {
             let (ty, value) = (scalar_ident(other), convert(other, quote!(value.0)));
