@@ -1,8 +1,15 @@
 //! Builder methods for types that may gain fields.
 
-/// Implements a setter for each field: `Type::default().field(value)`.
-macro_rules! setters {
-    ($type:ident $(<$life:lifetime>)? { $($field:ident: $of:ty),* $(,)? }) => {
+/// Defines a struct with a setter for each field: `Type::default().field(value)`.
+macro_rules! with_setters {
+    ($(#[$meta:meta])* pub struct $type:ident $(<$life:lifetime>)? {
+        $($(#[$doc:meta])* pub $field:ident: $of:ty,)*
+    }) => {
+        $(#[$meta])*
+        pub struct $type $(<$life>)? {
+            $($(#[$doc])* pub $field: $of,)*
+        }
+
         impl $(<$life>)? $type $(<$life>)? {
             $(
                 #[doc = concat!("Sets `", stringify!($field), "`.")]
@@ -16,4 +23,4 @@ macro_rules! setters {
     };
 }
 
-pub(crate) use setters;
+pub(crate) use with_setters;

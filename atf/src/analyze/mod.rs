@@ -72,7 +72,7 @@ use crate::index::IndexReader;
 use crate::manifest::Loss;
 use crate::parallel;
 use crate::session::{Problem, Segments, SessionReader, ThreadEntry};
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::thread::ThreadReader;
 
 use self::unit::Unit;
@@ -87,44 +87,36 @@ pub use pairs::{Pair, Pairs, pairs};
 pub use table::Times;
 pub use tree::{Node, Tree, tree};
 
-/// The part of a trace to analyse, and the limits of the analysis.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Options {
-    /// The threads to read, by the ids in their folders' names; empty for all. A single thread or
-    /// file is always read.
-    pub threads: BTreeSet<u32>,
-    /// The start of the time range in nanoseconds; 0 by default.
-    pub from_ns: u64,
-    /// The end of the time range in nanoseconds, inclusive; [`u64::MAX`] by default.
-    pub to_ns: u64,
-    /// The maximum number of functions to list separately; 2¹⁹ by default. The rest share one
-    /// entry.
-    pub max_functions: usize,
-    /// The maximum number of a tree's nodes, or of pairs of functions, to list separately; a
-    /// million by default. The rest share one entry.
-    pub max_nodes: usize,
-    /// The maximum number of buckets of all functions' [`Durations`] together; 2²¹ by default. If
-    /// more are needed, the durations of all functions are [coarsened](Functions::coarseness).
-    pub max_buckets: usize,
-    /// How many threads to read in parallel; `None`, the default, for one per core.
-    pub jobs: Option<NonZero<usize>>,
-    /// The clock of a recording, for `from_ns`, `to_ns` and the results; `None`, the default, for
-    /// the trace's own clock. Events before the recording have time 0. The events that [`calls()`]
-    /// passes on keep their own timestamps.
-    pub clock: Option<MediaClock>,
+with_setters! {
+    /// The part of a trace to analyse, and the limits of the analysis.
+    #[derive(Debug, Clone)]
+    #[non_exhaustive]
+    pub struct Options {
+        /// The threads to read, by the ids in their folders' names; empty for all. A single thread
+        /// or file is always read.
+        pub threads: BTreeSet<u32>,
+        /// The start of the time range in nanoseconds; 0 by default.
+        pub from_ns: u64,
+        /// The end of the time range in nanoseconds, inclusive; [`u64::MAX`] by default.
+        pub to_ns: u64,
+        /// The maximum number of functions to list separately; 2¹⁹ by default. The rest share one
+        /// entry.
+        pub max_functions: usize,
+        /// The maximum number of a tree's nodes, or of pairs of functions, to list separately; a
+        /// million by default. The rest share one entry.
+        pub max_nodes: usize,
+        /// The maximum number of buckets of all functions' [`Durations`] together; 2²¹ by default.
+        /// If more are needed, the durations of all functions are
+        /// [coarsened](Functions::coarseness).
+        pub max_buckets: usize,
+        /// How many threads to read in parallel; `None`, the default, for one per core.
+        pub jobs: Option<NonZero<usize>>,
+        /// The clock of a recording, for `from_ns`, `to_ns` and the results; `None`, the default,
+        /// for the trace's own clock. Events before the recording have time 0. The events that
+        /// [`calls()`] passes on keep their own timestamps.
+        pub clock: Option<MediaClock>,
+    }
 }
-
-setters!(Options {
-    threads: BTreeSet<u32>,
-    from_ns: u64,
-    to_ns: u64,
-    max_functions: usize,
-    max_nodes: usize,
-    max_buckets: usize,
-    jobs: Option<NonZero<usize>>,
-    clock: Option<MediaClock>,
-});
 
 impl Default for Options {
     /// Selects all threads and all times.

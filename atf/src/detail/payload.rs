@@ -4,43 +4,35 @@ use zerocopy::FromBytes as _;
 
 use super::DetailEvent;
 use crate::error::Result;
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::wire::{DetailFunctionPayload, OutOfRange};
 
-/// The registers and the stack at a call or a return.
-///
-/// The sources describe this payload for arm64 (S1, S4). Existing tracers write the same layout on
-/// `x86_64`, so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by
-/// its size: the event's length must be exactly the sum of its headers and `stack_size`. Any other
-/// payload is opaque.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FunctionPayload {
-    /// The function's id, the same as in the index event.
-    pub function_id: u64,
-    /// Arguments of a call, or return values.
-    pub x_regs: [u64; 8],
-    /// Link register.
-    pub lr: u64,
-    /// Frame pointer.
-    pub fp: u64,
-    /// Stack pointer.
-    pub sp: u64,
-    /// Reserved; conforming writers set it to 0.
-    pub reserved: u16,
-    /// The `stack_size` bytes of the stack, starting at `sp`; the sources allow at most 256.
-    pub stack: Vec<u8>,
+with_setters! {
+    /// The registers and the stack at a call or a return.
+    ///
+    /// The sources describe this payload for arm64 (S1, S4). Existing tracers write the same layout
+    /// on `x86_64`, so the meaning of `x_regs` depends on the header's `arch`. A payload is
+    /// recognized by its size: the event's length must be exactly the sum of its headers and
+    /// `stack_size`. Any other payload is opaque.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct FunctionPayload {
+        /// The function's id, the same as in the index event.
+        pub function_id: u64,
+        /// Arguments of a call, or return values.
+        pub x_regs: [u64; 8],
+        /// Link register.
+        pub lr: u64,
+        /// Frame pointer.
+        pub fp: u64,
+        /// Stack pointer.
+        pub sp: u64,
+        /// Reserved; conforming writers set it to 0.
+        pub reserved: u16,
+        /// The `stack_size` bytes of the stack, starting at `sp`; the sources allow at most 256.
+        pub stack: Vec<u8>,
+    }
 }
-
-setters!(FunctionPayload {
-    function_id: u64,
-    x_regs: [u64; 8],
-    lr: u64,
-    fp: u64,
-    sp: u64,
-    reserved: u16,
-    stack: Vec<u8>,
-});
 
 impl FunctionPayload {
     /// The number of bytes before the stack.

@@ -78,7 +78,7 @@ use std::time::Duration;
 use rtrb::RingBuffer;
 
 use crate::error::{Error, ErrorKind, Result, check_memory};
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::wire::DetailEventType;
 use crate::write::Event;
 
@@ -94,20 +94,17 @@ pub use thread::{LossCounter, ThreadRecorder};
 pub use trigger::Trigger;
 pub use window::{Lanes, Window};
 
-/// The capacity of a ring.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Capacity {
-    /// The number of events, from 1 to 2²⁵; each takes 32 bytes of memory.
-    pub events: usize,
-    /// The number of bytes for the payloads of details, at most 2³⁰; 0 to record no details.
-    pub payload_size: usize,
+with_setters! {
+    /// The capacity of a ring.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Capacity {
+        /// The number of events, from 1 to 2²⁵; each takes 32 bytes of memory.
+        pub events: usize,
+        /// The number of bytes for the payloads of details, at most 2³⁰; 0 to record no details.
+        pub payload_size: usize,
+    }
 }
-
-setters!(Capacity {
-    events: usize,
-    payload_size: usize,
-});
 
 impl Default for Capacity {
     /// Returns a capacity of 2¹⁶ events, which take 2 MiB, and 1 MiB of payloads. At ten million

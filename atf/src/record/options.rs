@@ -5,48 +5,40 @@ use std::time::Duration;
 use super::{Capacity, Overflow, Segment, Window, ring_size};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::write::{SessionTotals, SessionWriter, WriteOptions};
 
-/// Options of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecordOptions {
-    /// The capacity of each thread's ring.
-    pub capacity: Capacity,
-    /// The policy for events that do not fit into their ring.
-    pub overflow: Overflow,
-    /// How long the drain sleeps after finding all rings empty.
-    pub interval: Duration,
-    /// The maximum number of threads that may record at the same time. Each takes a ring, two
-    /// buffers ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open
-    /// files. With a [`Window`], threads whose files are open count even after they have ended.
-    pub max_threads: usize,
-    /// The memory limit for the rings of all live threads together, in bytes, including the times
-    /// of discarded events ([`Window`]). Rings of the full [`capacity`](Self::capacity) take up to
-    /// half of it. If a new ring does not fit into that half, its capacity is halved until it fits
-    /// into the rest of that half, or into one sixteenth of the limit divided by the number of
-    /// threads, but not below 256 events and 16 KiB of payloads. A thread whose ring still does not
-    /// fit is not recorded, and its events count as lost. Rings are also halved if the system does
-    /// not have enough memory for them. [`RecordSummary::smaller_rings`] counts the threads with
-    /// smaller rings.
-    pub ring_memory: usize,
-    /// The [`Window`] around triggers in which to record in full; `None` to record everything.
-    /// Needs rings.
-    pub window: Option<Window>,
-    /// When to continue in another session. `None` means never. Needs rings.
-    pub segment: Option<Segment>,
+with_setters! {
+    /// Options of a recording.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct RecordOptions {
+        /// The capacity of each thread's ring.
+        pub capacity: Capacity,
+        /// The policy for events that do not fit into their ring.
+        pub overflow: Overflow,
+        /// How long the drain sleeps after finding all rings empty.
+        pub interval: Duration,
+        /// The maximum number of threads that may record at the same time. Each takes a ring, two
+        /// buffers ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open
+        /// files. With a [`Window`], threads whose files are open count even after they have ended.
+        pub max_threads: usize,
+        /// The memory limit for the rings of all live threads together, in bytes, including the
+        /// times of discarded events ([`Window`]). Rings of the full [`capacity`](Self::capacity)
+        /// take up to half of it. If a new ring does not fit into that half, its capacity is halved
+        /// until it fits into the rest of that half, or into one sixteenth of the limit divided by
+        /// the number of threads, but not below 256 events and 16 KiB of payloads. A thread whose
+        /// ring still does not fit is not recorded, and its events count as lost. Rings are also
+        /// halved if the system does not have enough memory for them.
+        /// [`RecordSummary::smaller_rings`] counts the threads with smaller rings.
+        pub ring_memory: usize,
+        /// The [`Window`] around triggers in which to record in full; `None` to record everything.
+        /// Needs rings.
+        pub window: Option<Window>,
+        /// When to continue in another session. `None` means never. Needs rings.
+        pub segment: Option<Segment>,
+    }
 }
-
-setters!(RecordOptions {
-    capacity: Capacity,
-    overflow: Overflow,
-    interval: Duration,
-    max_threads: usize,
-    ring_memory: usize,
-    window: Option<Window>,
-    segment: Option<Segment>,
-});
 
 impl Default for RecordOptions {
     /// The drain checks the rings every millisecond; 256 threads may record; all rings together

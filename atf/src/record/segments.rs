@@ -8,45 +8,42 @@ use std::time::{Duration, Instant};
 #[cfg(doc)]
 use super::RecordSummary;
 use crate::error::{Error, ErrorKind, Result};
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
 
-/// When a recording continues in another session. Segments let a recording run indefinitely,
-/// although files hold a limited number of events, and disks a limited number of bytes.
-///
-/// Each segment is a valid session. The first is the one that the recording was started with, and
-/// the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`. Existing
-/// names are skipped. All threads switch to the next segment at the same time, each between two
-/// events, and every segment has the recording's modules, symbols, names and anchors. Call depths
-/// continue across segments: a call that is open at the switch is in one segment, and its return is
-/// in a later one. [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs
-/// to the segment in which it was counted.
-///
-/// During a switch, each thread briefly has two writers. If the next segment cannot be created, the
-/// recording continues in the current one and retries about once a second. If no attempt succeeds,
-/// stopping the recording returns the error.
-///
-/// A segment also ends before a thread has more events or details than its files can count. An
-/// empty segment does not end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Segment {
-    /// A segment ends when its events and details reach this size in bytes. The drain checks the
-    /// size once per pass, so a segment may exceed this limit by the contents of the rings.
-    pub size: Option<u64>,
-    /// A segment ends when it reaches this age.
-    pub duration: Option<Duration>,
-    /// How many segments to keep, including the current one; at least 1. If there are more, the
-    /// oldest is deleted, except for files that the recording did not write and the folders that
-    /// contain them. If deleting fails, the recording continues, and stopping it returns the error.
-    pub keep: Option<usize>,
+with_setters! {
+    /// When a recording continues in another session. Segments let a recording run indefinitely,
+    /// although files hold a limited number of events, and disks a limited number of bytes.
+    ///
+    /// Each segment is a valid session. The first is the one that the recording was started with,
+    /// and the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`.
+    /// Existing names are skipped. All threads switch to the next segment at the same time, each
+    /// between two events, and every segment has the recording's modules, symbols, names and
+    /// anchors. Call depths continue across segments: a call that is open at the switch is in one
+    /// segment, and its return is in a later one. [`Segments`](crate::session::Segments) reads them
+    /// as one trace. A loss belongs to the segment in which it was counted.
+    ///
+    /// During a switch, each thread briefly has two writers. If the next segment cannot be created,
+    /// the recording continues in the current one and retries about once a second. If no attempt
+    /// succeeds, stopping the recording returns the error.
+    ///
+    /// A segment also ends before a thread has more events or details than its files can count. An
+    /// empty segment does not end.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Segment {
+        /// A segment ends when its events and details reach this size in bytes. The drain checks
+        /// the size once per pass, so a segment may exceed this limit by the contents of the rings.
+        pub size: Option<u64>,
+        /// A segment ends when it reaches this age.
+        pub duration: Option<Duration>,
+        /// How many segments to keep, including the current one; at least 1. If there are more, the
+        /// oldest is deleted, except for files that the recording did not write and the folders
+        /// that contain them. If deleting fails, the recording continues, and stopping it returns
+        /// the error.
+        pub keep: Option<usize>,
+    }
 }
-
-setters!(Segment {
-    size: Option<u64>,
-    duration: Option<Duration>,
-    keep: Option<usize>,
-});
 
 /// The error for a folder that already exists.
 const TAKEN: ErrorKind = ErrorKind::Io(io::ErrorKind::AlreadyExists);

@@ -2,58 +2,53 @@
 
 use std::time::Duration;
 
-use crate::setters::setters;
+use crate::setters::with_setters;
 
-/// A time window around each trigger in which to record in full (S1, S2, S4): see
-/// [`Recording::trigger`](super::Recording::trigger).
-///
-/// A trigger at time `t` requests everything from `t - pre_roll` to `t + post_roll`, both
-/// inclusive, on all threads. Everything else is discarded and does not count as lost. Timestamps
-/// must come from [`now_ns`](crate::clock::now_ns), because the drain compares them with that
-/// clock.
-///
-/// The rings hold events until they are older than the pre-roll. A ring that is more than half full
-/// discards its oldest events early, so the pre-roll is also limited to half of the
-/// [capacity](super::Capacity), in events and in payload bytes. Events discarded early count as
-/// lost if a later trigger's pre-roll includes them. With a pre-roll of [`Duration::MAX`], a
-/// trigger requests everything the rings hold, and events discarded early do not count as lost.
-///
-/// Loss counts are exact for the times in the manifest. If a ring discards more events within the
-/// pre-roll than it holds, or more than 65,536, these times may begin before the window, so up to
-/// 1/16,000 of the discarded events are counted in addition.
-///
-/// A ring takes memory only for the parts written so far. When a thread ends, the events that a
-/// trigger may still request move to a block of exactly the size they need: 32 bytes each, plus
-/// their payloads. The events of all ended threads take at most 512 MiB, unless there is only one
-/// such thread. At most 128 ended threads with open files keep events: with [`Lanes::Details`], all
-/// of them have files; with [`Lanes::Both`], only those whose events were requested. Beyond that,
-/// the events of the thread that ended first count as lost. Each live thread takes up to its
-/// [capacity](super::Capacity), plus 1.5 MiB for the times of discarded events. All live threads
-/// together take at most [`ring_memory`](super::RecordOptions::ring_memory), so with many threads,
-/// rings are smaller.
-///
-/// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events, when
-/// it loses any, or when the recording stops while the thread is alive. A thread that has ended
-/// without files does not count towards `max_threads`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Window {
-    /// The lanes that are recorded only inside windows.
-    pub lanes: Lanes,
-    /// How long before a trigger to start keeping events.
-    pub pre_roll: Duration,
-    /// How long after a trigger to continue keeping events.
-    pub post_roll: Duration,
-    /// Whether stopping the recording fires a trigger.
-    pub on_stop: bool,
+with_setters! {
+    /// A time window around each trigger in which to record in full (S1, S2, S4): see
+    /// [`Recording::trigger`](super::Recording::trigger).
+    ///
+    /// A trigger at time `t` requests everything from `t - pre_roll` to `t + post_roll`, both
+    /// inclusive, on all threads. Everything else is discarded and does not count as lost.
+    /// Timestamps must come from [`now_ns`](crate::clock::now_ns), because the drain compares them
+    /// with that clock.
+    ///
+    /// The rings hold events until they are older than the pre-roll. A ring that is more than half
+    /// full discards its oldest events early, so the pre-roll is also limited to half of the
+    /// [capacity](super::Capacity), in events and in payload bytes. Events discarded early count as
+    /// lost if a later trigger's pre-roll includes them. With a pre-roll of [`Duration::MAX`], a
+    /// trigger requests everything the rings hold, and events discarded early do not count as lost.
+    ///
+    /// Loss counts are exact for the times in the manifest. If a ring discards more events within
+    /// the pre-roll than it holds, or more than 65,536, these times may begin before the window, so
+    /// up to 1/16,000 of the discarded events are counted in addition.
+    ///
+    /// A ring takes memory only for the parts written so far. When a thread ends, the events that a
+    /// trigger may still request move to a block of exactly the size they need: 32 bytes each, plus
+    /// their payloads. The events of all ended threads take at most 512 MiB, unless there is only
+    /// one such thread. At most 128 ended threads with open files keep events: with
+    /// [`Lanes::Details`], all of them have files; with [`Lanes::Both`], only those whose events
+    /// were requested. Beyond that, the events of the thread that ended first count as lost. Each
+    /// live thread takes up to its [capacity](super::Capacity), plus 1.5 MiB for the times of
+    /// discarded events. All live threads together take at most
+    /// [`ring_memory`](super::RecordOptions::ring_memory), so with many threads, rings are smaller.
+    ///
+    /// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events,
+    /// when it loses any, or when the recording stops while the thread is alive. A thread that has
+    /// ended without files does not count towards `max_threads`.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Window {
+        /// The lanes that are recorded only inside windows.
+        pub lanes: Lanes,
+        /// How long before a trigger to start keeping events.
+        pub pre_roll: Duration,
+        /// How long after a trigger to continue keeping events.
+        pub post_roll: Duration,
+        /// Whether stopping the recording fires a trigger.
+        pub on_stop: bool,
+    }
 }
-
-setters!(Window {
-    lanes: Lanes,
-    pre_roll: Duration,
-    post_roll: Duration,
-    on_stop: bool,
-});
 
 /// The lanes that are recorded only inside windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

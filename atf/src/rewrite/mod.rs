@@ -99,71 +99,64 @@ pub use report::{
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::wire::Wire;
 use crate::write::Durability;
 use job::{CutRange, Details, Job};
 
-/// Options for [`recover`].
-#[derive(Default, Clone)]
-#[non_exhaustive]
-pub struct RecoverOptions<'a> {
-    /// Whether to also search past holes and damage. The report marks events found there.
-    pub salvage: bool,
-    /// The manifest of another run, for modules and symbols that the session's own manifest lacks.
-    /// If the two manifests have different build ids for a module, the module's names are not used.
-    pub symbols: Option<Manifest>,
-    /// Which data of the new trace survives a power loss after the call has returned.
-    pub durability: Durability,
-    /// Called regularly with the progress so far.
-    pub progress: Option<ProgressFn<'a>>,
+with_setters! {
+    /// Options for [`recover`].
+    #[derive(Default, Clone)]
+    #[non_exhaustive]
+    pub struct RecoverOptions<'a> {
+        /// Whether to also search past holes and damage. The report marks events found there.
+        pub salvage: bool,
+        /// The manifest of another run, for modules and symbols that the session's own manifest
+        /// lacks. If the two manifests have different build ids for a module, the module's names
+        /// are not used.
+        pub symbols: Option<Manifest>,
+        /// Which data of the new trace survives a power loss after the call has returned.
+        pub durability: Durability,
+        /// Called regularly with the progress so far.
+        pub progress: Option<ProgressFn<'a>>,
+    }
 }
-
-setters!(RecoverOptions<'a> {
-    salvage: bool,
-    symbols: Option<Manifest>,
-    durability: Durability,
-    progress: Option<ProgressFn<'a>>,
-});
 
 /// Options for [`convert`], which also recovers.
 pub type ConvertOptions<'a> = RecoverOptions<'a>;
 
-/// Options for [`scrub`].
-#[derive(Default, Clone)]
-#[non_exhaustive]
-pub struct ScrubOptions<'a> {
-    /// Whether to drop all details instead of only their private content.
-    pub drop_details: bool,
-    /// Whether to shorten module paths, which may contain a user name, to file names.
-    pub module_names_only: bool,
-    /// Which data of the new trace survives a power loss after the call has returned.
-    pub durability: Durability,
-    /// Called regularly with the progress so far.
-    pub progress: Option<ProgressFn<'a>>,
+with_setters! {
+    /// Options for [`scrub`].
+    #[derive(Default, Clone)]
+    #[non_exhaustive]
+    pub struct ScrubOptions<'a> {
+        /// Whether to drop all details instead of only their private content.
+        pub drop_details: bool,
+        /// Whether to shorten module paths, which may contain a user name, to file names.
+        pub module_names_only: bool,
+        /// Which data of the new trace survives a power loss after the call has returned.
+        pub durability: Durability,
+        /// Called regularly with the progress so far.
+        pub progress: Option<ProgressFn<'a>>,
+    }
 }
 
-setters!(ScrubOptions<'a> {
-    drop_details: bool,
-    module_names_only: bool,
-    durability: Durability,
-    progress: Option<ProgressFn<'a>>,
-});
-
-/// Options for [`cut`].
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct CutOptions<'a> {
-    /// The start of the part in nanoseconds: 0 by default.
-    pub from_ns: u64,
-    /// The end of the part in nanoseconds, inclusive: [`u64::MAX`] by default.
-    pub to_ns: u64,
-    /// The threads to keep, by the ids in their folders' names; empty, the default, for all.
-    pub threads: BTreeSet<u32>,
-    /// Which data of the new trace survives a power loss after the call has returned.
-    pub durability: Durability,
-    /// Called regularly with the progress so far.
-    pub progress: Option<ProgressFn<'a>>,
+with_setters! {
+    /// Options for [`cut`].
+    #[derive(Clone)]
+    #[non_exhaustive]
+    pub struct CutOptions<'a> {
+        /// The start of the part in nanoseconds: 0 by default.
+        pub from_ns: u64,
+        /// The end of the part in nanoseconds, inclusive: [`u64::MAX`] by default.
+        pub to_ns: u64,
+        /// The threads to keep, by the ids in their folders' names; empty, the default, for all.
+        pub threads: BTreeSet<u32>,
+        /// Which data of the new trace survives a power loss after the call has returned.
+        pub durability: Durability,
+        /// Called regularly with the progress so far.
+        pub progress: Option<ProgressFn<'a>>,
+    }
 }
 
 impl Default for CutOptions<'_> {
@@ -178,14 +171,6 @@ impl Default for CutOptions<'_> {
         }
     }
 }
-
-setters!(CutOptions<'a> {
-    from_ns: u64,
-    to_ns: u64,
-    threads: BTreeSet<u32>,
-    durability: Durability,
-    progress: Option<ProgressFn<'a>>,
-});
 
 /// Writes a finalized copy of an unfinalized, truncated or damaged trace to `out`, which must not
 /// exist.

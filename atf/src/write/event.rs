@@ -1,22 +1,24 @@
 //! The events and details that a tracer passes to a writer.
 
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::wire::{DetailEventType, EventKind};
 
-/// A call, a return or an exception that a tracer observed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Event {
-    /// The timestamp in nanoseconds, on the clock set in the options; never less than the previous
-    /// event's.
-    pub timestamp_ns: u64,
-    /// The function: module in the upper 32 bits, symbol in the lower.
-    pub function_id: u64,
-    /// The kind of event.
-    pub event_kind: EventKind,
-    /// The depth of the call stack: 1 for the outermost call; a return has its call's depth. Wire
-    /// version 2 does not record it.
-    pub call_depth: u32,
+with_setters! {
+    /// A call, a return or an exception that a tracer observed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Event {
+        /// The timestamp in nanoseconds, on the clock set in the options; never less than the
+        /// previous event's.
+        pub timestamp_ns: u64,
+        /// The function: module in the upper 32 bits, symbol in the lower.
+        pub function_id: u64,
+        /// The kind of event.
+        pub event_kind: EventKind,
+        /// The depth of the call stack: 1 for the outermost call; a return has its call's depth.
+        /// Wire version 2 does not record it.
+        pub call_depth: u32,
+    }
 }
 
 impl Event {
@@ -37,26 +39,21 @@ impl Event {
     }
 }
 
-setters!(Event {
-    timestamp_ns: u64,
-    function_id: u64,
-    event_kind: EventKind,
-    call_depth: u32,
-});
-
-/// Registers and stack at an event, or other data about it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Detail<'a> {
-    /// The kind of detail: [`FUNCTION_CALL`](DetailEventType::FUNCTION_CALL) for a call,
-    /// [`FUNCTION_RETURN`](DetailEventType::FUNCTION_RETURN) for a return.
-    pub event_type: DetailEventType,
-    /// Flags; none are defined.
-    pub flags: u16,
-    /// The payload: any bytes, less than 4 GiB.
-    /// [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) encodes the payload of a
-    /// call or a return.
-    pub payload: &'a [u8],
+with_setters! {
+    /// Registers and stack at an event, or other data about it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Detail<'a> {
+        /// The kind of detail: [`FUNCTION_CALL`](DetailEventType::FUNCTION_CALL) for a call,
+        /// [`FUNCTION_RETURN`](DetailEventType::FUNCTION_RETURN) for a return.
+        pub event_type: DetailEventType,
+        /// Flags; none are defined.
+        pub flags: u16,
+        /// The payload: any bytes, less than 4 GiB.
+        /// [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) encodes the payload
+        /// of a call or a return.
+        pub payload: &'a [u8],
+    }
 }
 
 impl<'a> Detail<'a> {
@@ -70,12 +67,6 @@ impl<'a> Detail<'a> {
         }
     }
 }
-
-setters!(Detail<'a> {
-    event_type: DetailEventType,
-    flags: u16,
-    payload: &'a [u8],
-});
 
 /// The positions of an index event and its detail event, counted from 0. This struct is exhaustive,
 /// because a link has exactly two ends.

@@ -2,60 +2,51 @@
 
 use crate::clock;
 use crate::index::IndexEvent;
-use crate::setters::setters;
+use crate::setters::with_setters;
 use crate::wire::{Arch, Clock, Os, Wire};
 
 /// The minimum buffer size in bytes.
 const LEAST_BUFFER: usize = 4 << 10;
 
-/// Options for writing files. [`Default`] describes this machine and uses wire version 1.
-///
-/// ```
-/// use atf::Wire;
-/// use atf::write::{Durability, WriteOptions};
-///
-/// let options = WriteOptions::default()
-///     .wire(Wire::V2)
-///     .durability(Durability::Finalize);
-/// # assert_eq!(options.durability, Durability::Finalize);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WriteOptions {
-    /// The wire version. All known tracers write version 1.
-    pub wire: Wire,
-    /// The processor architecture. The default is that of the machine this program was built for,
-    /// or 0 if the format has no number for it.
-    pub arch: Arch,
-    /// The operating system. The default is that of the machine this program was built for, or 0 if
-    /// the format has no number for it.
-    pub os: Os,
-    /// The clock of the timestamps. The default is the one that [`clock::now_ns`] reads, or 0 if
-    /// the format has no number for it.
-    pub clock_type: Clock,
-    /// Which data survives a power loss.
-    pub durability: Durability,
-    /// Whether an event survives the death of this process, even by SIGKILL, once the call that
-    /// wrote it has returned. For power loss, see [`durability`](Self::durability).
-    pub survive_kill: bool,
-    /// Whether events are written without checks, for tools that copy another tracer's events.
-    /// Otherwise, the writer rejects events of unknown kind and events earlier than their
-    /// predecessor, because the format does not allow tracers to write them.
-    pub verbatim: bool,
-    /// The size of each file's buffer in bytes, at least 4 KiB.
-    pub buffer_size: usize,
+with_setters! {
+    /// Options for writing files. [`Default`] describes this machine and uses wire version 1.
+    ///
+    /// ```
+    /// use atf::Wire;
+    /// use atf::write::{Durability, WriteOptions};
+    ///
+    /// let options = WriteOptions::default()
+    ///     .wire(Wire::V2)
+    ///     .durability(Durability::Finalize);
+    /// # assert_eq!(options.durability, Durability::Finalize);
+    /// ```
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct WriteOptions {
+        /// The wire version. All known tracers write version 1.
+        pub wire: Wire,
+        /// The processor architecture. The default is that of the machine this program was built
+        /// for, or 0 if the format has no number for it.
+        pub arch: Arch,
+        /// The operating system. The default is that of the machine this program was built for, or
+        /// 0 if the format has no number for it.
+        pub os: Os,
+        /// The clock of the timestamps. The default is the one that [`clock::now_ns`] reads, or 0
+        /// if the format has no number for it.
+        pub clock_type: Clock,
+        /// Which data survives a power loss.
+        pub durability: Durability,
+        /// Whether an event survives the death of this process, even by SIGKILL, once the call that
+        /// wrote it has returned. For power loss, see [`durability`](Self::durability).
+        pub survive_kill: bool,
+        /// Whether events are written without checks, for tools that copy another tracer's events.
+        /// Otherwise, the writer rejects events of unknown kind and events earlier than their
+        /// predecessor, because the format does not allow tracers to write them.
+        pub verbatim: bool,
+        /// The size of each file's buffer in bytes, at least 4 KiB.
+        pub buffer_size: usize,
+    }
 }
-
-setters!(WriteOptions {
-    wire: Wire,
-    arch: Arch,
-    os: Os,
-    clock_type: Clock,
-    durability: Durability,
-    survive_kill: bool,
-    verbatim: bool,
-    buffer_size: usize,
-});
 
 impl WriteOptions {
     /// Returns the size of each file's buffer in bytes, rounded to whole index events.
