@@ -39,8 +39,10 @@ pub(crate) fn error(kind: ErrorKind, field: &'static str, offset: usize) -> Erro
 }
 
 /// Checks magic, byte order and version, which have the same offsets in every header.
-pub(crate) fn wire(bytes: &[u8; HEADER_SIZE], magic: [u8; 4]) -> Result<Wire> {
-    let [a, b, c, d, endian, version, ..] = *bytes;
+pub(crate) fn wire(bytes: &[u8], magic: [u8; 4]) -> Result<Wire> {
+    let &[a, b, c, d, endian, version, ..] = bytes else {
+        return Err(Error::internal("a header has these fields"));
+    };
     let found = [a, b, c, d];
     if found != magic {
         let kind = ErrorKind::BadMagic {

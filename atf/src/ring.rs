@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::checksum::Crc32c;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use crate::header;
 use crate::index::IndexReader;
 use crate::source::{Input, OpenOptions, Tail, Unreadable};
-use crate::wire::{HEADER_SIZE, RingHeader, Wire};
+use crate::wire::{HEADER_SIZE, RingHeader};
 
 /// The size of the largest area in bytes. This limits the memory that a file can cause its reader
 /// to use.
@@ -121,33 +122,9 @@ fn header(input: &Input) -> Result<RingHeader> {
         let error = Error::io(io::Error::other("cannot be read")).with_path(input.path());
         return Err(error.with_field("header").with_offset(0));
     }
-    let header: RingHeader = zerocopy::transmute!(input.record::<{ RingHeader::SIZE }>(0)?);
-    let fault = |kind, field: &'static str, offset: usize| {
-        let error = input.error(kind).with_field(field);
-        Err(error.with_offset(offset as u64))
-    };
-    use std::mem::offset_of;
-    if header.magic != RingHeader::MAGIC {
-        let kind = ErrorKind::BadMagic {
-            found: header.magic,
-            expected: RingHeader::MAGIC,
-        };
-        return fault(kind, "header.magic", offset_of!(RingHeader, magic));
-    }
-    if header.endian != RingHeader::ENDIAN {
-        let kind = ErrorKind::BadEndian {
-            found: header.endian,
-            expected: RingHeader::ENDIAN,
-        };
-        return fault(kind, "header.endian", offset_of!(RingHeader, endian));
-    }
-    if Wire::from_version(header.version).is_none() {
-        let kind = ErrorKind::UnknownVersion {
-            found: header.version,
-        };
-        return fault(kind, "header.version", offset_of!(RingHeader, version));
-    }
-    Ok(header)
+    let bytes = input.record::<{ RingHeader::SIZE }>(0)?;
+    header::wire(&bytes, RingHeader::MAGIC).map_err(|error| error.with_path(input.path()))?;
+    Ok(zerocopy::transmute!(bytes))
 }
 
 #[derive(Clone, Copy)]

@@ -299,6 +299,9 @@ const _: () = {
     assert!(offset!(IndexHeader.magic) == offset!(DetailHeader.magic));
     assert!(offset!(IndexHeader.endian) == offset!(DetailHeader.endian));
     assert!(offset!(IndexHeader.version) == offset!(DetailHeader.version));
+    assert!(offset!(IndexHeader.magic) == offset!(RingHeader.magic));
+    assert!(offset!(IndexHeader.endian) == offset!(RingHeader.endian));
+    assert!(offset!(IndexHeader.version) == offset!(RingHeader.version));
     // The same code searches for footers in both files.
     assert!(offset!(IndexFooter.magic) == offset!(DetailFooter.magic));
     assert!(Record::IndexFooter.size() == Record::DetailFooter.size());
