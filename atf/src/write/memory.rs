@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::registry::lock;
 use super::{Storage, StorageFile};
 
 /// One operation that a writer requests from a [`Storage`].
@@ -136,11 +137,6 @@ impl Memory {
             Some(Fate::Refused(kind)) => Err(kind.into()),
         }
     }
-}
-
-/// Ignores lock poisoning.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Memory {

@@ -242,15 +242,3 @@ impl Options {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::AFTER_HELP;
-
-    #[test]
-    fn no_line_of_the_help_is_wider_than_the_help_may_be() {
-        // The same limit as `max_term_width` of all commands.
-        let widths = AFTER_HELP.lines().map(str::len);
-        assert!(widths.max() <= Some(100));
-    }
-}

@@ -28,7 +28,7 @@ impl Walk<'_, '_> {
             if !index.is_readable(seq) {
                 continue;
             }
-            let why = if is_zero(&bytes) {
+            let why = if bytes == [0; IndexEvent::SIZE] {
                 DropReason::Hole
             } else if self.job.salvage {
                 let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
@@ -152,8 +152,4 @@ impl Walk<'_, '_> {
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
-}
-
-fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
-    *bytes == [0; IndexEvent::SIZE]
 }
