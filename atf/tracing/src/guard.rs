@@ -28,7 +28,8 @@ impl Guard {
     /// # Errors
     ///
     /// Returns the errors of [`Recording::stop`](atf::record::Recording::stop), and those of
-    /// threads that could not be registered. The rest of the session is still finalized.
+    /// threads that could not be registered. The rest of the session is still finalized. In a forked
+    /// child, returns [`ErrorKind::Forked`](atf::ErrorKind::Forked).
     pub fn stop(&self) -> atf::Result<RecordSummary> {
         self.shared.stop()
     }

@@ -60,6 +60,8 @@
 //! | a callsite: an `#[instrument]`, a `span!` | a function, `target::name`; the target is the module's path by default. The function is in the manifest once it has an event |
 //! | a span is entered, exited | CALL, RETURN, on the thread where it happens |
 //! | a span of an `async` function or of `Instrument` | a CALL and a RETURN for each poll, on the thread that polls it, and one more when the future is dropped |
+//! | a span is entered on one thread and exited on another | a CALL on the first thread, and on the second a RETURN without a call. On the first thread, later calls are one level deeper |
+//! | a panic unwinds through a span | RETURN |
 //! | spans that exit out of order | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
 //! | fields of a span | nothing, or the detail of its CALL: see [below](#fields) |
@@ -117,8 +119,9 @@
 //! [`max_threads`](atf::record::RecordOptions::max_threads), in a signal handler that interrupts
 //! the recording of another event, in a thread's last destructors, and after the recording has
 //! ended. If the program is killed, aborts or calls [`std::process::exit`], the events in its rings
-//! are lost, unless it records with `survive_kill`. A forked child records nothing; with
-//! `survive_kill` it must not enter spans, because it shares its parent's files.
+//! are lost, unless it records with `survive_kill`. A forked child records nothing and never waits
+//! for its parent's threads; with `survive_kill` it must not enter spans, because it shares its
+//! parent's files.
 
 // A tracer must not crash the traced program.
 #![warn(

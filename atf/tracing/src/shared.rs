@@ -2,12 +2,15 @@
 
 use std::collections::HashMap;
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use atf::ErrorKind;
+use atf::clock::now_ns;
 use atf::manifest::{Module, Symbol};
-use atf::record::{RecordOptions, RecordSummary, Recording, ThreadRecorder};
+use atf::record::{LossCounter, RecordOptions, RecordSummary, Recording, ThreadRecorder};
 use atf::write::SessionWriter;
 use tracing_core::Metadata;
 use tracing_core::callsite::Identifier;
@@ -22,25 +25,20 @@ static LAYERS: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct Shared {
     /// This layer's number, which no other layer has.
     pub(crate) number: u64,
-    path: PathBuf,
-    survives_kill: bool,
-    /// The ids of the functions, by callsite. Locked before `state`.
-    functions: Mutex<HashMap<Identifier, u64>>,
-    state: Mutex<State>,
+    /// The recording process. A forked child must take no lock, because another thread of its
+    /// parent may have held it, and would then never release it in the child.
+    process: u32,
+    recording: Recording,
+    /// Counts the lost events that no thread's recorder counts.
+    uncounted: LossCounter,
     /// The number of events that were not recorded.
     lost: AtomicU64,
-    /// The number of lost events that no thread's recorder has counted.
-    uncounted: AtomicU64,
-}
-
-#[derive(Debug)]
-struct State {
-    /// `None` once the recording has stopped.
-    recording: Option<Recording>,
+    /// The ids of the functions, by callsite.
+    functions: Mutex<HashMap<Identifier, u64>>,
     /// The first error that occurred outside the recording.
-    error: Option<atf::Error>,
+    error: Mutex<Option<atf::Error>>,
     /// The outcome, once the recording has stopped.
-    outcome: Option<atf::Result<RecordSummary>>,
+    outcome: Mutex<Option<atf::Result<RecordSummary>>>,
 }
 
 impl Shared {
@@ -52,80 +50,76 @@ impl Shared {
             Err(_) => module,
         }]);
         session.set_symbols(Vec::new());
+        let recording = Recording::start(session, options)?;
         Ok(Self {
             number: LAYERS.fetch_add(1, Ordering::Relaxed),
-            path: session.path().to_path_buf(),
-            survives_kill: session.options().survive_kill,
-            functions: Mutex::default(),
-            state: Mutex::new(State {
-                recording: Some(Recording::start(session, options)?),
-                error: None,
-                outcome: None,
-            }),
+            process: process::id(),
+            uncounted: recording.loss_counter(),
+            recording,
             lost: AtomicU64::new(0),
-            uncounted: AtomicU64::new(0),
+            functions: Mutex::default(),
+            error: Mutex::default(),
+            outcome: Mutex::default(),
         })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        self.recording.session().path()
+    }
+
+    fn is_forked(&self) -> bool {
+        process::id() != self.process
     }
 
     /// Returns the id of a callsite's function, and registers the function's name on the first
-    /// call.
+    /// call. Returns `None` in a forked child.
     #[cold]
-    pub(crate) fn function_id(&self, metadata: &Metadata<'_>) -> u64 {
+    pub(crate) fn function_id(&self, metadata: &Metadata<'_>) -> Option<u64> {
+        if self.is_forked() {
+            return None;
+        }
         let mut functions = lock(&self.functions);
         let next = (u64::from(MODULE) << 32).saturating_add(functions.len() as u64);
-        *functions.entry(metadata.callsite()).or_insert_with(|| {
-            self.name(next, metadata);
+        Some(*functions.entry(metadata.callsite()).or_insert_with(|| {
+            let name = format!("{}::{}", metadata.target(), metadata.name());
+            let session = self.recording.session();
+            session.add_symbol(Symbol::new(next, name));
+            self.write_manifest();
             next
-        })
+        }))
     }
 
-    fn name(&self, function_id: u64, metadata: &Metadata<'_>) {
-        let mut state = lock(&self.state);
-        let Some(recording) = &state.recording else {
-            // The function's events are lost, so its name is not needed.
-            return;
-        };
-        let name = format!("{}::{}", metadata.target(), metadata.name());
-        recording
-            .session()
-            .add_symbol(Symbol::new(function_id, name));
-        // Without `survives_kill`, a kill would lose the events in the rings anyway, and the
-        // recording writes the manifest within about a second.
-        if self.survives_kill
-            && let Err(error) = recording.write_manifest()
+    /// Writes the manifest, unless a kill would lose the events that need it anyway: those in the
+    /// rings. The recording writes the manifest within about a second.
+    fn write_manifest(&self) {
+        if self.recording.session().options().survive_kill
+            && let Err(error) = self.recording.write_manifest()
         {
-            state.error.get_or_insert(error);
+            self.fail(error);
+        }
+    }
+
+    /// Keeps the first error, unless the recording has already stopped.
+    fn fail(&self, error: atf::Error) {
+        if *error.kind() != ErrorKind::AlreadyFinalized {
+            lock(&self.error).get_or_insert(error);
         }
     }
 
     /// States in the manifest that details contain fields.
     pub(crate) fn set_detail_fields(&self) {
-        let mut state = lock(&self.state);
-        let Some(recording) = &state.recording else {
-            return;
-        };
-        recording.session().set_detail_fields();
-        if self.survives_kill
-            && let Err(error) = recording.write_manifest()
-        {
-            state.error.get_or_insert(error);
-        }
+        self.recording.session().set_detail_fields();
+        self.write_manifest();
     }
 
-    /// Registers the calling thread. Returns `None` if that fails or if the recording has stopped.
+    /// Registers the calling thread. Returns `None` if that fails, if the recording has stopped, or
+    /// in a forked child.
     pub(crate) fn add_thread(&self) -> Option<ThreadRecorder> {
-        let mut state = lock(&self.state);
-        let added = state
-            .recording
-            .as_ref()?
-            .thread(std::thread::current().name());
-        added
-            .map_err(|error| state.error.get_or_insert(error).clone())
-            .ok()
+        if self.is_forked() {
+            return None;
+        }
+        let added = self.recording.thread(std::thread::current().name());
+        added.map_err(|error| self.fail(error)).ok()
     }
 
     /// Counts a lost event.
@@ -133,7 +127,7 @@ impl Shared {
     pub(crate) fn lose(&self, is_counted: bool) {
         self.lost.fetch_add(1, Ordering::Relaxed);
         if !is_counted {
-            self.uncounted.fetch_add(1, Ordering::Relaxed);
+            self.uncounted.lose_event(now_ns());
         }
     }
 
@@ -141,32 +135,22 @@ impl Shared {
         self.lost.load(Ordering::Relaxed)
     }
 
+    /// Returns whether there is nothing to stop. In a forked child, there is not.
     pub(crate) fn is_stopped(&self) -> bool {
-        lock(&self.state).recording.is_none()
+        self.is_forked() || lock(&self.outcome).is_some()
     }
 
     pub(crate) fn stop(&self) -> atf::Result<RecordSummary> {
-        // Threads that register in the meantime wait until the recording has stopped.
-        let mut state = lock(&self.state);
-        let State {
-            recording,
-            error,
-            outcome,
-        } = &mut *state;
-        if let Some(recording) = recording.take() {
-            let stopped = recording.stop();
+        if self.is_forked() {
+            return self.recording.stop();
+        }
+        let mut outcome = lock(&self.outcome);
+        let stop = || {
+            let stopped = self.recording.stop();
             // Return the first error.
-            let mut stopped = error.take().map_or(stopped, Err);
-            if let Ok(summary) = &mut stopped {
-                let uncounted = self.uncounted.load(Ordering::Relaxed);
-                summary.lost_events = summary.lost_events.saturating_add(uncounted);
-            }
-            *outcome = Some(stopped);
-        }
-        match outcome {
-            Some(outcome) => outcome.clone(),
-            None => unreachable!("a recording that has stopped has an outcome"),
-        }
+            lock(&self.error).take().map_or(stopped, Err)
+        };
+        outcome.get_or_insert_with(stop).clone()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use atf::clock::now_ns;
@@ -96,7 +97,7 @@ impl Thread {
     ) -> Option<()> {
         let entered = Entered {
             span,
-            function_id: self.function_id(shared, metadata),
+            function_id: self.function_id(shared, metadata)?,
             depth: self.depth().saturating_add(1),
             version: fields.map_or(0, Fields::version),
         };
@@ -136,7 +137,7 @@ impl Thread {
             // The call was lost and counted, or happened before the layer was added.
             None => Some(Entered {
                 span,
-                function_id: self.function_id(shared, metadata()?),
+                function_id: self.function_id(shared, metadata()?)?,
                 depth: self.depth().max(1),
                 version: 0,
             }),
@@ -148,12 +149,12 @@ impl Thread {
     }
 
     #[inline]
-    fn function_id(&mut self, shared: &Shared, metadata: &'static Metadata<'_>) -> u64 {
+    fn function_id(&mut self, shared: &Shared, metadata: &'static Metadata<'_>) -> Option<u64> {
         let address = std::ptr::from_ref(metadata).addr();
-        *self
-            .functions
-            .entry(address)
-            .or_insert_with(|| shared.function_id(metadata))
+        Some(match self.functions.entry(address) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => *new.insert(shared.function_id(metadata)?),
+        })
     }
 
     #[inline]

@@ -5,14 +5,17 @@
 use std::env;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use atf::ErrorKind;
 use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::session::SessionReader;
-use atf::write::{SessionWriter, WriteOptions};
+use atf::write::{Fate, Memory, SessionWriter, WriteOptions};
 use atf_tracing::{AtfLayer, InitError};
 use tracing::Dispatch;
 use tracing_subscriber::prelude::*;
@@ -83,6 +86,55 @@ fn one_line_records_a_program_and_says_nothing() {
     is_clean(&session);
     // The refused `init` left no session behind.
     assert_eq!(fs::read_dir(session.parent().unwrap()).unwrap().count(), 1);
+}
+
+#[test]
+#[expect(
+    unsafe_code,
+    reason = "std runs code in a forked child only through an unsafe function"
+)]
+fn a_forked_child_never_waits_for_a_thread_that_only_its_parent_has() {
+    unsafe extern "C" {
+        fn alarm(seconds: u32) -> u32;
+    }
+    let (is_held, hold) = mpsc::channel();
+    let (release, held) = mpsc::channel::<()>();
+    let memory = Memory::new();
+    let held = Mutex::new(held);
+    memory.decide(move |_, path| {
+        if path.ends_with("thread_1/index.atf") {
+            // Later calls find the channels closed.
+            let _ = is_held.send(());
+            let _ = held.lock().unwrap().recv();
+        }
+        Fate::Done
+    });
+    let session = SessionWriter::create_on(Arc::new(memory), "pid_42", &WriteOptions::default());
+    let (layer, guard) = AtfLayer::new(session.unwrap(), &RecordOptions::default()).unwrap();
+    let dispatch = Dispatch::new(tracing_subscriber::registry().with(layer));
+    within(&dispatch, || tracing::info_span!("parent").in_scope(|| {}));
+    let guard = Arc::new(guard);
+    thread::scope(|scope| {
+        scope.spawn(|| within(&dispatch, || tracing::info_span!("held").in_scope(|| {})));
+        hold.recv().unwrap();
+        let (child, theirs) = (dispatch.clone(), Arc::clone(&guard));
+        let in_child = move || {
+            // SAFETY: the call has no preconditions. Only a failing test waits this long.
+            unsafe { alarm(60) };
+            within(&child, || tracing::info_span!("child").in_scope(|| {}));
+            let refused = theirs.stop().unwrap_err();
+            assert!(matches!(refused.kind(), ErrorKind::Forked { .. }));
+            Ok(())
+        };
+        let mut command = Command::new("true");
+        // SAFETY: this test checks that the function waits for no other thread of its parent; the C
+        // library's memory allocation works in forked children.
+        unsafe { command.pre_exec(in_child) };
+        let status = command.status();
+        drop(release);
+        assert!(status.unwrap().success(), "the child waits");
+    });
+    assert_eq!(guard.stop().unwrap().totals.event_count, 4);
 }
 
 const MANY: u64 = 20_000;

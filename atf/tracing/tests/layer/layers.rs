@@ -1,10 +1,12 @@
 //! Filters, other layers, and events after the recording has ended.
 
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use atf::ErrorKind;
+use atf::manifest::Manifest;
 use atf::record::RecordOptions;
 use atf::write::{SessionWriter, WriteOptions};
 use atf_tracing::AtfLayer;
@@ -154,6 +156,8 @@ fn a_thread_beyond_the_limit_is_lost_and_the_end_says_why() {
         assert_eq!(error.kind(), &ErrorKind::LimitReached { limit: 1 });
         assert_eq!(error.field(), Some("max_threads"));
     }
+    let lost = Manifest::parse(&fs::read(folder.path().join("manifest.json")).unwrap()).lost_events;
+    assert_eq!(lost.unwrap().count, 8);
     // The events of the first thread are in the trace.
     assert_eq!(
         read(folder.path()).into_values().next().map(|it| it.len()),
