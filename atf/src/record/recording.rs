@@ -14,7 +14,7 @@ use crate::clock::{CounterClock, now_ns};
 #[cfg(doc)]
 use crate::error::ErrorKind;
 use crate::error::{Error, Result};
-use crate::sys::Barrier;
+use crate::sys::{self, Barrier};
 use crate::write::{Detail, Event, Link, SessionWriter};
 
 /// A recording of a session: see the [module](super).
@@ -56,21 +56,17 @@ impl Recording {
     /// kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if the manifest cannot be
     /// written or the drain's thread cannot be started.
     pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
-        Self::start_on(session, options, |work| {
-            let thread = thread::Builder::new().name("atf-drain".to_owned());
-            let thread = thread.spawn(work)?;
-            Ok(Box::new(move || thread.join().is_ok()))
-        })
+        Self::start_on(session, options, sys::spawn)
     }
 
     /// Like [`start`](Self::start), but runs the drain on a thread that `spawn` starts. `spawn`
     /// receives the thread's work. It returns a function that waits for the thread to end and
     /// returns whether it ended without a panic.
     ///
-    /// The work uses no thread-local variables with destructors, so a tracer inside another program
-    /// can start a plain system thread. Threads of `std` do register such destructors, and the C
-    /// library takes the loader's lock for them. A thread that waits for the drain in a library's
-    /// constructor already holds that lock.
+    /// The work uses no thread-local variables with destructors. Threads of `std` do register such
+    /// destructors, and the C library takes the loader's lock for them. A thread that waits for the
+    /// drain in the constructor of a library that is being loaded already holds that lock, so start
+    /// a plain system thread, as [`start`](Self::start) does on Unix.
     ///
     /// # Errors
     ///

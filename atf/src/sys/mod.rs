@@ -18,6 +18,7 @@ mod map;
 mod prefetch;
 mod revocable;
 mod ring;
+mod thread;
 mod turns;
 #[cfg(unix)]
 mod unix;
@@ -31,6 +32,7 @@ pub(crate) use revocable::{Holder, InUse, Revoker, revocable};
 pub(crate) use ring::RingArea;
 #[cfg(test)]
 pub(crate) use ring::watch;
+pub(crate) use thread::spawn;
 pub(crate) use turns::Turns;
 #[cfg(unix)]
 pub(crate) use unix::file_size_limit;

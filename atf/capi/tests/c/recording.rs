@@ -67,6 +67,23 @@ fn what_c_threads_record_is_in_valid_sessions() {
 }
 
 #[test]
+fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
+    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let [host, plugin] = ["host", "plugin.so"].map(|name| folder.path().join(name));
+    let source = package("tests/c/plugin.c");
+    compile(compiler, &source, Link::Static, &[], &host);
+    let more = ["-shared", "-fPIC", "-DPLUGIN"];
+    compile(compiler, &source, Link::Static, &more, &plugin);
+    let out = folder.path().join("out");
+    let said = run(Command::new(host).arg(plugin).arg(&out));
+    assert_eq!(said, "3 events\n");
+    assert_eq!(accepted(&out).events, 3);
+}
+
+#[test]
 fn recording_touches_no_foreign_memory() {
     let folder = TempDir::new().unwrap();
     let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {

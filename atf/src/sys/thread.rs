@@ -1,0 +1,94 @@
+//! Starts a plain system thread.
+
+use std::io;
+
+/// What a thread does.
+type Work = Box<dyn FnOnce() + Send>;
+/// Waits for a thread to end, and returns whether it ended without a panic.
+type Joining = Box<dyn FnOnce() -> bool + Send>;
+
+/// Starts the thread that drains rings.
+///
+/// It is not a `std` thread, because these register destructors for thread-local variables. For
+/// that, the C library takes the loader's lock, which a thread that waits for the drain may hold: it
+/// may run a constructor of a library that is being loaded with `dlopen`.
+#[cfg(all(unix, not(miri)))]
+pub(crate) fn spawn(work: Work) -> io::Result<Joining> {
+    use std::mem::MaybeUninit;
+    use std::ptr;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// The stack's size in bytes, as for `std` threads.
+    const STACK: usize = 2 << 20;
+
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let task = (work, Arc::clone(&has_ended));
+    let task = Box::into_raw(Box::new(task));
+    let mut attributes = MaybeUninit::uninit();
+    // SAFETY: the pointer refers to the attributes, which the call initializes.
+    unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
+    // SAFETY: the attributes are initialized.
+    unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };
+    let mut thread = MaybeUninit::uninit();
+    let (to, from) = (thread.as_mut_ptr(), attributes.as_ptr());
+    // SAFETY: the attributes are initialized, the call writes the thread's id, and `unix::begin`
+    // expects an argument of this type.
+    let status = unsafe { libc::pthread_create(to, from, unix::begin, task.cast()) };
+    // SAFETY: the attributes are initialized, and no longer used.
+    unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
+    if status != 0 {
+        // SAFETY: the pointer comes from `Box::into_raw` above, and no thread received it.
+        drop(unsafe { Box::from_raw(task) });
+        return Err(io::Error::from_raw_os_error(status));
+    }
+    // SAFETY: the call succeeded, so it wrote the id.
+    let thread = unsafe { thread.assume_init() };
+    Ok(Box::new(move || {
+        // SAFETY: the thread is not detached, and this function joins it only once.
+        let status = unsafe { libc::pthread_join(thread, ptr::null_mut()) };
+        status == 0 && has_ended.load(Ordering::Acquire)
+    }))
+}
+
+#[cfg(all(unix, not(miri)))]
+mod unix {
+    use std::ffi::c_void;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::ptr;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Does the work that `spawn` passes, and notes whether it ended without a panic.
+    pub(super) extern "C" fn begin(task: *mut c_void) -> *mut c_void {
+        // SAFETY: `spawn` passes a pointer of this type from `Box::into_raw`, only to this thread.
+        let task = unsafe { Box::from_raw(task.cast::<(super::Work, Arc<AtomicBool>)>()) };
+        let (work, has_ended) = *task;
+        set_name();
+        // The panic hook has already reported any panic on standard error.
+        let ended = catch_unwind(AssertUnwindSafe(work));
+        has_ended.store(ended.is_ok(), Ordering::Release);
+        ptr::null_mut()
+    }
+
+    /// Names the calling thread, for users who inspect the process.
+    fn set_name() {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        // SAFETY: the call reads a string of at most 16 bytes.
+        unsafe {
+            libc::prctl(libc::PR_SET_NAME, c"atf-drain".as_ptr())
+        };
+        #[cfg(target_vendor = "apple")]
+        // SAFETY: the call reads a string.
+        unsafe {
+            libc::pthread_setname_np(c"atf-drain".as_ptr())
+        };
+    }
+}
+
+#[cfg(not(all(unix, not(miri))))]
+pub(crate) fn spawn(work: Work) -> io::Result<Joining> {
+    let thread = std::thread::Builder::new().name("atf-drain".to_owned());
+    let thread = thread.spawn(work)?;
+    Ok(Box::new(move || thread.join().is_ok()))
+}
