@@ -526,7 +526,10 @@ AtfStatus atf_session_writer_set_detail_fields(const AtfSessionWriter *session);
 AtfStatus atf_session_writer_set_losses(const AtfSessionWriter *session, uint32_t thread_id,
                                         const AtfLoss *events, const AtfLoss *details);
 
-/** Adds an anchor to the manifest. ATF_ERROR_ARGUMENT: its timescale is not greater than 0. */
+/**
+ * Adds an anchor to the manifest. ATF_ERROR_ARGUMENT: its timescale is not greater than 0.
+ * ATF_ERROR_STATE: the session is finished, or its recording has stopped.
+ */
 AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
                                                const AtfTimingAnchor *anchor);
 

@@ -22,8 +22,23 @@
  *
  * Signals. A handler may record too. Its event is lost (ATF_LOST_EVENT) if the handler interrupted
  * a recording call on the same thread. The thread's first event must not come from a handler, since
- * it registers the thread. The drain inherits the signal mask of the thread that starts the
- * recording: to keep signal handlers from running on the drain, block signals during that call.
+ * it registers the thread. A handler may also call atf_recording_trigger*,
+ * atf_recording_wait_for_triggers, atf_recording_now_ns and atf_recorder_lose_event; all other
+ * functions take locks, so a handler that calls them, for example to stop, may wait forever. The
+ * drain inherits the signal mask of the thread that starts the recording: to keep signal handlers
+ * from running on the drain, block signals during that call.
+ *
+ * The program's start and end. A library's constructor may start a recording, and its destructor may
+ * stop it, even if the library is loaded by dlopen. Nothing stops a recording when the process ends:
+ * exit, abort and exec lose the contents of the rings, as SIGKILL does. Stop it before, for example
+ * in a function passed to atexit. There, the main thread's events in atf_recording_record are lost
+ * and counted, because the thread-local variables are gone; atf_recorder_record still works.
+ *
+ * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's
+ * further events are lost and counted, the program continues, and atf_recording_flush and
+ * atf_recording_stop return the error. If the manifest cannot be written either, its last version
+ * remains, without the latest losses. A session's folder that is deleted or moved is not created
+ * again: new threads get no files.
  *
  * Windows. With the option window, details or all events are written only around triggers: from
  * pre_roll_ns before to post_roll_ns after each, on all threads. The rest is discarded and does not
@@ -46,8 +61,10 @@
  * ends returns in a later segment.
  *
  * Forks. A forked child has the rings but no drain. Its events are lost, and recording them never
- * blocks; with survive_kill, a child must not record. In the child, atf_recording_* return
- * ATF_ERROR_STATE, but atf_recording_close still frees the recording.
+ * blocks; with survive_kill, a child must not record. In the child, atf_recording_thread, _flush,
+ * _set_window_open, _stop and _close return ATF_ERROR_STATE, but atf_recording_close still frees the
+ * recording; atf_recording_wait_for_triggers returns ATF_TIMEOUT at once. The child can start a
+ * recording of its own, in another session.
  */
 #ifndef ATF_RECORD_H
 #define ATF_RECORD_H
@@ -173,7 +190,8 @@ typedef struct AtfRecordSummary {
  * Starts recording a session and writes its manifest; options may be NULL. Until the recording
  * stops, use the session to set modules, symbols, names and anchors; close it at any time. The
  * recording creates the threads and finishes the session: do not call atf_session_writer_thread or
- * atf_session_writer_finish. ATF_ERROR_STATE: the session already has a recording.
+ * atf_session_writer_finish. ATF_ERROR_STATE: the session has, or had, another recording, or is
+ * finished.
  * ATF_ERROR_ARGUMENT: the options request a window or segments, but a session with survive_kill has
  * no rings; or they request ATF_RECORD_CLOCK_COUNTER, but atf_counter_clock_is_available returns 0.
  */
@@ -247,8 +265,7 @@ AtfStatus atf_recording_wait_for_triggers(const AtfRecording *recording, uint64_
 
 /**
  * Opens a window now, without pre-roll (is_open is 1), or closes it now, without post-roll (is_open
- * is 0). Windows around triggers are not affected. Signal handlers must not call this function.
- * ATF_ERROR_STATE: the recording has stopped.
+ * is 0). Windows around triggers are not affected. ATF_ERROR_STATE: the recording has stopped.
  */
 AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_open);
 

@@ -136,9 +136,7 @@ pub(crate) fn required<T>(place: *mut T, what: &'static str) -> Outcome<()> {
 /// `place` is null or valid for writing `size` bytes.
 pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) -> Outcome<()> {
     required(place, "the struct to fill is null")?;
-    if !(1..=MOST_SIZED).contains(&size) {
-        return Err(argument("the struct's size is invalid: pass sizeof"));
-    }
+    check_offer(place, size)?;
     let known = size.min(size_of::<T>());
     let place = place.cast::<u8>();
     // SAFETY: the caller guarantees that `size` bytes can be written there.
@@ -146,6 +144,16 @@ pub(crate) unsafe fn put_sized<T: Plain>(place: *mut T, size: usize, value: &T) 
     // SAFETY: `known` is at most the size of both; C's memory and the local value do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(std::ptr::from_ref(value).cast(), place, known) };
     Ok(())
+}
+
+/// Checks the size of a struct to fill, unless `place` is null. A call that cannot be repeated
+/// checks this first.
+pub(crate) fn check_offer<T>(place: *mut T, size: usize) -> Outcome<()> {
+    if place.is_null() || (1..=MOST_SIZED).contains(&size) {
+        Ok(())
+    } else {
+        Err(argument("the struct's size is invalid: pass sizeof"))
+    }
 }
 
 /// Like [`put_sized`], but ignores a null `place`.

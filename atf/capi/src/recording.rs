@@ -13,9 +13,9 @@ use atf::write::Event;
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, argument, offer_sized};
+use crate::memory::{self, argument, check_offer, offer_sized};
 use crate::record_options::{AtfRecordOptions, AtfRecordSummary, record_options};
-use crate::session_writer::AtfSessionWriter;
+use crate::session_writer::{AtfSessionWriter, Session};
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::writer::{AtfDetail, AtfLink, event};
 
@@ -103,8 +103,8 @@ pub unsafe extern "C" fn atf_recording_start(
             clock.ok_or_else(|| argument("this processor has no counter that runs at one rate"))
         });
         let clock = clock.transpose()?;
-        let start = |session| {
-            let started = Recording::start(session, &options);
+        let start = |session: &Session| {
+            let started = Recording::start(Arc::clone(&session.writer), &options);
             let recording = started.map_err(|error| match error.kind() {
                 ErrorKind::OutOfRange { .. } => {
                     Failure::new(AtfStatus::Argument, error.to_string())
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn atf_recording_start(
             Ok(recording)
         };
         // SAFETY: guaranteed by this function's caller.
-        unsafe { handle::with(session, |session| session.record(start)) }
+        unsafe { handle::with(session, start) }
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(recording, make) })
@@ -331,6 +331,7 @@ pub unsafe extern "C" fn atf_recording_stop(
     summary_size: usize,
 ) -> AtfStatus {
     boundary::status(|| {
+        check_offer(summary, summary_size)?;
         // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with(recording, |this| Ok(this.stop()?)) }?;
         // SAFETY: guaranteed by this function's caller.

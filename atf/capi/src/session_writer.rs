@@ -4,7 +4,6 @@ use std::ffi::{CString, c_char};
 use std::mem::size_of;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use atf::manifest::{Loss, Module, Symbol};
 use atf::write::{SessionTotals, SessionWriter};
@@ -12,9 +11,9 @@ use atf::write::{SessionTotals, SessionWriter};
 use crate::boundary;
 use crate::clock::{self, AtfTimingAnchor};
 use crate::handle::{self, Handle, Object, give};
-use crate::memory::{self, Plain, argument, offer_sized, reserved_are_0};
+use crate::memory::{self, Plain, argument, check_offer, offer_sized, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
-use crate::status::{AtfStatus, Failure, Outcome, c_string};
+use crate::status::{AtfStatus, Outcome, c_string};
 use crate::thread_writer::{AtfThreadWriter, Writer};
 
 /// `AtfSessionWriter`.
@@ -23,35 +22,13 @@ pub type AtfSessionWriter = Handle<Session>;
 /// A session's writer, and its path as a string for C.
 #[derive(Debug)]
 pub struct Session {
-    writer: Arc<SessionWriter>,
+    pub(crate) writer: Arc<SessionWriter>,
     path: CString,
-    /// Whether the session belongs to a recording.
-    is_recorded: AtomicBool,
 }
 
 impl Object for Session {
     const TAG: u64 = u64::from_be_bytes(*b"atfSESSW");
     const NAME: &'static str = "AtfSessionWriter";
-}
-
-impl Session {
-    /// Starts a recording of the session, unless it already has one.
-    pub(crate) fn record<T>(
-        &self,
-        start: impl FnOnce(Arc<SessionWriter>) -> Outcome<T>,
-    ) -> Outcome<T> {
-        if self.is_recorded.swap(true, Ordering::Relaxed) {
-            return Err(Failure::new(
-                AtfStatus::State,
-                "the session has a recording",
-            ));
-        }
-        let started = start(Arc::clone(&self.writer));
-        if started.is_err() {
-            self.is_recorded.store(false, Ordering::Relaxed);
-        }
-        started
-    }
 }
 
 /// `AtfModule`: an executable or a library, for the manifest.
@@ -169,7 +146,6 @@ unsafe fn create(
         Ok(Session {
             path: c_string(writer.path().as_os_str().as_encoded_bytes()),
             writer: Arc::new(writer),
-            is_recorded: AtomicBool::new(false),
         })
     };
     // SAFETY: guaranteed by this function's caller.
@@ -420,6 +396,7 @@ pub unsafe extern "C" fn atf_session_writer_finish(
     totals_size: usize,
 ) -> AtfStatus {
     boundary::status(|| {
+        check_offer(totals, totals_size)?;
         // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with(session, |this| Ok(this.writer.finalize()?)) }?;
         // SAFETY: guaranteed by this function's caller.

@@ -238,6 +238,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         // Readers report mismatches as data; only a writer returns one as an error.
         ErrorKind::Disagrees { .. } | ErrorKind::NotReserved => AtfStatus::Link,
         ErrorKind::AlreadyFinalized
+        | ErrorKind::HasRecording
         | ErrorKind::Forked { .. }
         | ErrorKind::DetailsMissing { .. }
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,

@@ -7,7 +7,7 @@ use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
 use crate::boundary;
 use crate::handle::{self, give};
-use crate::memory::{self, Plain, argument, offer_sized, put, reserved_are_0};
+use crate::memory::{self, Plain, argument, check_offer, offer_sized, put, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Outcome};
 use crate::thread_writer::{AtfThreadWriter, Writer, using, write_quickly};
@@ -319,6 +319,7 @@ pub unsafe extern "C" fn atf_writer_finish(
     summary_size: usize,
 ) -> AtfStatus {
     warning::status(|warnings| {
+        check_offer(summary, summary_size)?;
         let body = |this: &mut Writer| {
             let made = this.finalize().map_err(|failure| this.keep(failure));
             warnings.take(&mut this.warnings);

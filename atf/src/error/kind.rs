@@ -230,6 +230,8 @@ pub enum ErrorKind {
     },
     /// The file is already finalized, so nothing can be added.
     AlreadyFinalized,
+    /// The session has, or had, another recording.
+    HasRecording,
     /// A ring and a file have different bytes at the same offset, so the ring belongs to other
     /// files.
     RingDiffers {

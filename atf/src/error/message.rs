@@ -136,6 +136,7 @@ impl fmt::Display for ErrorKind {
                  their ends are unknown, and their returns are without a call"
             ),
             Self::AlreadyFinalized => f.write_str("already finalized"),
+            Self::HasRecording => f.write_str("the session already has a recording"),
             Self::RingDiffers { file } => {
                 write!(f, "{file} has different bytes at the same position")
             }

@@ -22,12 +22,33 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 /// With rings, one thread drains them, writes the files, and keeps the loss counts in the manifest
 /// up to date. Dropping a recording stops it.
 ///
+/// # Signals
+///
+/// A signal handler may record: its event is lost and counted if the handler interrupted a call
+/// that records on the same thread. The thread must be registered. A handler may also use
+/// [triggers](Trigger) and [loss counters](LossCounter). The other functions take locks, so a
+/// handler that calls them, for example to stop, may wait forever.
+///
+/// # The start and end of the process
+///
+/// A library's constructor may start a recording, and its destructor may stop it, even if the
+/// library is loaded by `dlopen`. Nothing stops a recording in a `static` when the process ends:
+/// [`exit`](std::process::exit), `abort` and `exec` lose what a kill would lose.
+///
+/// # Failed writes
+///
+/// If a thread's files cannot be written, for example on a full disk, the thread's further events
+/// are lost and counted, and [`flush`](Self::flush) and [`stop`](Self::stop) return the error. If
+/// the manifest cannot be written either, its last version remains, without the latest losses. A
+/// session's folder that is deleted or moved is not created again: new threads get no files.
+///
 /// # Forks
 ///
 /// A forked child has the rings but not the drain, so all events it records are lost: its calls
-/// never block, and return [`Lost::Event`] once the ring is full. The other functions return
-/// [`ErrorKind::Forked`]. With [`survive_kill`](crate::write::WriteOptions::survive_kill), a forked
-/// child must not record, because it shares its parent's buffers.
+/// never block, and return [`Lost::Event`] once the ring is full. Waiting for triggers fails at
+/// once, and functions that return a [`Result`] return [`ErrorKind::Forked`]. With
+/// [`survive_kill`](crate::write::WriteOptions::survive_kill), a forked child must not record,
+/// because it shares its parent's buffers. It can start a recording of its own, in another session.
 #[derive(Debug)]
 pub struct Recording {
     shared: Arc<Shared>,
@@ -51,10 +72,13 @@ impl Recording {
     ///
     /// # Errors
     ///
+    /// [`ErrorKind::HasRecording`] if the session has, or had, another recording;
+    /// [`ErrorKind::AlreadyFinalized`] if the session is finalized;
     /// [`ErrorKind::OutOfRange`] at a field of the capacity or at `keep`; [`ErrorKind::NeedsRings`]
     /// at `window` or `segment` if the session [survives a
     /// kill](crate::write::WriteOptions::survive_kill); [`ErrorKind::Io`] if the manifest cannot be
-    /// written or the drain's thread cannot be started.
+    /// written or the drain's thread cannot be started. After an error other than the first two,
+    /// the session can still be recorded or written.
     pub fn start(session: impl Into<Arc<SessionWriter>>, options: &RecordOptions) -> Result<Self> {
         Self::start_on(session, options, sys::spawn)
     }
@@ -78,15 +102,18 @@ impl Recording {
     ) -> Result<Self> {
         let session = session.into();
         options.check(&session)?;
-        session.set_unwritten_events(options.unwritten_events(session.options()));
+        session.begin_recording(options.unwritten_events(session.options()))?;
         let shared = Arc::new(Shared::new(session, *options));
-        shared.session.store_manifest()?;
-        if shared.session.options().survive_kill {
-            // The first use of a barrier takes less time before the drain's thread exists.
-            let _ = Barrier::new();
-        }
-        let drainer = Drainer::new(Arc::clone(&shared));
-        let joining = spawn(Box::new(move || drainer.run())).map_err(Error::io)?;
+        let start = || {
+            shared.session.store_manifest()?;
+            if shared.session.options().survive_kill {
+                // The first use of a barrier takes less time before the drain's thread exists.
+                let _ = Barrier::new();
+            }
+            let drainer = Drainer::new(Arc::clone(&shared));
+            spawn(Box::new(move || drainer.run())).map_err(Error::io)
+        };
+        let joining = start().inspect_err(|_| shared.session.cancel_recording())?;
         Ok(Self {
             shared,
             drain: Mutex::new(Some(Joining(joining))),
@@ -146,7 +173,9 @@ impl Recording {
     }
 
     /// Records an event of the calling thread. The first event registers the thread under its
-    /// [`std::thread`] name. The thread's files are finalized when the thread ends.
+    /// [`std::thread`] name. The thread's files are finalized when the thread ends. Its ring is
+    /// freed then too, or, once this recording has stopped, when the thread's first event of another
+    /// recording registers it there.
     ///
     /// # Errors
     ///

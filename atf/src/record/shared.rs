@@ -281,6 +281,7 @@ impl Shared {
     /// Finalizes the session, and the threads that the drain does not finalize.
     pub(super) fn finish(&self) -> Result<RecordSummary> {
         self.update();
+        self.session.end_recording();
         let direct = {
             let mut state = self.lock();
             let mut direct = std::mem::take(&mut state.direct);

@@ -1,5 +1,6 @@
 //! Triggers that any thread and any signal handler may fire.
 
+use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
@@ -38,6 +39,8 @@ pub(super) struct Triggers {
     served: AtomicU64,
     /// Whether the process may end once the triggers are served.
     is_ending: AtomicBool,
+    /// The id of the recording process.
+    process: u32,
 }
 
 /// How long a call may take to read the clock. After that, the call is assumed to be abandoned, for
@@ -95,14 +98,15 @@ impl Trigger {
     }
 
     /// Waits until all recorded events requested by triggers so far have been handed to the
-    /// operating system. Returns whether that happened before the deadline. Sleeps without holding
-    /// a lock, so that the handler of a fatal signal can call this.
+    /// operating system. Returns whether that happened before the deadline; in a forked child,
+    /// which has no drain, returns `false` at once unless it already happened. Sleeps without
+    /// holding a lock, so that the handler of a fatal signal can call this.
     #[must_use]
     pub fn wait(&self, deadline: Duration) -> bool {
         let fired = self.0.fired.load(Ordering::Acquire);
         let start = Instant::now();
         while self.0.served.load(Ordering::Acquire) < fired {
-            if start.elapsed() >= deadline {
+            if start.elapsed() >= deadline || process::id() != self.0.process {
                 return false;
             }
             thread::sleep(LOOKING);
@@ -137,6 +141,7 @@ impl Triggers {
             fired: AtomicU64::new(0),
             served: AtomicU64::new(0),
             is_ending: AtomicBool::new(false),
+            process: process::id(),
         }
     }
 

@@ -37,6 +37,8 @@
 //! with [`survive_kill`](WriteOptions::survive_kill), every event once its call has returned |
 //! | the disk is full, or a write fails for another reason | the failing call and all later calls
 //! return the error; the events before it are a valid prefix |
+//! | the session's folder is deleted or moved | open files stay open, so they are deleted or moved
+//! with it; new threads and the manifest return an error, and the folder is not created again |
 //! | power loss | see [`Durability`] |
 //!
 //! Readers read an unfinalized file up to its last whole event. Details are written before the

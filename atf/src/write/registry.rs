@@ -24,6 +24,16 @@ pub(super) struct Shared {
     /// The tracer's reports about the session.
     pub(super) manifest: Manifest,
     pub(super) is_finalized: bool,
+    pub(super) recording: Recorded,
+}
+
+/// Whether a recording writes the session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Recorded {
+    #[default]
+    Never,
+    Running,
+    Over,
 }
 
 /// A session's record of a thread.
@@ -38,6 +48,23 @@ impl Shared {
     pub(super) fn notes_of(&mut self, thread_id: u32) -> &mut ManifestThread {
         let new = || ManifestThread::new(thread_id);
         self.notes.entry(thread_id).or_insert_with(new)
+    }
+
+    /// Returns the manifest for a change that later segments copy.
+    pub(super) fn tell(&mut self) -> &mut Manifest {
+        self.told = self.told.saturating_add(1);
+        self.count_change();
+        &mut self.manifest
+    }
+
+    /// Returns whether the manifest is no longer written. While a recording runs, the first segment
+    /// is finalized, but later ones copy its contents.
+    pub(super) fn is_over(&self) -> bool {
+        match self.recording {
+            Recorded::Never => self.is_finalized,
+            Recorded::Running => false,
+            Recorded::Over => true,
+        }
     }
 
     pub(super) fn count_change(&mut self) {

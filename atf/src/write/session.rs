@@ -5,7 +5,7 @@ mod segment;
 mod totals;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
@@ -71,6 +71,8 @@ impl SessionWriter {
     /// [`ErrorKind::Io`], with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the folder
     /// has a manifest.
     pub fn create(folder: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
+        // The program may change its working directory, and more files are created later.
+        let folder = path::absolute(&folder).map_err(at(folder.as_ref()))?;
         Self::create_on(Arc::new(Disk), folder, options)
     }
 
@@ -126,7 +128,7 @@ impl SessionWriter {
         })
     }
 
-    /// Returns the session's folder.
+    /// Returns the session's folder, as an absolute path if it is on the disk.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -145,8 +147,9 @@ impl SessionWriter {
     /// # Errors
     ///
     /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and those of
-    /// [`ThreadWriter::create`] and [`write_manifest`](Self::write_manifest). After an error, the
-    /// call can be retried.
+    /// [`ThreadWriter::create`] and [`write_manifest`](Self::write_manifest). [`ErrorKind::Io`], with
+    /// [`NotFound`](std::io::ErrorKind::NotFound) if the session's folder was deleted or moved.
+    /// After an error, the call can be retried.
     pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
         let path = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
         {
@@ -179,6 +182,10 @@ impl SessionWriter {
     }
 
     fn list_and_create(&self, path: &Path, thread_id: u32) -> Result<ThreadWriter> {
+        // Do not recreate a folder that was deleted or moved: it would lack the other threads.
+        if !self.storage.exists(&self.path).map_err(at(&self.path))? {
+            return Err(at(&self.path)(io::ErrorKind::NotFound.into()));
+        }
         self.update_manifest()?;
         let storage = Arc::clone(&self.storage);
         ThreadWriter::create_on(storage, path, thread_id, &self.options)
@@ -186,18 +193,18 @@ impl SessionWriter {
 
     /// Sets the executables and libraries in the manifest.
     pub fn set_modules(&self, modules: Vec<Module>) {
-        self.tell(|shared| shared.manifest.modules = modules);
+        self.tell(|manifest| manifest.modules = modules);
     }
 
     /// Sets the functions in the manifest.
     pub fn set_symbols(&self, symbols: Vec<Symbol>) {
-        self.tell(|shared| shared.manifest.symbols = symbols);
+        self.tell(|manifest| manifest.symbols = symbols);
     }
 
     /// Adds a function to the manifest, for tracers that learn of functions one by one. If a
     /// function has several entries, readers use the first one.
     pub fn add_symbol(&self, symbol: Symbol) {
-        self.tell(|shared| shared.manifest.symbols.push(symbol));
+        self.tell(|manifest| manifest.symbols.push(symbol));
     }
 
     /// Sets a thread's name in the manifest. An empty name is not written.
@@ -253,7 +260,7 @@ impl SessionWriter {
     /// Records in the manifest that details contain the [fields](crate::detail::fields) of their
     /// calls.
     pub fn set_detail_fields(&self) {
-        self.tell(|shared| shared.manifest.detail_fields = Some(true));
+        self.tell(|manifest| manifest.detail_fields = Some(true));
     }
 
     /// Changes the manifest's contents.
@@ -264,11 +271,8 @@ impl SessionWriter {
     }
 
     /// Changes values that later segments copy.
-    fn tell(&self, change: impl FnOnce(&mut Shared)) {
-        self.change(|shared| {
-            shared.told = shared.told.saturating_add(1);
-            change(shared);
-        });
+    fn tell(&self, change: impl FnOnce(&mut Manifest)) {
+        change(lock(&self.shared).tell());
     }
 
     /// Sets a field; counts a change only if the value differs.
@@ -286,8 +290,10 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::WrongType`] at `media_timescale` if it is not greater than 0. Such an anchor
-    /// cannot convert times, so it is not added.
+    /// [`ErrorKind::WrongType`] at `media_timescale` if it is not greater than 0, because such an
+    /// anchor cannot convert times. [`ErrorKind::AlreadyFinalized`] if the session is finalized, or
+    /// its recording has stopped, because the manifest is no longer written. In both cases, the
+    /// anchor is not added.
     pub fn add_timing_anchor(&self, anchor: TimingAnchor) -> Result<()> {
         let found = anchor.media_time.timescale;
         if found <= 0 {
@@ -300,7 +306,11 @@ impl SessionWriter {
             let error = Error::new(kind).with_path(Some(&path));
             return Err(error.with_field(key::MEDIA_TIMESCALE));
         }
-        self.tell(|shared| shared.manifest.timing_anchors.push(anchor));
+        let mut shared = lock(&self.shared);
+        if shared.is_over() {
+            return Err(Error::new(ErrorKind::AlreadyFinalized).with_path(Some(&self.path)));
+        }
+        shared.tell().timing_anchors.push(anchor);
         Ok(())
     }
 
@@ -424,7 +434,9 @@ impl SessionWriter {
                 ..notes.unwrap_or_else(|| ManifestThread::new(*id))
             }
         };
-        let times = if shared.threads.values().any(Entry::is_open) {
+        // The times of a thread that is not finalized are unknown, even if its writer was dropped.
+        let is_open = |entry: &Entry| entry.summary.is_none();
+        let times = if shared.threads.values().any(is_open) {
             None
         } else {
             Some(shared.time_range().unwrap_or((0, 0)))

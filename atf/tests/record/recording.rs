@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use atf::index::IndexReader;
 use atf::manifest::{Loss, Manifest};
-use atf::record::{Capacity, Lost, Overflow, RecordOptions, Recording};
+use atf::record::{Capacity, Lost, Overflow, RecordOptions, Recording, Segment};
 use atf::write::{Detail, SessionWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind};
 
@@ -313,6 +313,85 @@ fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() 
     assert_eq!(*session.finalize().unwrap_err().kind(), refused);
     drop(recording);
     assert_eq!(manifest(folder.path()).modules[0].module_id, 3);
+}
+
+#[test]
+fn a_session_has_one_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
+    let session = Arc::new(session);
+    let start = || Recording::start(Arc::clone(&session), &blocking(64));
+    let no_thread = |_| Err(std::io::ErrorKind::OutOfMemory.into());
+    let failed = Recording::start_on(Arc::clone(&session), &blocking(64), no_thread);
+    let no_memory = ErrorKind::Io(std::io::ErrorKind::OutOfMemory);
+    assert_eq!(*failed.unwrap_err().kind(), no_memory);
+    // A recording that could not start leaves nothing in the manifest.
+    session.write_manifest().unwrap();
+    assert_eq!(manifest(folder.path()).unwritten_events, None);
+    let recording = start().unwrap();
+    assert_eq!(*start().unwrap_err().kind(), ErrorKind::HasRecording);
+    recording.record(&event(0)).unwrap();
+    assert_eq!(recording.stop().unwrap().totals.event_count, 1);
+    assert_eq!(*start().unwrap_err().kind(), ErrorKind::HasRecording);
+    assert_eq!(manifest(folder.path()).unwritten_events, None);
+
+    let finalized = folder.path().join("finalized");
+    let session = SessionWriter::create(&finalized, &WriteOptions::default()).unwrap();
+    session.finalize().unwrap();
+    let refused = Recording::start(session, &blocking(64)).unwrap_err();
+    assert_eq!(*refused.kind(), ErrorKind::AlreadyFinalized);
+    assert_eq!(manifest(&finalized).unwritten_events, None);
+}
+
+#[test]
+fn anchors_are_stored_until_the_recording_stops_and_then_refused() {
+    use atf::clock::{MediaTime, TimingAnchor};
+
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("pid_42");
+    // Each flush begins a new segment.
+    let options = blocking(64).segment(Some(Segment::default().size(Some(1))));
+    let recording = start(&folder, false, &options);
+    let anchors = [1, 2, 3].map(|n| TimingAnchor::new(n, MediaTime::new(0, 600)));
+    for (n, anchor) in anchors.into_iter().enumerate() {
+        recording.session().add_timing_anchor(anchor).unwrap();
+        recording.record(&event(n as u64)).unwrap();
+        assert!(recording.flush(DEADLINE).unwrap());
+    }
+    let count = recording.stop().unwrap().segments;
+    let late = recording.session().add_timing_anchor(anchors[0]);
+    assert_eq!(*late.unwrap_err().kind(), ErrorKind::AlreadyFinalized);
+    let last = folder.with_file_name(format!("pid_42_segment_{count:06}"));
+    assert_eq!(manifest(&last).timing_anchors, anchors);
+}
+
+#[test]
+fn a_deleted_session_is_not_created_again() {
+    for survive_kill in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("session");
+        let recording = start(&folder, survive_kill, &blocking(64));
+        let mut first = recording.thread(None).unwrap();
+        first.record(&event(0)).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        let refused = recording.thread(None).unwrap_err();
+        let is_gone = ErrorKind::Io(std::io::ErrorKind::NotFound);
+        assert_eq!((refused.kind(), refused.path()), (&is_gone, Some(&*folder)));
+        first.record(&event(1)).unwrap();
+        drop(first);
+        assert_eq!(*recording.stop().unwrap_err().kind(), is_gone);
+        assert!(!folder.exists());
+    }
+}
+
+#[test]
+fn the_name_of_a_refused_thread_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), false, &blocking(64).ring_memory(1));
+    recording.thread(Some("refused")).unwrap_err();
+    recording.session().thread(0).unwrap().finalize().unwrap();
+    recording.stop().unwrap();
+    assert_eq!(manifest(folder.path()).threads[0].name, None);
 }
 
 #[test]

@@ -531,6 +531,7 @@ static void wrong_order(void) {
     SAYS(ATF_OK, atf_recording_thread(recording, NULL, &other));
     TRUE(atf_recorder_thread_id(other) == 1);
 
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_stop(recording, &summary, 0));
     SAYS(ATF_OK, atf_recording_stop(recording, &summary, sizeof summary));
     TRUE(summary.threads == 2 && summary.event_count == 1);
     SAYS(ATF_ERROR_STATE, atf_recording_stop(recording, &summary, sizeof summary));
@@ -659,6 +660,10 @@ static void forks(int survive_kill) {
         AtfRecorder *another = NULL;
         AtfRecordSummary summary;
         wrong = 0;
+        /* No drain serves the trigger. Only a failing test waits this long. */
+        alarm(60);
+        SAYS(ATF_OK, atf_recording_trigger(recording, NULL));
+        SAYS(ATF_TIMEOUT, atf_recording_wait_for_triggers(recording, UINT64_MAX));
         if (!survive_kill) {
             /* A full ring does not block. */
             int status = ATF_OK;

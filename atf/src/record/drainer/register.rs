@@ -48,6 +48,10 @@ impl Drainer {
                 }
                 (Err(error), _) => Err(error),
             };
+            if made.is_err() {
+                self.shared.session.forget(*thread_id);
+                self.session.forget(*thread_id);
+            }
             let mut state = self.shared.lock();
             if made.is_err() {
                 state.live = state.live.saturating_sub(1);

@@ -6,11 +6,41 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{SessionWriter, lock};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOLDER};
+use crate::write::registry::Recorded;
 use crate::write::{Storage, at};
 
 impl SessionWriter {
+    /// Begins a recording that writes this session.
+    pub(crate) fn begin_recording(&self, unwritten_events: Option<u64>) -> Result<()> {
+        let mut shared = lock(&self.shared);
+        let kind = match shared.recording {
+            Recorded::Never if !shared.is_finalized => {
+                shared.recording = Recorded::Running;
+                shared.manifest.unwritten_events = unwritten_events;
+                shared.count_change();
+                return Ok(());
+            }
+            Recorded::Never => ErrorKind::AlreadyFinalized,
+            _ => ErrorKind::HasRecording,
+        };
+        Err(Error::new(kind).with_path(Some(&self.path)))
+    }
+
+    /// Undoes [`begin_recording`](Self::begin_recording) for a recording that could not be started.
+    pub(crate) fn cancel_recording(&self) {
+        self.change(|shared| {
+            shared.recording = Recorded::Never;
+            shared.manifest.unwritten_events = None;
+        });
+    }
+
+    /// Ends the recording, apart from its last manifest.
+    pub(crate) fn end_recording(&self) {
+        lock(&self.shared).recording = Recorded::Over;
+    }
+
     /// Creates a session with the same options in another folder, which must be new.
     pub(crate) fn successor(&self, folder: PathBuf) -> Result<Self> {
         if self.storage.exists(&folder).map_err(at(&folder))? {

@@ -7,7 +7,7 @@ mod reserve;
 mod whole;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 
 use super::buffer::Buffer;
@@ -115,6 +115,8 @@ impl ThreadWriter {
         thread_id: u32,
         options: &WriteOptions,
     ) -> Result<Self> {
+        // The program may change its working directory before the other files are created.
+        let folder = path::absolute(&folder).map_err(at(folder.as_ref()))?;
         Self::create_on(Arc::new(Disk), folder, thread_id, options)
     }
 
