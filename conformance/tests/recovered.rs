@@ -1,4 +1,5 @@
-//! Tests that sessions recovered by the library break no structural rule, regardless of the damage.
+//! Tests that sessions recovered by the library break no structural rule, regardless of the damage,
+//! and that the report names the rules that the checker reports.
 
 #[allow(
     dead_code,
@@ -7,11 +8,16 @@
 )]
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use atf::Wire;
-use atf::rewrite::{ConvertOptions, RecoverOptions, ScrubOptions, convert, recover, scrub};
+use atf::check::rules::Severity;
+use atf::rewrite::{
+    ConvertOptions, NoteKind, RecoverOptions, Report, ScrubOptions, convert, recover, scrub,
+};
+use atf_conformance::{FileReport, corpus};
+use serde_json::Value;
 use support::files::{Bytes, crc32c};
 use support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
 use tempfile::TempDir;
@@ -168,6 +174,8 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
         let case = format!("seed {seed}, wire {version}, {done:?}");
         let report = recover(&path, &once, &options).unwrap_or_else(|e| panic!("{case}: {e}"));
         assert_eq!(broken(&once), [""; 0], "{case}\n{report}");
+        let unchecked = not_checked(&report, &path, &once);
+        assert_eq!(unchecked, [""; 0], "{case}\n{report}");
         let kept = report.threads().map(|thread| thread.events.from_ring);
         from_ring += u64::from(kept.sum::<u64>() > 0);
 
@@ -193,4 +201,99 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
     // Damage makes many kill journals unusable. Check that events were still recovered from them in
     // enough sessions.
     assert!(from_ring > 20, "{from_ring}");
+}
+
+/// Returns the files and the rules that they break according to a report of recovery, like
+/// [`Outcome::broken`].
+fn named(report: &Report) -> BTreeSet<String> {
+    fn collect(value: &Value, folder: &str, found: &mut BTreeSet<String>) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|it| collect(it, folder, found)),
+            Value::Object(members) => {
+                let text = |key| members.get(key).and_then(Value::as_str);
+                let list = |key| {
+                    members
+                        .get(key)
+                        .and_then(Value::as_array)
+                        .into_iter()
+                        .flatten()
+                };
+                let folder = match text("folder") {
+                    Some(name) if !name.is_empty() => format!("{folder}{name}/"),
+                    _ => folder.to_owned(),
+                };
+                let file = ["from", "file", "path"].into_iter().find_map(text);
+                let places = list("first").filter_map(|place| place["file"].as_str());
+                let files: Vec<&str> = file.into_iter().chain(places).collect();
+                let rules = list("rules").filter_map(Value::as_str).chain(text("rule"));
+                for rule in rules {
+                    assert!(!files.is_empty(), "{rule} without a file");
+                    found.extend(files.iter().map(|file| format!("{folder}{file} {rule}")));
+                }
+                members.values().for_each(|it| collect(it, &folder, found));
+            }
+            _ => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    collect(&serde_json::to_value(report).unwrap(), "", &mut found);
+    found
+}
+
+/// Rules whose faults recovery neither mends nor notes, or mends without a note.
+const NOT_NOTED: [&str; 4] = [
+    "ATF-MANI-010",
+    "ATF-MANI-012",
+    "ATF-MANI-015",
+    "ATF-SESS-004",
+];
+
+/// Returns the rules that a report names although the checker reports them neither for the original
+/// nor, if the fault stays, for the new session.
+fn not_checked(report: &Report, path: &Path, out: &Path) -> Vec<String> {
+    let mut checked = Outcome::of(path).broken();
+    let notes = report.threads().flat_map(|thread| thread.notes.iter());
+    let stays: Vec<_> = notes
+        .filter(|note| note.kind == NoteKind::Content)
+        .filter_map(|note| note.rule)
+        .collect();
+    let is_left = |line: &String| stays.iter().any(|rule| line.ends_with(rule));
+    checked.extend(Outcome::of(out).broken().into_iter().filter(is_left));
+    let is_unchecked = |named: &String| {
+        let (_, rule) = named.rsplit_once(' ').unwrap();
+        // The checker may report a rule about the session at another file or folder of it.
+        let is_same = |line: &String| {
+            line == named || (rule.starts_with("ATF-SESS-") && line.ends_with(rule))
+        };
+        !checked.iter().any(is_same)
+    };
+    named(report).into_iter().filter(is_unchecked).collect()
+}
+
+#[test]
+fn the_report_names_the_rules_that_the_checker_reports() {
+    let (mut compared, mut without, mut wrong) = (0, BTreeSet::new(), Vec::new());
+    for case in corpus::cases() {
+        let folder = TempDir::new().unwrap();
+        let (path, out) = (folder.path().join("in"), folder.path().join("out"));
+        case.write(&path).unwrap();
+        let Ok(report) = recover(&path, &out, &RecoverOptions::default()) else {
+            // A file that the checker rejects and that is alone has no report.
+            continue;
+        };
+        let unchecked = not_checked(&report, &path, &out).into_iter();
+        wrong.extend(unchecked.map(|it| format!("{}: {it}", case.name)));
+        let outcome = Outcome::of(&path);
+        let findings = outcome.reports.iter().flat_map(FileReport::findings);
+        let serious = findings.filter(|it| it.rule.severity >= Severity::Should);
+        let serious: BTreeSet<_> = serious.map(|it| it.rule.id).collect();
+        compared += u32::from(!serious.is_empty());
+        if named(&report).is_empty() {
+            without.extend(serious);
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    // Recovery names at least one rule wherever the checker reports another rule than these.
+    assert_eq!(without, BTreeSet::from(NOT_NOTED));
+    assert!(compared > 400, "{compared}");
 }

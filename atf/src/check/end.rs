@@ -3,24 +3,24 @@
 use crate::{Checksum, Completeness, Error};
 
 use super::output::add_problem;
-use crate::check::finding::{FileReport, Place};
+use crate::check::finding::{FileReport, Findings, Place};
 use crate::check::place::At;
 use crate::check::rules::Rule;
 use crate::text::counted;
 
 /// The rules about the end of an index file or a detail file.
-pub(super) struct EndRules {
-    pub(super) finalized: &'static Rule,
-    pub(super) checksum: &'static Rule,
-    pub(super) checksum_ieee: &'static Rule,
-    pub(super) checksum_absent: &'static Rule,
-    pub(super) times: &'static Rule,
-    pub(super) reserved: &'static Rule,
-    pub(super) nothing_behind: &'static Rule,
-    pub(super) whole_event: &'static Rule,
-    pub(super) zero_tail: &'static Rule,
-    pub(super) whole_footer: &'static Rule,
-    pub(super) placeholder: &'static Rule,
+pub(crate) struct EndRules {
+    pub(crate) finalized: &'static Rule,
+    pub(crate) checksum: &'static Rule,
+    pub(crate) checksum_ieee: &'static Rule,
+    pub(crate) checksum_absent: &'static Rule,
+    pub(crate) times: &'static Rule,
+    pub(crate) reserved: &'static Rule,
+    pub(crate) nothing_behind: &'static Rule,
+    pub(crate) whole_event: &'static Rule,
+    pub(crate) zero_tail: &'static Rule,
+    pub(crate) whole_footer: &'static Rule,
+    pub(crate) placeholder: &'static Rule,
 }
 
 /// The end of a file, as its reader determined it.
@@ -51,11 +51,12 @@ pub(super) struct FooterFacts<'a> {
 }
 
 /// The timestamps of the first and the last event, which several fields repeat.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Times {
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Times {
     /// Unknown: one of these events is in a hole or after an impossible length.
     Unknown,
     /// There are no events.
+    #[default]
     None,
     /// The timestamps of the first and the last event.
     Range(u64, u64),
@@ -74,7 +75,7 @@ impl Times {
     }
 
     /// Returns the values that the fields that repeat this range must have.
-    pub(super) fn repeated(self) -> Option<(u64, u64)> {
+    pub(crate) fn repeated(self) -> Option<(u64, u64)> {
         match self {
             Self::Unknown => None,
             Self::None => Some((0, 0)),
@@ -233,7 +234,7 @@ pub(super) fn range(
     expected: (u64, u64),
     [start, end]: [Place; 2],
     rule: &'static Rule,
-    report: &mut FileReport,
+    report: &mut impl Findings,
 ) {
     for (place, found, expected) in [(start, found.0, expected.0), (end, found.1, expected.1)] {
         if found != expected {

@@ -14,7 +14,7 @@ use crate::check::finding::{FileReport, Finding, Kind};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
 
-const END: EndRules = EndRules {
+pub(crate) const END: EndRules = EndRules {
     finalized: &rules::ATF_IFTR_001,
     checksum: &rules::ATF_IFTR_004,
     checksum_ieee: &rules::ATF_IFTR_005,

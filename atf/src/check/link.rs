@@ -14,19 +14,39 @@ use crate::thread::may_be_lost;
 use crate::wire::{DetailFunctionPayload, Wire};
 
 /// A thread's two files, both open and of the same wire version.
-pub(super) struct Pair<'a> {
-    pub(super) index: &'a IndexReader,
+pub(crate) struct Pair<'a> {
+    index: &'a IndexReader,
     pub(super) detail: Option<&'a DetailReader>,
 }
 
 impl<'a> Pair<'a> {
-    pub(super) const fn of(index: &'a IndexReader, detail: Option<&'a DetailReader>) -> Self {
+    pub(crate) const fn of(index: &'a IndexReader, detail: Option<&'a DetailReader>) -> Self {
         Self { index, detail }
     }
 
     /// Returns whether a link may dangle, because the other end may be lost.
     fn may_dangle(&self) -> bool {
         may_be_lost(self.index, self.detail)
+    }
+
+    /// Returns the rule broken by a link to a detail event that is not there.
+    pub(crate) fn rule_of_dangling(&self) -> &'static Rule {
+        rule_of_dangling(self.may_dangle())
+    }
+
+    /// Returns the rule broken by a detail event that is not linked from its index event `seq`, or
+    /// `None` if `event` links to it. `event` is `None` in a hole and after the last event.
+    pub(crate) fn rule_of_orphan(
+        &self,
+        detail: &DetailEvent,
+        event: Option<&IndexEvent>,
+    ) -> Option<&'static Rule> {
+        let is_lost = || detail.header.index_seq < self.index.event_count() || self.may_dangle();
+        match event {
+            Some(event) if event.detail_seq == Some(detail.seq) => None,
+            None if is_lost() => Some(&rules::ATF_LINK_004),
+            _ => Some(&rules::ATF_LINK_003),
+        }
     }
 
     /// Checks the links from index events to detail events. Does not read the events again if the
@@ -69,7 +89,11 @@ impl<'a> Pair<'a> {
     }
 
     /// Returns index event `seq`, or `None` if it is in a hole.
-    fn event(&self, index: &mut IndexCursor<'_>, seq: u64) -> Result<Option<IndexEvent>, Error> {
+    pub(crate) fn event(
+        &self,
+        index: &mut IndexCursor<'_>,
+        seq: u64,
+    ) -> Result<Option<IndexEvent>, Error> {
         let thread_id = self.index.header().thread_id;
         match index.bytes(seq)? {
             Some(bytes) if !self.index.is_hole(&bytes)? => Ok(Some(IndexEvent::decode(
@@ -83,19 +107,15 @@ impl<'a> Pair<'a> {
 
     fn dangling(&self, to: u64, place: Place, report: &mut FileReport) {
         let problem = self.detail.and_then(DetailReader::framing_problem);
-        let (rule, why): (&'static Rule, _) = match (self.may_dangle(), self.detail, problem) {
-            (true, _, Some(_)) => (
-                &rules::ATF_LINK_002,
-                "cannot be found after an impossible total_length",
-            ),
-            (true, _, None) => (&rules::ATF_LINK_002, "did not reach the disk"),
-            (false, None, _) => (
-                &rules::ATF_LINK_001,
-                "is not there: the thread has no detail.atf",
-            ),
-            (false, Some(_), _) => (&rules::ATF_LINK_001, "is not there"),
+        let why = match (self.may_dangle(), self.detail, problem) {
+            (true, _, Some(_)) => "cannot be found after an impossible total_length",
+            (true, _, None) => "did not reach the disk",
+            (false, None, _) => "is not there: the thread has no detail.atf",
+            (false, Some(_), _) => "is not there",
         };
-        report.add(rule, place, || format!("detail event {to} {why}"));
+        report.add(self.rule_of_dangling(), place, || {
+            format!("detail event {to} {why}")
+        });
     }
 
     fn index_place(&self, seq: u64) -> Place {
@@ -104,6 +124,16 @@ impl<'a> Pair<'a> {
             Some(offset) => At::event(wire, seq, offset).field("detail_seq"),
             None => Place::of(format!("events[{seq}].detail_seq")),
         }
+    }
+}
+
+/// Returns the rule broken by a link to a detail event that is not there. `may_be_lost` is whether
+/// a crash may have lost the detail event.
+pub(super) const fn rule_of_dangling(may_be_lost: bool) -> &'static Rule {
+    if may_be_lost {
+        &rules::ATF_LINK_002
+    } else {
+        &rules::ATF_LINK_001
     }
 }
 
@@ -148,31 +178,27 @@ impl<'a> Backward<'a> {
         let (from, report) = (detail.header.index_seq, &mut self.report);
         let in_order = self.next.take().filter(|next| from >= *next);
         let place = || At::detail(self.wire, detail).field("index_seq");
-        match pair.event(&mut self.index, from)? {
-            Some(event) if event.detail_seq == Some(detail.seq) => {
-                self.next = in_order.map(|_| from.saturating_add(1));
-                self.links = self.links.saturating_add(1);
+        let event = pair.event(&mut self.index, from)?;
+        let Some(rule) = pair.rule_of_orphan(detail, event.as_ref()) else {
+            self.next = in_order.map(|_| from.saturating_add(1));
+            self.links = self.links.saturating_add(1);
+            if let Some(event) = event {
                 content::agreement(self.wire, &event, detail, function, report);
             }
-            Some(event) => {
-                report.add(&rules::ATF_LINK_003, place(), || match event.detail_seq {
-                    Some(other) => format!("event {from} links to detail event {other}"),
-                    None => format!("event {from} links to no detail event"),
-                });
+            return Ok(());
+        };
+        let count = pair.index.event_count();
+        report.add(rule, place(), || {
+            match event.map(|event| event.detail_seq) {
+                Some(Some(other)) => format!("event {from} links to detail event {other}"),
+                Some(None) => format!("event {from} links to no detail event"),
+                None if from < count => format!("an orphan: event {from} is in a hole"),
+                None if pair.may_dangle() => {
+                    format!("an orphan: event {from} did not reach the disk")
+                }
+                None => format!("event {from} is not there, the index has {count}"),
             }
-            None if from < pair.index.event_count() => {
-                report.add(&rules::ATF_LINK_004, place(), || {
-                    format!("an orphan: event {from} is in a hole")
-                });
-            }
-            None if pair.may_dangle() => report.add(&rules::ATF_LINK_004, place(), || {
-                format!("an orphan: event {from} did not reach the disk")
-            }),
-            None => report.add(&rules::ATF_LINK_003, place(), || {
-                let count = pair.index.event_count();
-                format!("event {from} is not there, the index has {count}")
-            }),
-        }
+        });
         Ok(())
     }
 

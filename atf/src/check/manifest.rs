@@ -10,35 +10,25 @@ use crate::manifest::{Loss, Manifest, ManifestThread, Missing, key};
 use super::end::{self, Times};
 use super::output::{Output, add_problem, linked, report_on, without_path};
 use super::thread::Facts;
-use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::finding::{FileReport, Findings, Kind, Place};
 use crate::check::rules::table as rules;
 
 /// Facts about the session's folders that the manifest repeats.
-#[derive(Debug)]
-pub(super) struct SessionFacts {
+#[derive(Debug, Default)]
+pub(crate) struct SessionFacts {
     /// Ids that the manifest lists but that have no folder.
-    pub(super) missing: BTreeSet<u32>,
+    pub(crate) missing: BTreeSet<u32>,
     /// Ids that have a folder but that the manifest does not list.
     unlisted: Vec<u32>,
     with_detail: BTreeSet<u32>,
     with_folder: BTreeSet<u32>,
-    clocks: BTreeSet<u8>,
+    pub(crate) clocks: BTreeSet<u8>,
     times: Times,
 }
 
 impl SessionFacts {
-    pub(super) const fn new() -> Self {
-        Self {
-            missing: BTreeSet::new(),
-            unlisted: Vec::new(),
-            with_detail: BTreeSet::new(),
-            with_folder: BTreeSet::new(),
-            clocks: BTreeSet::new(),
-            times: Times::None,
-        }
-    }
-
-    pub(super) fn add(&mut self, id: u32, is_listed: bool, facts: &Facts) {
+    /// Adds the facts about a thread's folder.
+    pub(crate) fn add(&mut self, id: u32, is_listed: bool, facts: &Facts) {
         self.with_folder.insert(id);
         if !is_listed {
             self.unlisted.push(id);
@@ -84,8 +74,7 @@ pub(super) fn check(
     }
     report_on(&path, Kind::Manifest, output, |report| {
         alone(manifest, report)?;
-        threads(manifest, facts, report);
-        times_and_clock(manifest, facts, report);
+        agreement(manifest, facts, report);
         Ok(())
     });
 }
@@ -177,7 +166,13 @@ fn format_version(manifest: &Manifest, report: &mut FileReport) {
     }
 }
 
-fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
+/// Checks that the manifest agrees with the session's folders.
+pub(crate) fn agreement(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings) {
+    threads(manifest, facts, report);
+    times_and_clock(manifest, facts, report);
+}
+
+fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings) {
     if has_list(manifest) {
         for id in &facts.unlisted {
             report.add(&rules::ATF_MANI_006, Place::of(key::THREADS), || {
@@ -221,7 +216,7 @@ fn has_list(manifest: &Manifest) -> bool {
     !manifest.threads.is_empty() || !manifest.problems.iter().any(hides_list)
 }
 
-fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
+fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings) {
     if let Some(times) = facts.times.repeated() {
         // The manifest may omit the times.
         let found = (

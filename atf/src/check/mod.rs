@@ -35,14 +35,14 @@
 //! ```
 
 pub(crate) mod content;
-mod detail;
-mod end;
+pub(crate) mod detail;
+pub(crate) mod end;
 mod events;
 mod finding;
-mod index;
+pub(crate) mod index;
 mod json;
-mod link;
-mod manifest;
+pub(crate) mod link;
+pub(crate) mod manifest;
 mod one_pass;
 mod output;
 mod parallel;
@@ -51,7 +51,7 @@ mod problem;
 mod ring;
 pub mod rules;
 mod session;
-mod thread;
+pub(crate) mod thread;
 mod verdict;
 mod walk;
 

@@ -1,7 +1,9 @@
 //! Maps a reader's problems to the rules that they break.
 
 use super::finding::Kind;
+use super::link::rule_of_dangling;
 use super::rules::{Rule, table as rules};
+use super::{detail, index};
 use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE};
 use crate::{Error, ErrorKind};
 
@@ -36,8 +38,8 @@ pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
         return Some(&rules::ATF_SESS_003);
     }
     match kind {
-        Kind::Index => index(problem),
-        Kind::Detail => detail(problem),
+        Kind::Index => of_index(problem),
+        Kind::Detail => of_detail(problem),
         Kind::Manifest => manifest(problem.kind()),
         Kind::Ring => is_content(problem).then_some(&rules::ATF_RING_002),
         Kind::Folder => (*problem.kind() == ErrorKind::NoThreadId).then_some(&rules::ATF_SESS_004),
@@ -52,27 +54,45 @@ pub enum Fact {
     BytesAfterFooter,
     /// The footer's checksum is the IEEE CRC-32 of the events.
     IeeeChecksum,
+    /// An event is all zeros, and no checksum proves that it was written.
+    Hole,
     /// An event is earlier than its predecessor.
     TimeGoesBack,
     /// An index event links to a detail event that links to another event.
     LinksElsewhere,
+    /// The links to detail events are not numbered 0, 1, 2 and so on, in the order of the index.
+    LinkOutOfOrder,
+    /// A thread's clock differs from that of the session's first thread.
+    ClocksDiffer,
+    /// A `ring.atf` is next to a finalized `index.atf`.
+    RingLeftOver,
+    /// The session has no `manifest.json`.
+    NoManifest,
+    /// A thread's folder has no `index.atf`, or is not a folder.
+    NotAThread,
 }
 
 /// Returns the rule broken by a file with this fact, or `None` if the fact breaks no rule there.
 #[must_use]
 pub const fn rule_of_fact(kind: Kind, fact: Fact) -> Option<&'static Rule> {
     Some(match (kind, fact) {
-        (Kind::Index, Fact::BytesAfterFooter) => &rules::ATF_IFTR_009,
-        (Kind::Index, Fact::IeeeChecksum) => &rules::ATF_IFTR_005,
+        (Kind::Index, Fact::BytesAfterFooter) => index::END.nothing_behind,
+        (Kind::Index, Fact::IeeeChecksum) => index::END.checksum_ieee,
+        (Kind::Index, Fact::Hole) => &rules::ATF_IEVT_006,
         (Kind::Index, Fact::TimeGoesBack) => &rules::ATF_IEVT_001,
         (Kind::Index, Fact::LinksElsewhere) => &rules::ATF_LINK_001,
-        (Kind::Detail, Fact::BytesAfterFooter) => &rules::ATF_DFTR_009,
-        (Kind::Detail, Fact::IeeeChecksum) => &rules::ATF_DFTR_005,
+        (Kind::Index, Fact::LinkOutOfOrder) => &rules::ATF_LINK_005,
+        (Kind::Index, Fact::ClocksDiffer) => &rules::ATF_SESS_005,
+        (Kind::Detail, Fact::BytesAfterFooter) => detail::END.nothing_behind,
+        (Kind::Detail, Fact::IeeeChecksum) => detail::END.checksum_ieee,
+        (Kind::Ring, Fact::RingLeftOver) => &rules::ATF_RING_001,
+        (Kind::Manifest, Fact::NoManifest) => &rules::ATF_MANI_001,
+        (Kind::Folder, Fact::NotAThread) => &rules::ATF_SESS_002,
         _ => return None,
     })
 }
 
-fn index(problem: &Error) -> Option<&'static Rule> {
+fn of_index(problem: &Error) -> Option<&'static Rule> {
     let field = problem.field().unwrap_or_default();
     Some(match problem.kind() {
         ErrorKind::BadMagic { .. } if field.starts_with("footer") => &rules::ATF_IFTR_013,
@@ -90,10 +110,7 @@ fn index(problem: &Error) -> Option<&'static Rule> {
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_IFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_IFTR_004,
         ErrorKind::Gap { .. } => &rules::ATF_IEVT_006,
-        ErrorKind::DanglingLinks {
-            may_be_lost: true, ..
-        } => &rules::ATF_LINK_002,
-        ErrorKind::DanglingLinks { .. } => &rules::ATF_LINK_001,
+        ErrorKind::DanglingLinks { may_be_lost, .. } => rule_of_dangling(*may_be_lost),
         ErrorKind::WrongDetailFlag { .. } => &rules::ATF_IHDR_018,
         ErrorKind::Disagrees { .. } => match field {
             "header.event_count" => &rules::ATF_IHDR_014,
@@ -106,7 +123,7 @@ fn index(problem: &Error) -> Option<&'static Rule> {
     })
 }
 
-fn detail(problem: &Error) -> Option<&'static Rule> {
+fn of_detail(problem: &Error) -> Option<&'static Rule> {
     let field = problem.field().unwrap_or_default();
     Some(match problem.kind() {
         ErrorKind::BadMagic { .. } if field.starts_with("footer") => &rules::ATF_DFTR_013,

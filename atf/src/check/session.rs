@@ -72,7 +72,7 @@ impl Session {
 
     /// Waits until all threads are checked, and then checks the rest of the session.
     pub(super) fn check_rest(&self, output: &mut dyn Output) {
-        let mut facts = SessionFacts::new();
+        let mut facts = SessionFacts::default();
         let mut found = self.found();
         while found.iter().any(Option::is_none) {
             found = self

@@ -22,15 +22,15 @@ use crate::check::rules::table as rules;
 
 /// The facts about a thread that the session's check needs.
 #[derive(Debug)]
-pub(super) struct Facts {
-    pub(super) has_detail: bool,
-    pub(super) clock: Option<u8>,
-    pub(super) times: Times,
+pub(crate) struct Facts {
+    pub(crate) has_detail: bool,
+    pub(crate) clock: Option<u8>,
+    pub(crate) times: Times,
 }
 
 impl Facts {
     /// Returns the facts about a thread whose index cannot be read.
-    pub(super) const fn without_index(has_detail: bool) -> Self {
+    pub(crate) const fn without_index(has_detail: bool) -> Self {
         Self {
             has_detail,
             clock: None,
@@ -151,8 +151,7 @@ fn whole(
     // A file that is rejected, unreadable or of a different wire version cannot prove that the
     // other file's links are wrong.
     let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
-    let are_comparable = thread.has_detail_file() == pair.detail.is_some();
-    if are_comparable && !is_refused {
+    if are_comparable(thread) && !is_refused {
         let proven = match checked {
             Some(links) => links.count,
             None => links.as_ref().map_or(0, Backward::proven),
@@ -221,6 +220,12 @@ impl Draft {
             Some(error) => output.unreadable(&self.report.path, &without_path(&error)),
         }
     }
+}
+
+/// Returns whether the links of the thread's files can be compared. A thread without a detail file
+/// has none to compare, so each of its links dangles.
+pub(crate) fn are_comparable(thread: &ThreadReader) -> bool {
+    thread.has_detail_file() == comparable(thread).is_some()
 }
 
 /// Returns the detail file if its links can be compared with the index.

@@ -5,10 +5,13 @@ use std::ops::Range;
 use super::report::{DropReason, NoteKind, Notes, Place, ThreadReport};
 use super::salvage::SalvagedDetails;
 use super::unreadable;
+use crate::check::end::{EndRules, Times};
+use crate::check::rules::Rule;
+use crate::check::{self, Kind, rule_of};
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::detail::DetailReader;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::footer::FOOTER_SIZE;
 use crate::index::{IndexEvent, IndexReader};
@@ -18,6 +21,8 @@ use crate::wire::HEADER_SIZE;
 /// The end of a file, as determined by its reader.
 struct End<'a> {
     file: &'static str,
+    kind: Kind,
+    rules: EndRules,
     input: &'a Input,
     events_offset: u64,
     events_end: u64,
@@ -32,14 +37,18 @@ struct End<'a> {
     checksum: Checksum,
     disagreements: Vec<Error>,
     framing_problem: Option<&'a Error>,
+    /// The timestamps of the first and the last event, which the header and the footer repeat.
+    times: Times,
     /// The unreadable bytes, with the other bytes of the events they belong to.
     unreadable: Unreadable,
 }
 
-pub(super) fn index(index: &IndexReader, report: &mut ThreadReport) -> Result<()> {
+pub(super) fn index(index: &IndexReader, times: Times, report: &mut ThreadReport) -> Result<()> {
     let unreadable = unreadable::of_index(index);
     let end = End {
         file: INDEX_FILE,
+        kind: Kind::Index,
+        rules: check::index::END,
         input: index.input(),
         events_offset: index.header().events_offset,
         events_end: index.events_end(),
@@ -60,6 +69,7 @@ pub(super) fn index(index: &IndexReader, report: &mut ThreadReport) -> Result<()
         },
         disagreements: index.disagreements(),
         framing_problem: None,
+        times,
         unreadable,
     };
     end.note(&SalvagedDetails::default(), report);
@@ -73,6 +83,8 @@ pub(super) fn detail(
 ) -> Result<()> {
     let mut end = End {
         file: DETAIL_FILE,
+        kind: Kind::Detail,
+        rules: check::detail::END,
         input: &detail.input,
         events_offset: detail.header().events_offset,
         events_end: detail.events_end(),
@@ -92,12 +104,16 @@ pub(super) fn detail(
         },
         disagreements: detail.disagreements(),
         framing_problem: detail.framing_problem(),
+        times: Times::Unknown,
         unreadable: Unreadable::default(),
     };
     end.unreadable = unreadable::of_detail(detail, salvaged, end.section_end());
     end.note(salvaged, report);
     Ok(())
 }
+
+/// The reason why bytes are dropped, and the rule that they break.
+type Why = (DropReason, Option<&'static Rule>);
 
 impl End<'_> {
     fn note(&self, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
@@ -107,33 +123,37 @@ impl End<'_> {
             let (in_file, in_ring) = self.input.split(range.clone());
             for (file, Range { start, end }) in [(self.file, in_file), (RING_FILE, in_ring)] {
                 let size = end.saturating_sub(start);
-                report.drop(file, DropReason::Unreadable, start, size);
+                report.drop(file, (DropReason::Unreadable, None), start, size);
             }
         }
         let gap = self.events_offset.saturating_sub(HEADER_SIZE as u64);
-        self.drop(
-            DropReason::BetweenHeaderAndEvents,
-            HEADER_SIZE as u64,
-            gap,
-            report,
-        );
+        let why = (DropReason::BetweenHeaderAndEvents, None);
+        self.drop(why, HEADER_SIZE as u64, gap, report);
         let section_end = self.section_end();
+        let torn = Some(self.rules.whole_event);
         let why = match (self.completeness, self.framing_problem) {
-            (Completeness::Finalized | Completeness::HeaderNotUpdated, _) | (_, Some(_)) => {
-                DropReason::BehindFramingProblem
+            (Completeness::Finalized | Completeness::HeaderNotUpdated, problem) => {
+                let rule = problem.and_then(|problem| rule_of(self.kind, problem));
+                (DropReason::BehindFramingProblem, rule)
             }
-            (_, None) => DropReason::EventCutShort,
+            (_, Some(_)) => (DropReason::BehindFramingProblem, torn),
+            (_, None) => (DropReason::EventCutShort, torn),
         };
         self.gap(why, section_end, salvaged, report);
         match self.completeness {
             Completeness::Finalized | Completeness::HeaderNotUpdated => {
-                self.behind_footer(section_end, report);
+                self.behind_footer(section_end, Some(self.rules.nothing_behind), report);
             }
-            Completeness::DamagedFooter { offset, .. } => {
+            Completeness::DamagedFooter {
+                offset, problems, ..
+            } => {
                 let footer = self.file_size.saturating_sub(*offset);
                 let footer = footer.min(FOOTER_SIZE as u64);
-                self.drop(DropReason::DamagedFooter, *offset, footer, report);
-                self.behind_footer(*offset, report);
+                let rule = problems
+                    .first()
+                    .and_then(|problem| rule_of(self.kind, problem));
+                self.drop((DropReason::DamagedFooter, rule), *offset, footer, report);
+                self.behind_footer(*offset, None, report);
             }
             Completeness::Unfinalized {
                 zero_tail_bytes,
@@ -142,11 +162,12 @@ impl End<'_> {
             } => {
                 let mut end = section_end;
                 if let Some(partial) = partial_footer {
-                    let why = DropReason::FooterCutShort;
+                    let why = (DropReason::FooterCutShort, Some(self.rules.whole_footer));
                     self.drop(why, partial.offset, partial.size, report);
                     end = partial.offset.saturating_add(partial.size);
                 }
-                self.drop(DropReason::ZeroTail, end, *zero_tail_bytes, report);
+                let why = (DropReason::ZeroTail, Some(self.rules.zero_tail));
+                self.drop(why, end, *zero_tail_bytes, report);
             }
         }
     }
@@ -166,7 +187,7 @@ impl End<'_> {
     }
 
     /// Reports bytes as dropped, except bytes reported as unreadable.
-    fn drop(&self, why: DropReason, offset: u64, size: u64, report: &mut ThreadReport) {
+    fn drop(&self, why: Why, offset: u64, size: u64, report: &mut ThreadReport) {
         let range = offset..offset.saturating_add(size);
         for Range { start, end } in self.unreadable.gaps(range) {
             report.drop(self.file, why, start, end.saturating_sub(start));
@@ -175,25 +196,25 @@ impl End<'_> {
 
     /// Reports the bytes from the last event to `end` as dropped, except for details that salvage
     /// found there.
-    fn gap(
-        &self,
-        why: DropReason,
-        end: u64,
-        salvaged: &SalvagedDetails,
-        report: &mut ThreadReport,
-    ) {
+    fn gap(&self, why: Why, end: u64, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
         for Range { start, end } in salvaged.gaps(self.events_end..end) {
             self.drop(why, start, end.saturating_sub(start), report);
         }
     }
 
-    fn behind_footer(&self, footer_offset: u64, report: &mut ThreadReport) {
+    fn behind_footer(
+        &self,
+        footer_offset: u64,
+        rule: Option<&'static Rule>,
+        report: &mut ThreadReport,
+    ) {
         let end = footer_offset.saturating_add(FOOTER_SIZE as u64);
         let size = self.file_size.saturating_sub(end);
-        self.drop(DropReason::BehindFooter, end, size, report);
+        self.drop((DropReason::BehindFooter, rule), end, size, report);
     }
 
     fn note_header(&self, report: &mut ThreadReport) {
+        let is_guessed = report.has_guessed_header(self.file);
         let notes = &mut report.notes;
         self.note_missing(notes);
         let of_missing = ["header.event_count", "header.bytes_length"];
@@ -204,22 +225,30 @@ impl End<'_> {
             if is_told && self.missing_events > 0 {
                 continue;
             }
-            notes.add(NoteKind::HeaderDisagrees, || Place::of(self.file, error));
+            let rule = self.rule_of_disagreement(error);
+            notes.add(NoteKind::HeaderDisagrees, rule, || {
+                Place::of(self.file, error)
+            });
         }
         let footer =
             |found: &str| Place::new(self.file, "footer", Some(self.events_end)).found(found);
         match self.completeness {
             Completeness::Finalized => {}
-            Completeness::HeaderNotUpdated => notes.add(NoteKind::NotFinalized, || {
-                let found = "a placeholder, but there is a footer";
-                Place::new(self.file, "header", Some(0)).found(found)
-            }),
+            // The placeholder is the rebuilt header.
+            Completeness::HeaderNotUpdated if is_guessed => {}
+            Completeness::HeaderNotUpdated => {
+                notes.add(NoteKind::NotFinalized, Some(self.rules.placeholder), || {
+                    let found = "a placeholder, but there is a footer";
+                    Place::new(self.file, "header", Some(0)).found(found)
+                });
+            }
             Completeness::Unfinalized { .. } => {
-                notes.add(NoteKind::NotFinalized, || footer("no footer"));
+                let rule = Some(self.rules.finalized);
+                notes.add(NoteKind::NotFinalized, rule, || footer("no footer"));
             }
             Completeness::DamagedFooter { problems, .. } => {
                 for problem in problems {
-                    notes.add(NoteKind::Damaged, || Place::of(self.file, problem));
+                    self.note_damage(problem, notes);
                 }
             }
         }
@@ -227,8 +256,43 @@ impl End<'_> {
             let offset = problem.offset();
             offset.is_some_and(|at| self.unreadable.overlaps(&(at..at.saturating_add(1))))
         };
-        if let Some(problem) = self.framing_problem.filter(|it| !is_unreadable(it)) {
-            notes.add(NoteKind::Damaged, || Place::of(self.file, problem));
+        let problem = self.framing_problem.filter(|it| !is_unreadable(it));
+        match (problem, self.completeness) {
+            (None, _) => {}
+            // In a file without a footer, an impossible length only marks the end of the events.
+            (Some(problem), Completeness::Unfinalized { .. }) => {
+                let rule = Some(self.rules.whole_event);
+                notes.add(NoteKind::Damaged, rule, || Place::of(self.file, problem));
+            }
+            (Some(problem), _) => self.note_damage(problem, notes),
+        }
+    }
+
+    fn note_damage(&self, problem: &Error, notes: &mut Notes) {
+        let rule = rule_of(self.kind, problem);
+        notes.add(NoteKind::Damaged, rule, || Place::of(self.file, problem));
+    }
+
+    /// Returns the rule broken by a header that disagrees with the footer or the file. Only a
+    /// finalized file must have the right values. If header and footer disagree about a time, the
+    /// events show which of them is wrong.
+    fn rule_of_disagreement(&self, error: &Error) -> Option<&'static Rule> {
+        if !matches!(self.completeness, Completeness::Finalized) {
+            return None;
+        }
+        let ErrorKind::Disagrees { found, .. } = error.kind() else {
+            return rule_of(self.kind, error);
+        };
+        let (start, end) = self.times.repeated().unzip();
+        let time = match error.field() {
+            Some("header.time_start_ns") => start,
+            Some("header.time_end_ns") => end,
+            _ => return rule_of(self.kind, error),
+        };
+        if time? == *found {
+            Some(self.rules.times)
+        } else {
+            rule_of(self.kind, error)
         }
     }
 
@@ -238,7 +302,9 @@ impl End<'_> {
         if self.missing_events == 0 || self.framing_problem.is_some() {
             return;
         }
-        notes.add(NoteKind::EventsMissing, || {
+        let is_unfinalized = matches!(self.completeness, Completeness::Unfinalized { .. });
+        let rule = is_unfinalized.then_some(self.rules.finalized);
+        notes.add(NoteKind::EventsMissing, rule, || {
             let missing = self.missing_events;
             let count = self.event_count.saturating_add(missing);
             let how = if self.file_size < self.header_end {
@@ -257,17 +323,26 @@ impl End<'_> {
         match self.checksum {
             Checksum::NotChecked if self.footer_offset.is_some() => {
                 let found = "not compared: part of the file cannot be read";
-                notes.add(NoteKind::NoChecksum, || place(found.to_owned()));
+                notes.add(NoteKind::NoChecksum, None, || place(found.to_owned()));
             }
             Checksum::Good | Checksum::NotChecked => {}
             Checksum::Absent if self.event_count == 0 => {}
-            Checksum::Absent => notes.add(NoteKind::NoChecksum, || place("0".to_owned())),
-            Checksum::Ieee { stored, .. } => notes.add(NoteKind::NoChecksum, || {
-                place(format!("{stored:#010x}, the IEEE CRC-32 of the events"))
-            }),
-            Checksum::Bad { stored, computed } => notes.add(NoteKind::ChecksumBad, || {
-                place(format!("{stored:#010x}, the events have {computed:#010x}"))
-            }),
+            Checksum::Absent => {
+                let rule = Some(self.rules.checksum_absent);
+                notes.add(NoteKind::NoChecksum, rule, || place("0".to_owned()));
+            }
+            Checksum::Ieee { stored, .. } => {
+                let rule = Some(self.rules.checksum_ieee);
+                notes.add(NoteKind::NoChecksum, rule, || {
+                    place(format!("{stored:#010x}, the IEEE CRC-32 of the events"))
+                });
+            }
+            Checksum::Bad { stored, computed } => {
+                let rule = Some(self.rules.checksum);
+                notes.add(NoteKind::ChecksumBad, rule, || {
+                    place(format!("{stored:#010x}, the events have {computed:#010x}"))
+                });
+            }
         }
     }
 }

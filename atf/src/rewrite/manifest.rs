@@ -6,7 +6,10 @@ use std::path::Path;
 use super::job::{Details, Job};
 use super::report::{ManifestReport, NoteKind, Notes, Place};
 use super::stage;
-use crate::error::{ErrorKind, Result};
+use crate::check::manifest::{SessionFacts, agreement};
+use crate::check::rules::Rule;
+use crate::check::{self, Fact, Findings, Kind, rule_of, rule_of_fact};
+use crate::error::{Error, ErrorKind, Result};
 use crate::files::MANIFEST_FILE;
 use crate::manifest::{self, Cut, Manifest, ManifestThread, Symbol};
 use crate::wire::Clock;
@@ -14,6 +17,8 @@ use crate::wire::Clock;
 /// Facts about the threads of the new session.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
+    /// The facts about the original threads, which the checker compares with the manifest.
+    pub(super) original: SessionFacts,
     /// Whether each thread has details, by thread id.
     pub(super) threads: BTreeMap<u32, bool>,
     /// The omitted threads, by id: `true` if the thread's files could not be read, `false` if its
@@ -81,7 +86,8 @@ pub(super) fn rewrite(
     if !job.keeps_unknown_keys() {
         for (key, _) in &unknown {
             let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
-            report.notes.add(NoteKind::KeyDropped, place);
+            let rule = rule_of(Kind::Manifest, &Error::new(ErrorKind::UnknownKey));
+            report.notes.add(NoteKind::KeyDropped, rule, place);
         }
     }
     if let Some(old) = old {
@@ -93,14 +99,26 @@ pub(super) fn rewrite(
             *problem.kind() != ErrorKind::UnknownKey || !keys.contains(key)
         });
         report.problems = problems
-            .map(|problem| Place::of(MANIFEST_FILE, problem))
+            .map(|problem| {
+                let rule = rule_of(Kind::Manifest, problem);
+                Place::of(MANIFEST_FILE, problem).breaks(rule)
+            })
             .collect();
+    }
+    let mut broken = Broken::default();
+    match old {
+        Some(old) => agreement(old, &facts.original, &mut broken),
+        None => {
+            let rule = rule_of_fact(Kind::Manifest, Fact::NoManifest);
+            let place = || Place::new(MANIFEST_FILE, "", None);
+            report.notes.add(NoteKind::ManifestMissing, rule, place);
+        }
     }
     let new = manifest(job, old, facts, &mut report);
     // A cut changes threads and times on purpose, and an unreadable manifest contains nothing to
     // compare with.
     if let Some(old) = old.filter(|old| job.cut.is_none() && !old.is_unreadable()) {
-        note_differences(old, &new, facts, &mut report);
+        note_differences(old, &new, facts, &broken, &mut report);
     }
     let listed = old.iter().flat_map(|old| &old.threads);
     let mut loses_entry = false;
@@ -112,8 +130,9 @@ pub(super) fn rewrite(
             _ => continue,
         };
         loses_entry = true;
-        report.notes.add(kind, || {
-            let field = format!("threads[{}]", thread.position);
+        let field = format!("threads[{}]", thread.position);
+        let rule = broken.rule(&format!("{field}.id"));
+        report.notes.add(kind, rule, || {
             Place::new(MANIFEST_FILE, field, None).found(format!("thread {}", thread.id))
         });
     }
@@ -164,7 +183,10 @@ fn manifest(
         (Some(clock), None) => new.clock_type = Some(Clock::from(*clock)),
         (Some(_), Some(_)) => {
             new.clock_type = None;
-            report.notes.add(NoteKind::ClocksDiffer, || {
+            // A guessed header proves nothing about the original's clock.
+            let rule = rule_of_fact(Kind::Index, Fact::ClocksDiffer);
+            let rule = rule.filter(|_| facts.original.clocks.len() > 1);
+            report.notes.add(NoteKind::ClocksDiffer, rule, || {
                 let clocks: Vec<_> = facts.clocks.iter().map(u8::to_string).collect();
                 Place::new(MANIFEST_FILE, "clock_type", None).found(clocks.join(", "))
             });
@@ -210,11 +232,35 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
     there.enumerate().map(thread).collect()
 }
 
+/// The rules that the old manifest breaks according to the checker, by field.
+#[derive(Default)]
+struct Broken(BTreeMap<String, &'static Rule>);
+
+impl Broken {
+    fn rule(&self, field: &str) -> Option<&'static Rule> {
+        self.0.get(field).copied()
+    }
+}
+
+impl Findings for Broken {
+    fn add(&mut self, rule: &'static Rule, place: check::Place, _: impl FnOnce() -> String) {
+        self.0.insert(place.field, rule);
+    }
+}
+
 /// Notes the old manifest's errors about the threads.
-fn note_differences(old: &Manifest, new: &Manifest, facts: &Facts, report: &mut ManifestReport) {
+fn note_differences(
+    old: &Manifest,
+    new: &Manifest,
+    facts: &Facts,
+    broken: &Broken,
+    report: &mut ManifestReport,
+) {
     let note = &mut |field: &str, found: String| {
         let place = || Place::new(MANIFEST_FILE, field, None).found(found);
-        report.notes.add(NoteKind::ManifestDisagrees, place);
+        report
+            .notes
+            .add(NoteKind::ManifestDisagrees, broken.rule(field), place);
     };
     let details: BTreeMap<u32, Option<bool>> =
         new.threads.iter().map(|t| (t.id, t.has_detail)).collect();
@@ -267,7 +313,7 @@ fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 
             && !uuid.eq_ignore_ascii_case(found)
         {
             other_builds.insert(module.module_id);
-            notes.add(NoteKind::OtherBuild, || {
+            notes.add(NoteKind::OtherBuild, None, || {
                 let place = Place::new(MANIFEST_FILE, "modules.uuid", None);
                 place.found(format!("{uuid}, the other manifest has {found}"))
             });

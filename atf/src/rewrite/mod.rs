@@ -38,6 +38,10 @@
 //!
 //! Recovering a recovered trace changes nothing: the output is identical, byte for byte.
 //!
+//! The report names the rules that the original breaks. They are rules that [`check`](crate::check)
+//! reports: for the original, or for the new trace if [faulty content](NoteKind::Content) is kept.
+//! If the checker rejects a file, it compares no links, so notes about links then have no rule.
+//!
 //! # Segments
 //!
 //! The [segments](crate::session::Segments) of a process are rewritten one after another and keep

@@ -98,7 +98,7 @@ fn two_headers_of_zeros_keep_all_events_and_details() {
         let guesses = guesses(&report);
         assert_eq!(guesses.len(), 2);
         let detail = ("detail.atf", "header", "assumed to match index.atf");
-        assert_eq!(guesses[1], detail);
+        assert!(guesses.contains(&detail));
         let found = files(&places.path("out"));
         assert!(found["unreadable/thread_7/index.atf"] == broken[0]);
         assert!(found["unreadable/thread_7/detail.atf"] == broken[1]);

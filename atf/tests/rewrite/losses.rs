@@ -76,13 +76,14 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         // Put zeros in place of the last events.
         let zeros = patched(&index, 64 + 7 * 32, &[0; 2 * 32 + 64]);
         let report = thread(&zeros, &whole);
-        let said = "index.atf: 2 of 9, no event from 0x120 on\n";
+        let said = "index.atf: 2 of 9, no event from 0x120 on [ATF-IFTR-001]\n";
         assert!(report.to_string().contains(said), "{report}");
 
         let last = usize::try_from(detail.places()[2]).unwrap();
         let report = thread(&index, &whole[..last]);
         assert_eq!(report.losses(), 1, "{report}");
-        let said = format!("detail.atf: 1 of 3, the file was truncated at {last:#x}\n");
+        let said =
+            format!("detail.atf: 1 of 3, the file was truncated at {last:#x} [ATF-DFTR-001]\n");
         assert!(report.to_string().contains(&said), "{report}");
         // The header counts nine events, and all of them exist. Only the footer is missing.
         let report = thread(&index[..64 + 9 * 32], &whole);
@@ -148,7 +149,7 @@ fn data_after_a_hole_is_counted_in_events() {
     let report = thread(&index, &DetailFile::finalized(1, 3).bytes());
     let text = report.to_string();
     for said in [
-        "dropped: a hole, 2 events of zeros: index.atf: 64 bytes (at 0xc0)\n",
+        "dropped: a hole, 2 events of zeros: index.atf: 64 bytes (at 0xc0) [ATF-IEVT-006]\n",
         "dropped: 3 events after a hole, which salvage keeps: index.atf: 96 bytes (at 0x100)\n",
     ] {
         assert!(text.contains(said), "{text}");
@@ -250,7 +251,11 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     let found = &session["threads"][0];
     assert_eq!(found["events"], json!({"kept": 9}));
     assert_eq!(found["details"], json!({"kept": 3}));
-    let manifest = json!({"was_there": false, "modules": 0, "symbols": 0});
+    let missing = json!({
+        "what": "manifest_missing", "rule": "ATF-MANI-001", "effect": "mended", "count": 1,
+        "first": [{"file": "manifest.json", "found": ""}],
+    });
+    let manifest = json!({"was_there": false, "modules": 0, "symbols": 0, "notes": [missing]});
     assert_eq!(session["manifest"], manifest);
     assert!(json.get("left_behind").is_none());
 
@@ -272,16 +277,26 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     let found = &session["threads"][0];
     assert_eq!(found["details"], json!({"kept": 2, "salvaged": 1}));
     assert_eq!(session["manifest"]["problem_count"], 1);
-    let note = json!({
-        "what": "not_finalized",
-        "effect": "mended",
-        "count": 2,
-        "first": [
-            {"file": "index.atf", "field": "footer", "offset": 64 + 9 * 32, "found": "no footer"},
-            {"file": "detail.atf", "field": "footer", "offset": second, "found": "no footer"},
-        ],
-    });
-    assert_eq!(found["notes"][0], note);
+    let note = |rule, file, offset| {
+        json!({
+            "what": "not_finalized",
+            "rule": rule,
+            "effect": "mended",
+            "count": 1,
+            "first": [{"file": file, "field": "footer", "offset": offset, "found": "no footer"}],
+        })
+    };
+    let detail = note("ATF-DFTR-001", "detail.atf", second);
+    assert_eq!(found["notes"][0], detail);
+    let index = note("ATF-IFTR-001", "index.atf", 64 + 9 * 32);
+    assert_eq!(found["notes"][1], index);
+    let problem = &session["manifest"]["problems"][0];
+    assert_eq!(problem["rule"], "ATF-MANI-003");
+    let dropped = &found["dropped"][0];
+    assert_eq!(
+        (&dropped["why"], &dropped["rule"]),
+        (&json!("behind_framing_problem"), &json!("ATF-DFTR-010"))
+    );
     let file = std::fs::read(places.path("out/recovery.json")).unwrap();
     let mut file: serde_json::Value = serde_json::from_slice(&file).unwrap();
     let action = file.as_object_mut().unwrap().remove("action");

@@ -93,7 +93,8 @@ fn a_thread_whose_writer_wrote_nothing_is_reported_but_not_as_a_loss() {
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let text = report.to_string();
     for id in [8, 9] {
-        let line = format!("\n  thread_{id}: nothing was written: index.atf has 0 bytes\n");
+        let line =
+            format!("\n  thread_{id}: nothing was written: index.atf: 0 bytes [ATF-IFTR-001]\n");
         assert!(text.contains(&line), "{text}");
     }
     assert!(text.contains("\n  thread_10: cannot be read: "), "{text}");

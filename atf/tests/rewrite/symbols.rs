@@ -71,7 +71,7 @@ fn a_session_without_a_manifest_gets_all_names() {
     assert_eq!((manifest.symbols_taken, manifest.modules), (3, 2));
     assert_eq!(names(&places, "out"), expected(&ALL));
     let text = report.to_string();
-    let line = "2 modules, 3 symbols (3 from the other manifest); the original had none";
+    let line = "2 modules, 3 symbols (3 from the other manifest)\n    mended: the original had no manifest";
     assert!(text.contains(line), "{text}");
 }
 

@@ -68,8 +68,10 @@ fn a_header_that_the_folder_and_a_witness_contradict_is_mended() {
         let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
         let mended = thread.notes.iter();
         let mut mended = mended.filter(|note| note.kind == NoteKind::HeaderDisagrees);
-        let mut places = mended.next().unwrap().first.iter();
-        assert!(places.any(|place| place.found == "8, the folder is thread_7"));
+        let note = mended
+            .find(|note| note.rule == Some("ATF-SESS-001"))
+            .unwrap();
+        assert_eq!(note.first[0].found, "8, the folder is thread_7");
         assert_eq!(thread.notes.broken("ATF-SESS-001"), 0);
         assert_eq!(found, [index, detail]);
     }

@@ -351,9 +351,10 @@ fn a_session_without_readable_events_is_reported() {
     assert_eq!((status, messages), (1, ""));
     let expected = "\
 session: recovered, no events
-  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); \
-a copy is in unreadable/
-  manifest.json: 0 modules, 0 symbols; the original had none
+  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1) \
+[ATF-IHDR-001]; a copy is in unreadable/
+  manifest.json: 0 modules, 0 symbols
+    mended: the original had no manifest: manifest.json [ATF-MANI-001]
 written to out
 ";
     assert_eq!(text, expected);

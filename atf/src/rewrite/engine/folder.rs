@@ -5,6 +5,10 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::Engine;
+use crate::check::rules::Rule;
+use crate::check::thread::are_comparable;
+use crate::check::{Fact, Kind, rule_of, rule_of_fact};
+use crate::completeness::Completeness;
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, is_numbered};
@@ -164,12 +168,16 @@ impl Engine<'_> {
         progress: &mut Progress<'_>,
     ) -> Result<Rewritten, Failure> {
         for error in thread.disagreements() {
-            let file = match error.kind() {
-                ErrorKind::WrongDetailFlag { .. } => INDEX_FILE,
-                _ => DETAIL_FILE,
+            let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
+            let (file, rule) = match error.kind() {
+                ErrorKind::WrongDetailFlag { .. } if is_finalized => {
+                    (INDEX_FILE, rule_of(Kind::Index, &error))
+                }
+                ErrorKind::WrongDetailFlag { .. } => (INDEX_FILE, None),
+                _ => (DETAIL_FILE, rule_of(Kind::Detail, &error)),
             };
             let place = || Place::of(file, &error);
-            report.notes.add(NoteKind::HeaderDisagrees, place);
+            report.notes.add(NoteKind::HeaderDisagrees, rule, place);
         }
         match (thread.ring(), thread.ring_error()) {
             (Some(_), _) => {}
@@ -178,11 +186,13 @@ impl Engine<'_> {
             }
             (None, Some(error)) => {
                 let place = Place::of(RING_FILE, error);
-                self.keep_ring(NoteKind::RingNotRead, place, route, report, beside)?;
+                let what = (NoteKind::RingNotRead, rule_of(Kind::Ring, error));
+                self.keep_ring(what, place, route, report, beside)?;
             }
             (None, None) => {
                 let place = Place::new(RING_FILE, "", None).found("index.atf is finalized");
-                self.keep_ring(NoteKind::RingLeftOver, place, route, report, beside)?;
+                let rule = rule_of_fact(Kind::Ring, Fact::RingLeftOver);
+                self.keep_ring((NoteKind::RingLeftOver, rule), place, route, report, beside)?;
             }
         }
         let guessed = match thread.detail_error() {
@@ -193,11 +203,13 @@ impl Engine<'_> {
             index: thread.index(),
             detail: thread.detail().or(guessed.as_ref()),
             ring: thread.ring().unwrap_or_default(),
+            has_comparable_links: are_comparable(thread),
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
             before: route.before,
         };
-        thread::rewrite(self.job, pair, route.to, report, progress)
+        let rewritten = thread::rewrite(self.job, pair, route.to, report, progress)?;
+        Ok(rewritten.of(thread))
     }
 
     /// Rewrites a thread whose index cannot be opened, if its header can be reconstructed from its
@@ -233,9 +245,10 @@ impl Engine<'_> {
             let found = format!("{}; {assumed}", place.found);
             place.found(found)
         };
-        report.notes.add(NoteKind::HeaderGuessed, || place);
+        let rule = rule_of(Kind::Index, &error);
+        report.notes.add(NoteKind::HeaderGuessed, rule, || place);
         let place = Place::new(RING_FILE, "", None).found("index.atf has no header");
-        self.keep_ring(NoteKind::RingNotRead, place, route, report, beside)?;
+        self.keep_ring((NoteKind::RingNotRead, None), place, route, report, beside)?;
         let detail = match detail {
             Ok(detail) => Some(detail),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
@@ -245,6 +258,7 @@ impl Engine<'_> {
             index: &index,
             detail: detail.as_ref(),
             ring: Ring::default(),
+            has_comparable_links: false,
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
             before: route.before,
@@ -268,7 +282,9 @@ impl Engine<'_> {
         let file = route.open(DETAIL_FILE);
         let is_unreadable = file.as_ref().is_ok_and(guess::is_unreadable);
         let guessed = match file {
-            Ok(file) if self.job.salvage || is_unreadable => guess_detail(file, index, report),
+            Ok(file) if self.job.salvage || is_unreadable => {
+                guess_detail(file, index, error, report)
+            }
             _ => None,
         };
         // A file with an unreadable header cannot be copied. With a guessed header, its readable
@@ -283,7 +299,10 @@ impl Engine<'_> {
                 ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => NoteKind::NotFinalized,
                 _ => NoteKind::DetailFileUnreadable,
             };
-            report.notes.add(what, || Place::of(DETAIL_FILE, error));
+            let rule = rule_of(Kind::Detail, error);
+            report
+                .notes
+                .add(what, rule, || Place::of(DETAIL_FILE, error));
         }
         Ok(guessed)
     }
@@ -291,7 +310,7 @@ impl Engine<'_> {
     /// Sets aside a `ring.atf` without reading its events.
     fn keep_ring(
         &self,
-        what: NoteKind,
+        (what, rule): (NoteKind, Option<&'static Rule>),
         place: Place,
         route: &Route<'_>,
         report: &mut ThreadReport,
@@ -300,7 +319,7 @@ impl Engine<'_> {
         if fs::symlink_metadata(route.from.join(RING_FILE)).is_err() {
             return Ok(());
         }
-        report.notes.add(what, || place);
+        report.notes.add(what, rule, || place);
         self.put_aside(route, RING_FILE, beside)
     }
 
@@ -364,10 +383,12 @@ impl Engine<'_> {
     }
 }
 
-/// Opens a detail file with a header derived from its index.
+/// Opens a detail file that could not be opened because of `error`, with a header derived from its
+/// index.
 fn guess_detail(
     file: Input,
     index: &IndexReader,
+    error: &Error,
     report: &mut ThreadReport,
 ) -> Option<DetailReader> {
     let detail = guess::detail(file, index.header()).ok()?;
@@ -375,7 +396,8 @@ fn guess_detail(
         let place = Place::new(DETAIL_FILE, "header", Some(0));
         place.found("assumed to match index.atf")
     };
-    report.notes.add(NoteKind::HeaderGuessed, place);
+    let rule = rule_of(Kind::Detail, error);
+    report.notes.add(NoteKind::HeaderGuessed, rule, place);
     Some(detail)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::io;
 use std::mem;
 use std::path::Path;
 
@@ -10,13 +11,19 @@ use serde_core::{Serialize, Serializer};
 
 use super::folder::{Attempt, Beside, Route, around_errors, is_unwritten};
 use super::{Engine, size};
-use crate::error::Result;
-use crate::files::{INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, thread_id};
+use crate::check::rules::Rule;
+use crate::check::{self, Fact, Kind, rule_of, rule_of_fact, rule_of_file};
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::{
+    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, thread_id,
+};
 use crate::parallel::{Results, in_order};
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::loss;
-use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport, copied};
+use crate::rewrite::report::{
+    Action, LeftBehind, NoteKind, Place, SessionReport, ThreadReport, copied,
+};
 use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
 use crate::rewrite::tree::{self, Item, UNREADABLE, is_earlier, not_copied};
@@ -161,6 +168,9 @@ impl Engine<'_> {
         let before = mem::take(carried);
         let session = SessionReader::open(path)?;
         let mut facts = Facts::default();
+        let threads = session.threads().iter();
+        let missing = threads.filter(|entry| entry.presence() == Presence::Missing);
+        facts.original.missing = missing.map(ThreadEntry::id).collect();
         let mut error = None;
         let produce = |take: &mut dyn FnMut(_) -> bool| {
             let threads = session.threads().iter();
@@ -181,12 +191,16 @@ impl Engine<'_> {
             match found {
                 Found::Progress => {}
                 Found::Finished(Ok(mut finished)) => {
-                    if let (Some(id), Some(report)) = (finished.id, &finished.report)
+                    let id = finished.id;
+                    facts
+                        .original
+                        .add(id, finished.is_listed, &finished.original);
+                    if let Some(report) = &finished.report
                         && finished.rewritten.is_none()
                     {
                         facts.leave_out(id, report.not_recovered.is_some());
                     }
-                    if let (Some(id), Some(rewritten)) = (finished.id, &mut finished.rewritten) {
+                    if let Some(rewritten) = &mut finished.rewritten {
                         facts.add(id, rewritten);
                         let carry = rewritten.carry.take();
                         let folder = finished.report.as_ref().map(|it| it.folder.clone());
@@ -235,21 +249,28 @@ impl Engine<'_> {
         let name = entry.path().file_name().unwrap_or_default();
         let why = match entry.presence() {
             Presence::Folder => None,
-            Presence::SymbolicLink => Some("a symlink, which is not followed"),
-            Presence::NotAFolder => Some("not a folder"),
+            Presence::SymbolicLink => {
+                let rule = rule_of(Kind::Folder, &Error::new(ErrorKind::SymbolicLink));
+                Some(("a symlink, which is not followed", rule))
+            }
+            Presence::NotAFolder => {
+                Some(("not a folder", rule_of_fact(Kind::Folder, Fact::NotAThread)))
+            }
             // The new manifest does not list the thread, and the report states this.
             Presence::Missing => return Ok(None),
         };
-        if let Some(why) = why {
+        if let Some((why, rule)) = why {
             let beside = Beside {
-                left_behind: vec![LeftBehind::new(Path::new(name), why)],
+                left_behind: vec![LeftBehind::new(Path::new(name), why).breaks(rule)],
                 ..Beside::default()
             };
             return Ok(Some(Finished {
-                id: None,
+                id: entry.id(),
+                is_listed: entry.is_listed(),
                 report: None,
                 beside,
                 rewritten: None,
+                original: check::thread::Facts::without_index(false),
             }));
         }
         let manifest = session.manifest();
@@ -270,12 +291,18 @@ impl Engine<'_> {
             before: before.get(&*name.to_string_lossy()),
             options: self.options(session.threads().len()),
         };
-        self.in_session(&name.to_string_lossy(), &route, tell)
+        self.in_session(&name.to_string_lossy(), entry.id(), &route, tell)
             .map(Some)
     }
 
     /// Rewrites a thread of a session, or sets its files aside on failure.
-    fn in_session(&self, name: &str, route: &Route<'_>, tell: &dyn Fn()) -> Result<Finished> {
+    fn in_session(
+        &self,
+        name: &str,
+        id: u32,
+        route: &Route<'_>,
+        tell: &dyn Fn(),
+    ) -> Result<Finished> {
         let mut progress = Progress::new(&self.done, size(route.from), tell);
         let attempt = |options| self.thread(name, &Route { options, ..*route }, &mut progress);
         let Attempt {
@@ -284,19 +311,27 @@ impl Engine<'_> {
             rewritten,
         } = around_errors(attempt, || route.clear(), route.options)?;
         progress.finish();
-        let rewritten = match rewritten {
+        let mut rewritten = match rewritten {
             Ok(rewritten) => Some(rewritten),
             Err(Failure::Write(error)) => return Err(error),
             Err(Failure::Read(error)) if is_unwritten(route, &error) => {
                 report.nothing_written = true;
+                let rule = rule_of_unread(&error);
+                let found = match error.kind() {
+                    ErrorKind::Io(_) => "no such file",
+                    _ => "0 bytes",
+                };
+                let place = || Place::new(INDEX_FILE, "", None).found(found);
+                report.notes.add(NoteKind::NotFinalized, rule, place);
                 beside.changed = true;
                 remove(route.to)?;
                 None
             }
             Err(Failure::Read(error)) => {
+                let rule = rule_of_unread(&error);
                 report = ThreadReport {
                     folder: report.folder,
-                    not_recovered: Some(Place::of(INDEX_FILE, &error)),
+                    not_recovered: Some(Place::of(INDEX_FILE, &error).breaks(rule)),
                     ..ThreadReport::default()
                 };
                 // All of its files are set aside below, so discard the results so far.
@@ -305,11 +340,18 @@ impl Engine<'_> {
                 None
             }
         };
+        let original = rewritten.as_mut().and_then(|it| it.original.take());
+        let original = original.unwrap_or_else(|| {
+            let detail = fs::symlink_metadata(route.from.join(DETAIL_FILE));
+            check::thread::Facts::without_index(detail.is_ok())
+        });
         Ok(Finished {
-            id: route.id,
+            id,
+            is_listed: route.listed.is_some(),
             report: Some(report),
             beside,
             rewritten,
+            original,
         })
     }
 
@@ -362,9 +404,11 @@ impl Engine<'_> {
             } else {
                 RENAMED.to_owned()
             };
+            let is_noted = session.unrecognized().iter().any(|it| *it == text);
+            let rule = is_noted.then(|| rule_of(Kind::Folder, &Error::new(ErrorKind::NoThreadId)));
             report
                 .left_behind
-                .push(LeftBehind::new(Path::new(&name), &why));
+                .push(LeftBehind::new(Path::new(&name), &why).breaks(rule.flatten()));
         }
         Ok(())
     }
@@ -374,11 +418,14 @@ const RENAMED: &str = "not a thread's name: rename it to thread_N to have it rea
 
 /// The result of rewriting a session entry that may be a thread.
 struct Finished {
-    id: Option<u32>,
+    id: u32,
+    is_listed: bool,
     /// `None` if the entry is not a folder.
     report: Option<ThreadReport>,
     beside: Beside,
     rewritten: Option<Rewritten>,
+    /// The facts about the original that the manifest repeats.
+    original: check::thread::Facts,
 }
 
 /// A message from a thread's rewrite to the collecting thread.
@@ -407,6 +454,14 @@ impl Serialize for Recovery<'_> {
         object.serialize_entry("action", &self.action)?;
         self.report.serialize_members(&mut object)?;
         object.end()
+    }
+}
+
+/// Returns the rule broken by a thread that cannot be read.
+fn rule_of_unread(error: &Error) -> Option<&'static Rule> {
+    match error.kind() {
+        ErrorKind::Io(io::ErrorKind::NotFound) => rule_of_fact(Kind::Folder, Fact::NotAThread),
+        _ => rule_of_file(error),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Events that were set aside, and bytes that were dropped.
 
+use crate::check::rules::Rule;
+
 /// How many ranges a [`SetAside`] lists; the remaining events are only counted.
 const RUNS: usize = 64;
 
@@ -15,6 +17,8 @@ pub struct SetAside {
     pub count: u64,
     /// The positions of the events: the first 64 ranges.
     pub runs: Vec<EventRange>,
+    /// The ids of the rules that the original breaks there, as [`check`](crate::check) reports them.
+    pub rules: Vec<&'static str>,
 }
 
 /// Consecutive events.
@@ -36,10 +40,15 @@ impl SetAside {
             from,
             count: 0,
             runs: Vec::new(),
+            rules: Vec::new(),
         }
     }
 
-    pub(in crate::rewrite) fn add(&mut self, seq: u64, offset: u64) {
+    /// Adds an event, and the rule that it breaks.
+    pub(in crate::rewrite) fn add(&mut self, seq: u64, offset: u64, rule: Option<&'static Rule>) {
+        if let Some(rule) = rule.filter(|rule| !self.rules.contains(&rule.id)) {
+            self.rules.push(rule.id);
+        }
         self.count = self.count.saturating_add(1);
         let has_room = self.runs.len() < RUNS;
         match self.runs.last_mut() {
@@ -56,7 +65,7 @@ impl SetAside {
     }
 }
 
-/// Bytes that no new file contains, grouped by file and reason.
+/// Bytes that no new file contains, grouped by file, reason and rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
@@ -64,6 +73,8 @@ pub struct Dropped {
     pub file: &'static str,
     /// The reason.
     pub why: DropReason,
+    /// The id of the rule that the original breaks there, as [`check`](crate::check) reports it.
+    pub rule: Option<&'static str>,
     /// The offset of the first byte.
     pub offset: u64,
     /// The total number of bytes.

@@ -20,17 +20,20 @@ objects! {
         notes unless Notes::is_empty,
     }
     Kept { kept, from_ring unless is_zero, salvaged unless is_zero }
-    LeftBehind { path, why, is_loss }
+    LeftBehind { path, why, rule unless Option::is_none, is_loss }
     ManifestReport {
         was_there, modules, symbols, symbols_taken unless is_zero, is_lost unless is_false,
         problems unless Vec::is_empty, problem_count unless is_zero,
         unwritten_events unless Option::is_none, notes unless Notes::is_empty,
     }
-    SetAside { file, from, count, runs }
+    SetAside { file, from, rules unless Vec::is_empty, count, runs }
     EventRange { seq, offset, count }
-    Dropped { file, why, offset, size, count }
+    Dropped { file, why, rule unless Option::is_none, offset, size, count }
     Note { kind as "what", rule unless Option::is_none, effect, count, first }
-    Place { file, field unless String::is_empty, offset unless Option::is_none, found }
+    Place {
+        file, field unless String::is_empty, offset unless Option::is_none, found,
+        rule unless Option::is_none,
+    }
 }
 
 impl Serialize for Notes {
@@ -65,6 +68,7 @@ names! {
         LinkOutOfOrder = "link_out_of_order",
         NoChecksum = "no_checksum",
         ManifestDisagrees = "manifest_disagrees",
+        ManifestMissing = "manifest_missing",
         RingLeftOver = "ring_left_over",
         ChecksumBad = "checksum_bad",
         Content = "content",

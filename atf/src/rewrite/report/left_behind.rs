@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::check::rules::Rule;
+
 /// A file or folder that was not copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -12,6 +14,8 @@ pub struct LeftBehind {
     pub why: String,
     /// Whether the file or folder may be part of the trace, unlike foreign files next to sessions.
     pub is_loss: bool,
+    /// The id of the rule that the original breaks there, as [`check`](crate::check) reports it.
+    pub rule: Option<&'static str>,
 }
 
 impl LeftBehind {
@@ -22,7 +26,14 @@ impl LeftBehind {
             path: path.to_string_lossy().into_owned(),
             why: why.to_owned(),
             is_loss: true,
+            rule: None,
         }
+    }
+
+    /// Adds the broken rule.
+    pub(in crate::rewrite) fn breaks(mut self, rule: Option<&'static Rule>) -> Self {
+        self.rule = rule.map(|rule| rule.id);
+        self
     }
 }
 

@@ -7,6 +7,8 @@ pub(super) mod loss;
 mod note;
 mod text;
 
+use crate::check::rules::{self, ReaderDoes, Rule};
+use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::manifest::Cut;
 pub use aside::{DropReason, Dropped, EventRange, SetAside};
 
@@ -128,7 +130,8 @@ pub struct ThreadReport {
     /// `unreadable`.
     pub not_recovered: Option<Place>,
     /// Whether the thread's writer ended before writing anything: `index.atf` is empty, and no
-    /// other file has an event. The new session omits the thread; nothing is lost.
+    /// other file has an event. The new session omits the thread; nothing is lost. A note has the
+    /// broken rule.
     pub nothing_written: bool,
     /// Its index events.
     pub events: Kept,
@@ -153,12 +156,56 @@ impl ThreadReport {
         self.set_aside.is_empty() && self.dropped.is_empty() && self.notes.iter().all(is_kept)
     }
 
-    /// Records bytes that no new file contains.
-    pub(super) fn drop(&mut self, file: &'static str, why: DropReason, offset: u64, size: u64) {
+    /// Returns whether the header of one of the thread's files was rebuilt.
+    pub(super) fn has_guessed_header(&self, file: &str) -> bool {
+        let mut notes = self.notes.iter();
+        notes.any(|note| note.kind == NoteKind::HeaderGuessed && note.is_about(file))
+    }
+
+    /// Removes the rules that the checker does not check in the thread. In a file with an invalid
+    /// header, it checks only the header. A file that readers must reject proves no link wrong.
+    pub(super) fn forget_unchecked_rules(&mut self) {
+        let files = [INDEX_FILE, DETAIL_FILE];
+        let guessed = files.map(|file| self.has_guessed_header(file).then_some(file));
+        let is_rejected = self.notes.iter().any(|note| {
+            let rule = note.rule.and_then(rules::find);
+            rule.is_some_and(|rule| rule.reader == ReaderDoes::Reject)
+                && files.iter().any(|file| note.is_about(file))
+        });
+        self.notes.retain_rules(|note| match note.kind {
+            // The new files still break these rules.
+            NoteKind::HeaderGuessed | NoteKind::Content => true,
+            NoteKind::LinkToNothing
+            | NoteKind::LinkNotReturned
+            | NoteKind::LinkOutOfOrder
+            | NoteKind::DetailMissing => !is_rejected,
+            _ => !guessed.iter().flatten().any(|file| note.is_about(file)),
+        });
+        for dropped in &mut self.dropped {
+            let is_link = dropped.why == DropReason::Orphans;
+            if (is_link && is_rejected) || guessed.contains(&Some(dropped.file)) {
+                dropped.rule = None;
+            }
+        }
+        for aside in self.set_aside.iter_mut().filter(|_| is_rejected) {
+            aside.rules.clear();
+        }
+    }
+
+    /// Records bytes that no new file contains, and the rule that the original breaks there.
+    pub(super) fn drop(
+        &mut self,
+        file: &'static str,
+        (why, rule): (DropReason, Option<&'static Rule>),
+        offset: u64,
+        size: u64,
+    ) {
         if size == 0 {
             return;
         }
-        let is_same = |dropped: &&mut Dropped| dropped.file == file && dropped.why == why;
+        let rule = rule.map(|rule| rule.id);
+        let is_same =
+            |dropped: &&mut Dropped| (dropped.file, dropped.why, dropped.rule) == (file, why, rule);
         let known = self.dropped.iter_mut().filter(is_same);
         // The first unreadable ranges are listed one by one.
         let most = match why {
@@ -173,6 +220,7 @@ impl ThreadReport {
             _ => self.dropped.push(Dropped {
                 file,
                 why,
+                rule,
                 offset,
                 size,
                 count: 1,

@@ -1,6 +1,7 @@
 //! Notes grouped by kind, each with a count and the first few places where it occurs.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::check::rules::Rule;
 use crate::error::Error;
@@ -20,6 +21,9 @@ pub struct Place {
     pub offset: Option<u64>,
     /// The content found there.
     pub found: String,
+    /// The id of the broken rule, such as `ATF-MANI-004`, as [`check`](crate::check) reports it. A
+    /// place in a [`Note`] has `None`, because the note has the rule.
+    pub rule: Option<&'static str>,
 }
 
 impl Place {
@@ -33,11 +37,18 @@ impl Place {
             field: field.into(),
             offset,
             found: String::new(),
+            rule: None,
         }
     }
 
     pub(in crate::rewrite) fn found(mut self, found: impl Into<String>) -> Self {
         self.found = found.into();
+        self
+    }
+
+    /// Adds the rule broken there.
+    pub(in crate::rewrite) fn breaks(mut self, rule: Option<&'static Rule>) -> Self {
+        self.rule = rule.map(|rule| rule.id);
         self
     }
 
@@ -50,6 +61,7 @@ impl Place {
             field: error.field().unwrap_or_default().to_owned(),
             offset: error.offset(),
             found: system.unwrap_or_else(|| error.kind().to_string()),
+            rule: None,
         }
     }
 }
@@ -81,7 +93,7 @@ impl Notes {
     /// `ATF-IEVT-001`.
     #[must_use]
     pub fn broken(&self, rule: &str) -> u64 {
-        self.counted(|note| note.rule == Some(rule))
+        self.counted(|note| note.kind == NoteKind::Content && note.rule == Some(rule))
     }
 
     fn counted(&self, is_wanted: impl Fn(&Note) -> bool) -> u64 {
@@ -92,23 +104,39 @@ impl Notes {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Counts a place. Calls `place` only for the first few places, which are listed.
-    pub(in crate::rewrite) fn add(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
-        self.add_up_to(PLACES, kind, None, place);
-    }
-
-    /// Notes content that breaks a rule but is kept unchanged.
-    pub(in crate::rewrite) fn add_broken(
+    /// Counts a place, and the rule that the original breaks there. Calls `place` only for the first
+    /// few places, which are listed.
+    pub(in crate::rewrite) fn add(
         &mut self,
-        rule: &'static Rule,
+        kind: NoteKind,
+        rule: Option<&'static Rule>,
         place: impl FnOnce() -> Place,
     ) {
-        self.add_up_to(PLACES, NoteKind::Content, Some(rule.id), place);
+        self.add_up_to(PLACES, kind, rule.map(|rule| rule.id), place);
     }
 
     /// Notes a problem that every event has, so one place is enough.
     pub(in crate::rewrite) fn tally(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
         self.add_up_to(1, kind, None, place);
+    }
+
+    /// Keeps the rules of only some notes.
+    pub(in crate::rewrite) fn retain_rules(&mut self, is_kept: impl Fn(&Note) -> bool) {
+        for ((kind, _), mut note) in std::mem::take(&mut self.0) {
+            let rule = note.rule.filter(|_| is_kept(&note));
+            note.rule = rule;
+            match self.0.entry((kind, rule)) {
+                Entry::Vacant(place) => {
+                    place.insert(note);
+                }
+                Entry::Occupied(mut place) => {
+                    let known = place.get_mut();
+                    known.count = known.count.saturating_add(note.count);
+                    known.first.append(&mut note.first);
+                    known.first.truncate(PLACES);
+                }
+            }
+        }
     }
 
     fn add_up_to(
@@ -138,7 +166,8 @@ impl Notes {
 pub struct Note {
     /// The kind.
     pub kind: NoteKind,
-    /// The id of the broken rule, such as `ATF-IEVT-001`, for [`NoteKind::Content`].
+    /// The id of the broken rule, such as `ATF-IEVT-001`. [`check`](crate::check) reports it for
+    /// the original; for [`NoteKind::Content`], it reports it for the new files.
     /// [`check::rules`](crate::check::rules) has its text.
     pub rule: Option<&'static str>,
     /// The effect on the new files.
@@ -147,6 +176,13 @@ pub struct Note {
     pub count: u64,
     /// The first places.
     pub first: Vec<Place>,
+}
+
+impl Note {
+    /// Returns whether one of the first places is in a file.
+    pub(in crate::rewrite) fn is_about(&self, file: &str) -> bool {
+        self.first.iter().any(|place| place.file == file)
+    }
 }
 
 /// The effect on the new files.
@@ -185,6 +221,8 @@ pub enum NoteKind {
     NoChecksum,
     /// The manifest was wrong about the threads.
     ManifestDisagrees,
+    /// The session had no manifest.
+    ManifestMissing,
     /// A `ring.atf` next to a finalized index that already contains the ring's events. It is copied
     /// to `unreadable`, unless the trace is scrubbed.
     RingLeftOver,
@@ -192,7 +230,7 @@ pub enum NoteKind {
     /// The events do not match their checksum. Which of them changed is unknown; the new file has a
     /// new checksum.
     ChecksumBad,
-    /// An event or a detail breaks a rule about its content. The checker reports the same rule.
+    /// An event or a detail breaks a rule about its content.
     Content,
     /// The threads have different clocks, so the manifest does not specify one.
     ClocksDiffer,
@@ -253,6 +291,7 @@ impl NoteKind {
             | Self::LinkOutOfOrder
             | Self::NoChecksum
             | Self::ManifestDisagrees
+            | Self::ManifestMissing
             | Self::RingLeftOver => Effect::Mended,
             Self::ChecksumBad | Self::Content | Self::ClocksDiffer | Self::OtherBuild => {
                 Effect::Stays

@@ -31,7 +31,7 @@ fn not_taken(item: &LeftBehind, indent: &str, f: &mut Formatter<'_>) -> Result {
     } else {
         "not copied"
     };
-    writeln!(f, "{indent}{path}: {what}: {why}")
+    writeln!(f, "{indent}{path}: {what}: {why}{}", Rule(item.rule))
 }
 
 fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Result {
@@ -96,10 +96,13 @@ fn thread(
         return writeln!(f);
     }
     if thread.nothing_written {
-        return writeln!(
-            f,
-            "  {folder}: nothing was written: {INDEX_FILE} has 0 bytes"
-        );
+        write!(f, "  {folder}: nothing was written")?;
+        for note in thread.notes.iter() {
+            for place in &note.first {
+                write!(f, ": {}{}", At(place), Rule(note.rule))?;
+            }
+        }
+        return writeln!(f);
     }
     let (events, details) = (thread.events, thread.details);
     write!(f, "  {folder}: {}", counted(events.kept, "event"))?;
@@ -143,6 +146,9 @@ fn set_aside(item: &SetAside, f: &mut Formatter<'_>) -> Result {
         let (seq, offset) = (run.seq, run.offset);
         write!(f, ", the first was {from}: events[{seq}] (at {offset:#x})")?;
     }
+    for rule in &item.rules {
+        write!(f, "{}", Rule(Some(rule)))?;
+    }
     writeln!(f)
 }
 
@@ -166,7 +172,7 @@ fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
             counted(item.count.saturating_sub(1), "place")
         )?;
     }
-    writeln!(f, ")")
+    writeln!(f, "){}", Rule(item.rule))
 }
 
 fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Result {
@@ -177,15 +183,13 @@ fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Re
             Effect::Lost => "lost",
             Effect::Guessed => "deduced",
         };
-        match note.rule {
-            Some(rule) => write!(f, "    {effect}: breaks {rule}")?,
-            None => write!(f, "    {effect}: {}", note.kind)?,
-        }
+        write!(f, "    {effect}: {}", note.kind)?;
         match (note.count, note.first.first()) {
-            (1, Some(place)) => writeln!(f, ": {}", At(place))?,
-            (count, Some(place)) => writeln!(f, ": {count} times, first {}", At(place))?,
-            (count, None) => writeln!(f, ": {count} times")?,
+            (1, Some(place)) => write!(f, ": {}", At(place))?,
+            (count, Some(place)) => write!(f, ": {count} times, first {}", At(place))?,
+            (count, None) => write!(f, ": {count} times")?,
         }
+        writeln!(f, "{}", Rule(note.rule))?;
     }
     Ok(())
 }
@@ -197,11 +201,7 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
     if manifest.symbols_taken > 0 {
         write!(f, " ({} from the other manifest)", manifest.symbols_taken)?;
     }
-    if manifest.was_there {
-        writeln!(f)?;
-    } else {
-        writeln!(f, "; the original had none")?;
-    }
+    writeln!(f)?;
     if let Some(first) = manifest.problems.first() {
         let count = manifest.problem_count;
         let problems = counted(count, "problem");
@@ -233,8 +233,20 @@ impl Display for At<'_> {
                 write!(f, ": {}", Line(text))?;
             }
         }
-        match place.offset {
-            Some(offset) => write!(f, " (at {offset:#x})"),
+        if let Some(offset) = place.offset {
+            write!(f, " (at {offset:#x})")?;
+        }
+        write!(f, "{}", Rule(place.rule))
+    }
+}
+
+/// The id of a broken rule, displayed at the end of a fact.
+struct Rule(Option<&'static str>);
+
+impl Display for Rule {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self.0 {
+            Some(rule) => write!(f, " [{rule}]"),
             None => Ok(()),
         }
     }
@@ -292,6 +304,7 @@ impl Display for NoteKind {
             Self::LinkOutOfOrder => "the links were not numbered 0, 1, 2 and so on",
             Self::NoChecksum => "the events had no usable checksum",
             Self::ManifestDisagrees => "the manifest was wrong about the threads",
+            Self::ManifestMissing => "the original had no manifest",
             Self::RingNotRead => {
                 "the contents of a ring.atf that cannot be read or does not belong to the \
                  thread's files"

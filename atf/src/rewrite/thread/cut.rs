@@ -181,7 +181,7 @@ impl Walk<'_, '_> {
                 CallStack::LIMIT
             );
             let place = || Place::new(INDEX_FILE, "events", None).found(found);
-            self.report.notes.add(NoteKind::CallsGivenUp, place);
+            self.report.notes.add(NoteKind::CallsGivenUp, None, place);
         }
         for event in added.events {
             let event = IndexEvent {

@@ -13,11 +13,14 @@ use super::ends;
 use super::job::{Details, Failure, Job, Progress};
 use super::report::{NoteKind, ThreadReport};
 use super::salvage::SalvagedDetails;
+use crate::check::end::Times;
+use crate::check::rules::Rule;
+use crate::check::{self, Fact, Kind, link, rule_of_fact};
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
 use crate::error::Error;
 use crate::index::{IndexEvent, IndexReader, Pass};
 use crate::manifest::Cut;
-use crate::thread::Ring;
+use crate::thread::{Ring, ThreadReader};
 use crate::wire::{Clock, Wire};
 use crate::write::{ThreadWriter, WriteOptions};
 use cut::{Cutting, Part};
@@ -38,6 +41,8 @@ pub(super) struct Pair<'a> {
     pub(super) detail: Option<&'a DetailReader>,
     /// The bytes that `ring.atf` added to the files.
     pub(super) ring: Ring,
+    /// Whether broken links prove that a rule is broken.
+    pub(super) has_comparable_links: bool,
     /// The id in the name of the folder.
     pub(super) folder_id: Option<u32>,
     /// The part of a longer trace that an earlier cut kept.
@@ -60,8 +65,27 @@ pub(super) struct Rewritten {
     pub(super) time_range: Option<(u64, u64)>,
     pub(super) clock: Clock,
     pub(super) cut: Option<Cut>,
+    /// The original's times; unknown if not all of its events were read.
+    times: Times,
+    /// The facts about the original that its manifest repeats; `None` if its index cannot be read.
+    pub(super) original: Option<check::thread::Facts>,
     /// `None` if events are missing at the end, so the next segment starts over.
     pub(super) carry: Option<Carry>,
+}
+
+impl Rewritten {
+    /// Adds the facts about the original, whose index was read.
+    pub(super) fn of(self, original: &ThreadReader) -> Self {
+        let facts = check::thread::Facts {
+            has_detail: original.has_detail_file(),
+            clock: Some(original.index().header().clock_type.0),
+            times: self.times,
+        };
+        Self {
+            original: Some(facts),
+            ..self
+        }
+    }
 }
 
 /// Rewrites a thread into the folder `out`, which must not contain any thread files.
@@ -204,16 +228,25 @@ impl<'a, 'b> Walk<'a, 'b> {
             self.behind_hole(seq)?;
         }
         self.orphans()?;
-        ends::index(index, self.report)?;
+        let is_read = next == Next::Event && index.input().unreadable().is_empty();
+        let times = match summary.time_range {
+            Some((first, last)) if is_read => Times::Range(first, last),
+            None if is_read => Times::None,
+            _ => Times::Unknown,
+        };
+        ends::index(index, times, self.report)?;
         if let Some(detail) = self.pair.detail {
             ends::detail(detail, self.salvaged, self.report)?;
         }
+        self.report.forget_unchecked_rules();
         let earlier = self.pair.earlier_cut.as_ref();
         let cutting = self.cutting.as_ref();
         let cut = cutting.map(|cutting| cutting.describe(earlier, index.event_count()));
         self.report.cut = cut;
         let is_whole = index.completeness().has_verified_footer() && index.missing_events() == 0;
         Ok(Rewritten {
+            times,
+            original: None,
             cut,
             carry: is_whole.then_some(Carry {
                 depth: self.depth,
@@ -311,6 +344,11 @@ impl<'a, 'b> Walk<'a, 'b> {
         };
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "detail_seq").found(link.to_string());
+        if self.next_link.is_some_and(|next| next != link) {
+            let rule = self.rule_of_link(|_| rule_of_fact(Kind::Index, Fact::LinkOutOfOrder));
+            self.report.notes.add(NoteKind::LinkOutOfOrder, rule, at);
+        }
+        self.next_link = Some(link.saturating_add(1));
         let found = match &mut self.details {
             Some(details) => details.get(link)?,
             None => None,
@@ -331,7 +369,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             let kept = &mut self.report.details;
             kept.salvaged = kept.salvaged.saturating_add(1);
             let place = || notes::detail_place(&found, "", 0);
-            self.report.notes.add(NoteKind::DetailSalvaged, place);
+            self.report.notes.add(NoteKind::DetailSalvaged, None, place);
             detail = Some(found);
         }
         match (&detail, found) {
@@ -339,13 +377,11 @@ impl<'a, 'b> Walk<'a, 'b> {
                 self.report.notes.tally(NoteKind::DetailDropped, at);
                 return Ok(None);
             }
-            (Some(_), _) => {
-                if self.next_link.is_some_and(|next| next != link) {
-                    self.report.notes.add(NoteKind::LinkOutOfOrder, at);
-                }
-                self.next_link = Some(link.saturating_add(1));
+            (Some(_), _) => {}
+            (None, Some(_)) => {
+                let rule = self.rule_of_link(|_| rule_of_fact(Kind::Index, Fact::LinksElsewhere));
+                self.report.notes.add(NoteKind::LinkNotReturned, rule, at);
             }
-            (None, Some(_)) => self.report.notes.add(NoteKind::LinkNotReturned, at),
             (None, None) => {
                 let had_details =
                     index.completeness().has_verified_footer() && index.header().has_detail_file();
@@ -359,9 +395,21 @@ impl<'a, 'b> Walk<'a, 'b> {
                 } else {
                     NoteKind::LinkToNothing
                 };
-                self.report.notes.add(what, at);
+                let rule = self.rule_of_link(|pair| Some(pair.rule_of_dangling()));
+                self.report.notes.add(what, rule, at);
             }
         }
         Ok(detail)
+    }
+
+    /// Returns the rule broken by a link, if links prove that a rule is broken.
+    fn rule_of_link(
+        &self,
+        rule: impl FnOnce(link::Pair<'_>) -> Option<&'static Rule>,
+    ) -> Option<&'static Rule> {
+        let Pair { index, detail, .. } = self.pair;
+        self.pair
+            .has_comparable_links
+            .then(|| rule(link::Pair::of(index, detail)))?
     }
 }

@@ -1,10 +1,10 @@
 //! Notes faults in events and details without correcting them.
 
 use super::{Pair, Walk};
-use crate::check::Findings;
 use crate::check::content;
 use crate::check::place::At;
 use crate::check::rules::{Rule, Severity, table as rules};
+use crate::check::{Finding, Findings};
 use crate::detail::DetailEvent;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::index::{IndexEvent, IndexReader};
@@ -32,7 +32,10 @@ pub(super) fn thread_id(
     };
     if witness == Some(folder_id) {
         let offset = offset!(pair.index.wire(), IndexHeader.thread_id) as u64;
-        report.notes.add(NoteKind::HeaderDisagrees, || {
+        let mut finding: Option<Finding> = None;
+        content::thread_id(pair.index.header(), folder_id, &mut finding);
+        let rule = finding.map(|finding| finding.rule);
+        report.notes.add(NoteKind::HeaderDisagrees, rule, || {
             let found = format!("{found}, the folder is thread_{folder_id}");
             Place::new(INDEX_FILE, "header.thread_id", Some(offset)).found(found)
         });
@@ -69,9 +72,9 @@ impl Findings for Contents<'_> {
         let place = || Place::new(file, place.field, place.offset).found(message());
         let is_thread_id = [rules::ATF_IEVT_003.id, rules::ATF_DEVT_004.id].contains(&rule.id);
         if is_thread_id && !self.target.records_thread_id() {
-            self.notes.add(NoteKind::ThreadIdLost, place);
+            self.notes.add(NoteKind::ThreadIdLost, Some(rule), place);
         } else {
-            self.notes.add_broken(rule, place);
+            self.notes.add(NoteKind::Content, Some(rule), place);
         }
     }
 }

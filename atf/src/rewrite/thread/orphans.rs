@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk};
+use crate::check::{Fact, Kind, link, rule_of_fact};
 use crate::error::Error;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::index::IndexEvent;
@@ -37,7 +38,7 @@ impl Walk<'_, '_> {
                     None => salvaged.insert(self.open_salvaged()?),
                 };
                 writer.write(&event, &bytes).map_err(Failure::Write)?;
-                aside.add(seq, offset);
+                aside.add(seq, offset, None);
                 continue;
             } else {
                 DropReason::BehindHole
@@ -67,7 +68,11 @@ impl Walk<'_, '_> {
 
     fn dropped(&mut self, run: Option<(DropReason, u64, u64)>) {
         if let Some((why, offset, size)) = run {
-            self.report.drop(INDEX_FILE, why, offset, size);
+            let rule = match why {
+                DropReason::Hole => rule_of_fact(Kind::Index, Fact::Hole),
+                _ => None,
+            };
+            self.report.drop(INDEX_FILE, (why, rule), offset, size);
         }
     }
 
@@ -89,6 +94,8 @@ impl Walk<'_, '_> {
         let salvaged = salvaged.filter(|(_, place)| !self.used_salvaged.is_set(*place));
         let hopped = (0..reader.event_count()).filter(|seq| !self.used.is_set(*seq));
         let mut window = reader.cursor();
+        let pair = link::Pair::of(self.pair.index, self.pair.detail);
+        let mut events = self.pair.index.cursor();
         let hopped = hopped.map(|seq| match details.get(seq)? {
             Some(detail) => Ok((detail, false)),
             None => Err(Error::internal(
@@ -111,14 +118,20 @@ impl Walk<'_, '_> {
             if !is_salvaged && gaps.peek() != Some(&detail.place()) {
                 for Range { start, end } in gaps {
                     let size = end.saturating_sub(start);
-                    self.report
-                        .drop(DETAIL_FILE, DropReason::Overlap, start, size);
+                    let why = (DropReason::Overlap, None);
+                    self.report.drop(DETAIL_FILE, why, start, size);
                 }
                 continue;
             }
+            let rule = if self.pair.has_comparable_links {
+                let event = pair.event(&mut events, detail.header.index_seq)?;
+                pair.rule_of_orphan(&detail, event.as_ref())
+            } else {
+                None
+            };
             if !self.job.keeps_rest {
-                self.report
-                    .drop(DETAIL_FILE, DropReason::Orphans, offset, size);
+                let why = (DropReason::Orphans, rule);
+                self.report.drop(DETAIL_FILE, why, offset, size);
                 continue;
             }
             let (writer, aside) = match &mut orphans {
@@ -137,7 +150,7 @@ impl Walk<'_, '_> {
                 writer.write(chunk).map_err(Failure::Write)?;
                 start = start.saturating_add(chunk.len() as u64);
             }
-            aside.add(detail.seq, offset);
+            aside.add(detail.seq, offset, rule);
         }
         if let Some((writer, aside)) = orphans {
             writer

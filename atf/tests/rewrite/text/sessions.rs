@@ -13,11 +13,12 @@ fn rings() {
     let expected = "\
 session: recovered, 4 events and 0 details of 2 threads
   thread_1: 2 events, 0 details
-    mended: a ring.atf whose events the files have already: ring.atf: index.atf is finalized
+    mended: a ring.atf whose events the files have already: ring.atf: index.atf is finalized [ATF-RING-001]
   thread_2: 2 events, 0 details
-    mended: the file was not finalized: index.atf: footer: no footer (at 0x80)
-    lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2
-  manifest.json: 0 modules, 0 symbols; the original had none
+    mended: the file was not finalized: index.atf: footer: no footer (at 0x80) [ATF-IFTR-001]
+    lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2 [ATF-RING-002]
+  manifest.json: 0 modules, 0 symbols
+    mended: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&recovered(&places, false), 1, expected);
 }
@@ -33,10 +34,11 @@ fn fields_that_the_other_wire_version_lacks() {
     let expected = "\
 session: converted, 4 events and 2 details of 1 thread
   thread_7: 4 events, 2 details
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0) [ATF-IFTR-001]
     lost: wire version 2 has no call_depth: 4 times, first index.atf: events[0].call_depth (at 0x58)
-    lost: wire version 2 has no thread_id of events: index.atf: events[1].thread_id: 8, the header has 7 (at 0x70)
-  manifest.json: 0 modules, 0 symbols; the original had none
+    lost: wire version 2 has no thread_id of events: index.atf: events[1].thread_id: 8, the header has 7 (at 0x70) [ATF-IEVT-003]
+  manifest.json: 0 modules, 0 symbols
+    mended: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&report, 0, expected);
     let report = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
@@ -74,26 +76,28 @@ fn content_that_scrubbing_drops() {
     let expected = "\
 session: scrubbed, 7 events and 3 details of 1 thread
   thread_7: 7 events, 3 details
-    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
-    stays: breaks ATF-LINK-007: detail.atf: events[1].event_type: 9, expected 3: index event 3 has kind 1 (at 0xc0)
+    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155) [ATF-LINK-003]
+    stays: content that breaks a rule: detail.atf: events[1].event_type: 9, expected 3: index event 3 has kind 1 (at 0xc0) [ATF-LINK-007]
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
     lost: a payload of unknown shape: detail.atf: events[1].payload (at 0xd4)
-  manifest.json: 0 modules, 0 symbols; the original had none
+  manifest.json: 0 modules, 0 symbols
+    mended: the original had no manifest: manifest.json [ATF-MANI-001]
   recovery.json: not copied: set aside by an earlier recovery
   thread_7/orphans.atf: not copied: set aside by an earlier recovery
-  thread_X: not copied: not a thread's name: rename it to thread_N to have it read
+  thread_X: not copied: not a thread's name: rename it to thread_N to have it read [ATF-SESS-004]
 ";
     assert_report(&report, 2, expected);
     let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
     let expected = "\
 session: scrubbed, 7 events and 0 details of 1 thread
   thread_7: 7 events, 0 details
-    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
+    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155) [ATF-LINK-003]
     lost: a detail: 3 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
-  manifest.json: 0 modules, 0 symbols; the original had none
+  manifest.json: 0 modules, 0 symbols
+    mended: the original had no manifest: manifest.json [ATF-MANI-001]
   recovery.json: not copied: set aside by an earlier recovery
   thread_7/orphans.atf: not copied: set aside by an earlier recovery
-  thread_X: not copied: not a thread's name: rename it to thread_N to have it read
+  thread_X: not copied: not a thread's name: rename it to thread_N to have it read [ATF-SESS-004]
 ";
     assert_report(&report, 2, expected);
 }
@@ -122,20 +126,23 @@ session: recovered, 6 events and 2 details of 3 threads
   thread_8: 1 event, 0 details
   thread_9: 1 event, 0 details
   manifest.json: 2 modules, 1 symbol (1 from the other manifest)
-    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59)
-    mended: the manifest was wrong about the threads: 4 times, first manifest.json: threads[0].has_detail: false
-    stays: threads with different clocks: manifest.json: clock_type: 1, 3
+    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59) [ATF-MANI-011]
+    mended: the manifest was wrong about the threads: manifest.json: threads: thread 9 is not listed [ATF-MANI-006]
+    mended: the manifest was wrong about the threads: manifest.json: threads[0].has_detail: false [ATF-MANI-007]
+    mended: the manifest was wrong about the threads: manifest.json: time_start_ns: 5 [ATF-MANI-008]
+    mended: the manifest was wrong about the threads: manifest.json: clock_type: 2 [ATF-MANI-009]
+    stays: threads with different clocks: manifest.json: clock_type: 1, 3 [ATF-SESS-005]
     stays: names of another build, which were not used: manifest.json: modules.uuid: AA, the other manifest has BB
-    lost: a thread whose folder is missing: manifest.json: threads[2]: thread 12
+    lost: a thread whose folder is missing: manifest.json: threads[2]: thread 12 [ATF-MANI-005]
 ";
     assert_report(&report, 1, expected);
     let manifest = report.sessions[0].manifest.as_ref().unwrap();
-    let mut notes = manifest.notes.iter();
-    let wrong = notes.find(|note| note.kind == NoteKind::ManifestDisagrees);
-    let wrong: Vec<_> = wrong.unwrap().first.iter().map(said).collect();
+    let wrong = manifest.notes.iter();
+    let wrong = wrong.filter(|note| note.kind == NoteKind::ManifestDisagrees);
+    let wrong: Vec<_> = wrong.flat_map(|note| &note.first).map(said).collect();
     let expected = [
-        ("threads[0].has_detail", "false"),
         ("threads", "thread 9 is not listed"),
+        ("threads[0].has_detail", "false"),
         ("time_start_ns", "5"),
         ("clock_type", "2"),
     ];
@@ -159,11 +166,14 @@ session: scrubbed, 6 events and 2 details of 3 threads
   thread_8: 1 event, 0 details
   thread_9: 1 event, 0 details
   manifest.json: 1 module, 0 symbols
-    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59)
-    mended: the manifest was wrong about the threads: 4 times, first manifest.json: threads[0].has_detail: false
-    stays: threads with different clocks: manifest.json: clock_type: 1, 3
-    lost: an unknown key: 2 times, first manifest.json: tool
-    lost: a thread whose folder is missing: manifest.json: threads[2]: thread 12
+    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59) [ATF-MANI-011]
+    mended: the manifest was wrong about the threads: manifest.json: threads: thread 9 is not listed [ATF-MANI-006]
+    mended: the manifest was wrong about the threads: manifest.json: threads[0].has_detail: false [ATF-MANI-007]
+    mended: the manifest was wrong about the threads: manifest.json: time_start_ns: 5 [ATF-MANI-008]
+    mended: the manifest was wrong about the threads: manifest.json: clock_type: 2 [ATF-MANI-009]
+    stays: threads with different clocks: manifest.json: clock_type: 1, 3 [ATF-SESS-005]
+    lost: an unknown key: 2 times, first manifest.json: tool [ATF-MANI-011]
+    lost: a thread whose folder is missing: manifest.json: threads[2]: thread 12 [ATF-MANI-005]
 ";
     assert_report(&report, 1, expected);
     assert!(!places.path("scrubbed/unreadable").exists());
@@ -199,9 +209,10 @@ a/pid_1: nothing to change, 1 event and 0 details of 1 thread
   manifest.json: 0 modules, 0 symbols
 a/pid_2: recovered, 1 event and 0 details of 1 thread
   thread_1: 1 event, 0 details
-  manifest.json: 0 modules, 0 symbols; the original had none
+  manifest.json: 0 modules, 0 symbols
+    mended: the original had no manifest: manifest.json [ATF-MANI-001]
   thread_1/core: not copied: not part of a thread
-  thread_2: not copied: not a folder
+  thread_2: not copied: not a folder [ATF-SESS-002]
   notes: not copied: not part of a session
   notes.txt: not copied: not part of a session
   renamed: not read: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
@@ -258,11 +269,11 @@ fn threads_that_are_left_out_are_not_the_manifest_s_fault() {
     let expected = "\
 session: recovered, 2 events and 0 details of 1 thread; 1 could not be read
   thread_1: 2 events, 0 details
-  thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); a copy is in unreadable/
-  thread_3: nothing was written: index.atf has 0 bytes
+  thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
+  thread_3: nothing was written: index.atf: 0 bytes [ATF-IFTR-001]
   manifest.json: 0 modules, 0 symbols
     lost: the entry of a thread that is left out: manifest.json: threads[1]: thread 2
-    lost: a thread whose folder is missing: manifest.json: threads[3]: thread 4
+    lost: a thread whose folder is missing: manifest.json: threads[3]: thread 4 [ATF-MANI-005]
 ";
     assert_report(&report, 2, expected);
     // The old manifest contains the name of thread 2.
