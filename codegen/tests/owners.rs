@@ -64,13 +64,17 @@ fn production() -> BTreeMap<String, String> {
         "atf",
         "atf/capi",
         "atf/cli",
+        "atf/export",
+        "atf/instrument",
         "atf/symbolize",
         "atf/synth",
+        "atf/tracing",
         "atf/bench",
         "conformance",
         "docs",
         "fuzz",
         "fuzz/safety",
+        "python/tables",
     ] {
         collect(&format!("{package}/src"), &mut files);
     }
