@@ -61,7 +61,7 @@
  * ends returns in a later segment.
  *
  * Forks. A forked child has the rings but no drain. Its events are lost, and recording them never
- * blocks; with survive_kill, a child must not record. In the child, atf_recording_thread, _flush,
+ * blocks. A child of vfork must not record. In the child, atf_recording_thread, _flush,
  * _set_window_open, _stop and _close return ATF_ERROR_STATE, but atf_recording_close still frees the
  * recording; atf_recording_wait_for_triggers returns ATF_TIMEOUT at once. The child can start a
  * recording of its own, in another session.

@@ -11,6 +11,7 @@ use super::{RecordOptions, RecordSummary, ThreadRecorder};
 use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Loss;
+use crate::sys::Origin;
 use crate::write::{SessionTotals, SessionWriter};
 
 /// The state that a recording's threads share.
@@ -19,6 +20,8 @@ pub(super) struct Shared {
     pub(super) session: Arc<SessionWriter>,
     pub(super) options: RecordOptions,
     pub(super) number: u64,
+    /// The recording process.
+    pub(super) origin: Origin,
     pub(super) state: Mutex<State>,
     /// Signals changes to `state`.
     pub(super) changed: Condvar,
@@ -103,6 +106,7 @@ impl Shared {
             session,
             options,
             number: RECORDINGS.fetch_add(1, Ordering::Relaxed),
+            origin: Origin::new(),
             state: Mutex::default(),
             changed: Condvar::new(),
             triggers: Arc::new(Triggers::new()),

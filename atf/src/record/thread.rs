@@ -191,13 +191,17 @@ impl DirectRecorder {
         self.write(timestamp_ns, |writer| writer.write(&event))
     }
 
-    /// Writes an event, unless the recording was stopped.
+    /// Writes an event, unless the recording was stopped, or this is a forked child, which shares
+    /// its parent's buffers.
     #[inline]
     fn write<T>(
         &mut self,
         timestamp_ns: u64,
         write: impl FnOnce(&mut ThreadWriter) -> Result<T>,
     ) -> Result<T, Lost> {
+        if self.shared.origin.is_forked() {
+            return Err(self.lose(timestamp_ns));
+        }
         match self.writer.with(write) {
             Some(written) => written.map_err(|error| self.lose_by(timestamp_ns, error)),
             None => Err(self.lose(timestamp_ns)),

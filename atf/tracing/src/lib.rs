@@ -120,8 +120,7 @@
 //! the recording of another event, in a thread's last destructors, and after the recording has
 //! ended. If the program is killed, aborts or calls [`std::process::exit`], the events in its rings
 //! are lost, unless it records with `survive_kill`. A forked child records nothing and never waits
-//! for its parent's threads; with `survive_kill` it must not enter spans, because it shares its
-//! parent's files.
+//! for its parent's threads.
 
 // A tracer must not crash the traced program.
 #![warn(

@@ -664,14 +664,13 @@ static void forks(int survive_kill) {
         alarm(60);
         SAYS(ATF_OK, atf_recording_trigger(recording, NULL));
         SAYS(ATF_TIMEOUT, atf_recording_wait_for_triggers(recording, UINT64_MAX));
-        if (!survive_kill) {
-            /* A full ring does not block. */
-            int status = ATF_OK;
-            for (uint64_t n = 20; n < 40; n++) {
-                status = (int)atf_recorder_record(recorder, n, 1, 1, 1, NULL);
-            }
-            SAYS(ATF_LOST_EVENT, status);
+        /* A full ring does not block. Without a ring, nothing is recorded. */
+        int status = ATF_OK;
+        for (uint64_t n = 20; n < 40; n++) {
+            status = (int)atf_recorder_record(recorder, n, 1, 1, 1, NULL);
         }
+        SAYS(ATF_LOST_EVENT, status);
+        if (survive_kill) SAYS(ATF_LOST_EVENT, atf_recording_record(recording, 40, 1, 1, 1, NULL));
         SAYS(ATF_ERROR_STATE, atf_recording_thread(recording, NULL, &another));
         SAYS(ATF_ERROR_STATE, atf_recording_flush(recording, DEADLINE_NS));
         SAYS(ATF_ERROR_STATE, atf_recording_stop(recording, &summary, sizeof summary));
