@@ -24,13 +24,21 @@ int main(int argc, char **argv) {
 /// The number of calls that the program makes. Each produces two events.
 const CALLS: u64 = 5_000_000;
 
-/// The setting that records through rings of this number of events.
-const RINGS: Option<(&str, &str)> = Some(("ATF_RING", "65536"));
+/// A setting of the recording library.
+type Setting = (&'static str, &'static str);
+/// Record through rings of this number of events.
+const RINGS: Setting = ("ATF_RING", "65536");
+/// Take times from the processor's counter.
+const COUNTER: Setting = ("ATF_CLOCK", "tsc");
 
 /// Adds the rows for a recorded program.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let library = build("instrument", "libatf_instrument.so")?;
-    let Some(program) = compile(&context.path("program"))? else {
+    let folder = context.path("program");
+    let (Some(program), Some(without_hooks)) = (
+        compile(&folder, "program", &["-finstrument-functions"])?,
+        compile(&folder, "without_hooks", &[])?,
+    ) else {
         context.report.skip("record a C program", "gcc");
         return Ok(());
     };
@@ -41,10 +49,10 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         command
     };
     let (traces, other) = (context.path("traces"), context.path("uftrace"));
-    let recorded = |watch: &mut Stopwatch, setting: Option<(&str, &str)>| {
+    let recorded = |watch: &mut Stopwatch, settings: &[Setting]| {
         let mut command = command();
         command.env("LD_PRELOAD", &library).env("ATF_OUT", &traces);
-        command.envs(setting);
+        command.envs(settings.iter().copied());
         time(watch, &mut command)?;
         Ok(fs::remove_dir_all(&traces)?)
     };
@@ -60,24 +68,22 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
             amount,
         });
     };
-    let plain = compare(
-        pairs,
-        Time::Wall,
-        |watch| time(watch, &mut command()),
-        |watch| recorded(watch, None),
-    )?;
-    add(
-        report,
-        "run a C program that only makes calls, hooks that do nothing",
-        "the same program, recorded",
-        None,
-        plain,
-    );
+    for (work, program) in [
+        (
+            "run a C program that only makes calls, compiled without hooks",
+            &without_hooks,
+        ),
+        ("run it with hooks that do nothing", &program),
+    ] {
+        let run = |watch: &mut Stopwatch| time(watch, Command::new(program).arg(calls.to_string()));
+        let plain = compare(pairs, Time::Wall, run, |watch| recorded(watch, &[]))?;
+        add(report, work, "the same program, recorded", None, plain);
+    }
     let rings = compare(
         pairs,
         Time::Wall,
-        |watch| recorded(watch, RINGS),
-        |watch| recorded(watch, None),
+        |watch| recorded(watch, &[RINGS]),
+        |watch| recorded(watch, &[]),
     )?;
     add(
         report,
@@ -100,16 +106,23 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     };
     // uftrace stores the events in a second process, which runs on another core if one is idle.
     let mut settings = vec![
-        ("record it without rings", Time::Wall, None),
-        ("record it without rings, CPU time", Time::Cpu, None),
-        ("record it through rings", Time::Wall, RINGS),
+        ("record it without rings", Time::Wall, &[][..]),
+        ("record it without rings, CPU time", Time::Cpu, &[]),
+        ("record it through rings", Time::Wall, &[RINGS]),
     ];
     if CounterClock::is_available() {
-        settings.push((
-            "record it without rings, times from the processor's counter",
-            Time::Wall,
-            Some(("ATF_CLOCK", "tsc")),
-        ));
+        settings.extend([
+            (
+                "record it without rings, times from the processor's counter",
+                Time::Wall,
+                &[COUNTER][..],
+            ),
+            (
+                "record it through rings, times from the processor's counter",
+                Time::Wall,
+                &[COUNTER, RINGS],
+            ),
+        ]);
     }
     for (work, kind, setting) in settings {
         let record = |watch: &mut Stopwatch| recorded(watch, setting);
@@ -126,15 +139,17 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
 }
 
 /// Compiles the program, or returns `None` if there is no compiler.
-fn compile(folder: &Path) -> Result<Option<PathBuf>> {
+fn compile(folder: &Path, name: &str, options: &[&str]) -> Result<Option<PathBuf>> {
     if !is_installed("gcc") {
         return Ok(None);
     }
     fs::create_dir_all(folder)?;
-    let (source, program) = (folder.join("program.c"), folder.join("program"));
+    let (source, program) = (folder.join("program.c"), folder.join(name));
     fs::write(&source, SOURCE)?;
     let status = Command::new("gcc")
-        .args(["-O2", "-finstrument-functions", "-o"])
+        .arg("-O2")
+        .args(options)
+        .arg("-o")
         .args([&program, &source])
         .status()?;
     if status.success() {
