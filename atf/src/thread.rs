@@ -407,8 +407,11 @@ fn has_finalized_details(folder: &Path, options: OpenOptions) -> bool {
 /// Returns whether a known checksum of either file is wrong.
 fn have_changed(index: &IndexReader, detail: Option<&DetailReader>) -> Result<bool> {
     let detail = detail.map(DetailReader::checksum).transpose()?;
-    let is_bad = |checksum| matches!(checksum, Checksum::Bad { .. });
-    Ok(index.known_checksum().into_iter().chain(detail).any(is_bad))
+    Ok(is_bad(index.known_checksum()) || is_bad(detail))
+}
+
+fn is_bad(checksum: Option<Checksum>) -> bool {
+    matches!(checksum, Some(Checksum::Bad { .. }))
 }
 
 /// Returns the error for links to missing details, if the greatest link is known from a pass over
@@ -444,7 +447,7 @@ pub(crate) fn problems_beside(
         None => Ok(None),
     };
     if let Ok(Some(count)) = stated {
-        let has_changed = have_changed(index, None).unwrap_or_default();
+        let has_changed = is_bad(index.known_checksum());
         let dangling = dangling(index, count, false).filter(|_| !has_changed);
         return dangling.into_iter().collect();
     }
