@@ -18,6 +18,7 @@
 //! | the program ends by `exit` | all threads are finalized, even those still running |
 //! | the main thread calls `pthread_exit` | the process ends within 50 ms of its last thread, and the destructors are recorded on a thread of this library |
 //! | memory runs out | the program continues; threads for which there is not enough memory are not recorded, and their events are counted as lost |
+//! | the disk is full, or a file cannot be written | the program continues; the thread's later events are lost, and counted if the manifest can be written; the error is reported when the program ends |
 //! | the program has more rights than its user, as with setuid | nothing is recorded |
 //! | a signal, `_exit`, `quick_exit` or `exec` ends the program | without rings, no event is lost; `atf recover` finalizes the files |
 //! | a signal handler interrupts the recording of an event | the handler's events are lost, and counted |

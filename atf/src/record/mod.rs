@@ -131,9 +131,9 @@ pub enum Overflow {
     DropDetail,
     /// The event is dropped, together with its detail.
     DropNewest,
-    /// The thread waits for room, so nothing is lost while the drain runs. A payload larger than
-    /// the capacity is dropped. With a [`Window`], a payload larger than half of the capacity is
-    /// dropped too, unless there is room.
+    /// The thread waits for room, so nothing is lost while the drain runs. If the drain exists but
+    /// never runs, the thread waits forever. A payload larger than the capacity is dropped. With a
+    /// [`Window`], a payload larger than half of the capacity is dropped too, unless there is room.
     Block,
 }
 
