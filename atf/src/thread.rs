@@ -326,7 +326,9 @@ impl ThreadReader {
     fn wrong_flag(&self) -> Option<Error> {
         let header = self.index.header();
         let (flag, file) = (header.has_detail_file(), self.has_detail_file());
-        if flag == file || !matches!(self.index.completeness(), Completeness::Finalized) {
+        // The header of a finalized file without events may be the placeholder.
+        let is_finalized = matches!(self.index.completeness(), Completeness::Finalized);
+        if flag == file || !is_finalized || header.is_placeholder() {
             return None;
         }
         let error = Error::new(ErrorKind::WrongDetailFlag { flag, file });

@@ -8,27 +8,14 @@ use crate::wire::Record;
 use crate::{Completeness, Error, Result};
 
 use super::content;
-use super::end::{self, End, EndRules, FooterFacts, Times};
+use super::end::{self, End, FooterFacts, Times};
 use super::link::Backward;
 use super::one_pass::Links;
 use super::output::{Output, add_problem, refused, report_on};
+use crate::check::end_rules::DETAIL;
 use crate::check::finding::{FileReport, Finding, Kind};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
-
-pub(crate) const END: EndRules = EndRules {
-    finalized: &rules::ATF_DFTR_001,
-    checksum: &rules::ATF_DFTR_004,
-    checksum_ieee: &rules::ATF_DFTR_005,
-    checksum_absent: &rules::ATF_DFTR_006,
-    times: &rules::ATF_DFTR_007,
-    reserved: &rules::ATF_DFTR_008,
-    nothing_behind: &rules::ATF_DFTR_009,
-    whole_event: &rules::ATF_DFTR_010,
-    zero_tail: &rules::ATF_DFTR_011,
-    whole_footer: &rules::ATF_DFTR_012,
-    placeholder: &rules::ATF_DHDR_012,
-};
 
 /// Checks a detail file on its own.
 pub(super) fn file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Output) {
@@ -81,7 +68,7 @@ pub(super) fn check(
         times: times(detail)?,
         footer,
     };
-    end::check(&end, &END, report)?;
+    end::check(&end, &DETAIL, report)?;
     Ok(())
 }
 
@@ -154,7 +141,7 @@ pub fn detail_repeats(detail: &DetailReader) -> Result<Vec<Finding>> {
     if let Some((footer, offset)) = detail.footer().zip(detail.footer_offset()) {
         let at = At::footer(Record::DetailFooter, detail.wire(), offset);
         let found = (footer.time_start_ns, footer.time_end_ns);
-        end::footer_times(&at, found, times(detail)?, &END, &mut report);
+        end::footer_times(&at, found, times(detail)?, &DETAIL, &mut report);
     }
     Ok(report.into_findings())
 }

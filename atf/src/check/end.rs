@@ -3,25 +3,11 @@
 use crate::{Checksum, Completeness, Error};
 
 use super::output::add_problem;
+use crate::check::end_rules::EndRules;
 use crate::check::finding::{FileReport, Findings, Place};
 use crate::check::place::At;
 use crate::check::rules::Rule;
 use crate::text::counted;
-
-/// The rules about the end of an index file or a detail file.
-pub(crate) struct EndRules {
-    pub(crate) finalized: &'static Rule,
-    pub(crate) checksum: &'static Rule,
-    pub(crate) checksum_ieee: &'static Rule,
-    pub(crate) checksum_absent: &'static Rule,
-    pub(crate) times: &'static Rule,
-    pub(crate) reserved: &'static Rule,
-    pub(crate) nothing_behind: &'static Rule,
-    pub(crate) whole_event: &'static Rule,
-    pub(crate) zero_tail: &'static Rule,
-    pub(crate) whole_footer: &'static Rule,
-    pub(crate) placeholder: &'static Rule,
-}
 
 /// The end of a file, as its reader determined it.
 pub(super) struct End<'a> {

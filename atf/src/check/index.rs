@@ -7,26 +7,13 @@ use crate::index::IndexReader;
 use crate::wire::Record;
 use crate::{Clock, Error, IndexFlags, Os, Result};
 
-use super::end::{self, End, EndRules, FooterFacts, Times};
+use super::end::{self, End, FooterFacts, Times};
 use super::events::Events;
 use super::output::{Output, add_problem, refused, report_on};
+use crate::check::end_rules::INDEX;
 use crate::check::finding::{FileReport, Finding, Kind};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
-
-pub(crate) const END: EndRules = EndRules {
-    finalized: &rules::ATF_IFTR_001,
-    checksum: &rules::ATF_IFTR_004,
-    checksum_ieee: &rules::ATF_IFTR_005,
-    checksum_absent: &rules::ATF_IFTR_006,
-    times: &rules::ATF_IFTR_007,
-    reserved: &rules::ATF_IFTR_008,
-    nothing_behind: &rules::ATF_IFTR_009,
-    whole_event: &rules::ATF_IFTR_010,
-    zero_tail: &rules::ATF_IFTR_011,
-    whole_footer: &rules::ATF_IFTR_012,
-    placeholder: &rules::ATF_IHDR_017,
-};
 
 /// Checks an index file on its own.
 pub(super) fn file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output) {
@@ -79,7 +66,7 @@ pub(super) fn check(
         times,
         footer,
     };
-    end::check(&end, &END, report)?;
+    end::check(&end, &INDEX, report)?;
     Ok(times)
 }
 
@@ -153,7 +140,7 @@ pub fn index_repeats(index: &IndexReader) -> Result<Vec<Finding>> {
     if let Some((footer, offset)) = index.footer().zip(index.footer_offset()) {
         let at = At::footer(Record::IndexFooter, index.wire(), offset);
         let found = (footer.time_start_ns, footer.time_end_ns);
-        end::footer_times(&at, found, times, &END, &mut report);
+        end::footer_times(&at, found, times, &INDEX, &mut report);
     }
     Ok(report.into_findings())
 }

@@ -35,11 +35,12 @@
 //! ```
 
 pub(crate) mod content;
-pub(crate) mod detail;
+mod detail;
 pub(crate) mod end;
+pub(crate) mod end_rules;
 mod events;
 mod finding;
-pub(crate) mod index;
+mod index;
 mod json;
 pub(crate) mod link;
 pub(crate) mod manifest;

@@ -1,9 +1,9 @@
 //! Maps a reader's problems to the rules that they break.
 
+use super::end_rules;
 use super::finding::Kind;
 use super::link::rule_of_dangling;
 use super::rules::{Rule, table as rules};
-use super::{detail, index};
 use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE};
 use crate::{Error, ErrorKind};
 
@@ -76,15 +76,15 @@ pub enum Fact {
 #[must_use]
 pub const fn rule_of_fact(kind: Kind, fact: Fact) -> Option<&'static Rule> {
     Some(match (kind, fact) {
-        (Kind::Index, Fact::BytesAfterFooter) => index::END.nothing_behind,
-        (Kind::Index, Fact::IeeeChecksum) => index::END.checksum_ieee,
+        (Kind::Index, Fact::BytesAfterFooter) => end_rules::INDEX.nothing_behind,
+        (Kind::Index, Fact::IeeeChecksum) => end_rules::INDEX.checksum_ieee,
         (Kind::Index, Fact::Hole) => &rules::ATF_IEVT_006,
         (Kind::Index, Fact::TimeGoesBack) => &rules::ATF_IEVT_001,
         (Kind::Index, Fact::LinksElsewhere) => &rules::ATF_LINK_001,
         (Kind::Index, Fact::LinkOutOfOrder) => &rules::ATF_LINK_005,
         (Kind::Index, Fact::ClocksDiffer) => &rules::ATF_SESS_005,
-        (Kind::Detail, Fact::BytesAfterFooter) => detail::END.nothing_behind,
-        (Kind::Detail, Fact::IeeeChecksum) => detail::END.checksum_ieee,
+        (Kind::Detail, Fact::BytesAfterFooter) => end_rules::DETAIL.nothing_behind,
+        (Kind::Detail, Fact::IeeeChecksum) => end_rules::DETAIL.checksum_ieee,
         (Kind::Ring, Fact::RingLeftOver) => &rules::ATF_RING_001,
         (Kind::Manifest, Fact::NoManifest) => &rules::ATF_MANI_001,
         (Kind::Folder, Fact::NotAThread) => &rules::ATF_SESS_002,

@@ -5,9 +5,10 @@ use std::ops::Range;
 use super::report::{DropReason, NoteKind, Notes, Place, ThreadReport};
 use super::salvage::SalvagedDetails;
 use super::unreadable;
-use crate::check::end::{EndRules, Times};
+use crate::check::end::Times;
+use crate::check::end_rules::{self, EndRules};
 use crate::check::rules::Rule;
-use crate::check::{self, Kind, rule_of};
+use crate::check::{Kind, rule_of};
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::detail::DetailReader;
@@ -48,7 +49,7 @@ pub(super) fn index(index: &IndexReader, times: Times, report: &mut ThreadReport
     let end = End {
         file: INDEX_FILE,
         kind: Kind::Index,
-        rules: check::index::END,
+        rules: end_rules::INDEX,
         input: index.input(),
         events_offset: index.header().events_offset,
         events_end: index.events_end(),
@@ -84,7 +85,7 @@ pub(super) fn detail(
     let mut end = End {
         file: DETAIL_FILE,
         kind: Kind::Detail,
-        rules: check::detail::END,
+        rules: end_rules::DETAIL,
         input: &detail.input,
         events_offset: detail.header().events_offset,
         events_end: detail.events_end(),

@@ -575,7 +575,9 @@ int main(void) {
     let words = [record.get_program()].into_iter().chain(record.get_args());
     let line: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
     let mut command = Command::new("script");
-    command.args(["-q", "-e", "-c", &line.join(" "), "/dev/null"]);
+    // Without `exec`, some shells would remain in the foreground and end by the signal.
+    let line = format!("exec {}", line.join(" "));
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]);
     command.current_dir(folder.path()).stdin(Stdio::piped());
     let mut terminal = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut output = terminal.stdout.take().unwrap();
