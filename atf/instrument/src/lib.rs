@@ -33,10 +33,10 @@
 
 //! Known limits:
 //!
-//! - The program may wait forever if a first call comes from an allocator that holds its lock, or
-//!   from a signal handler that interrupted `malloc`: the first call of the process, of a module
-//!   whose functions are selected by name or size, or, with details, of a thread. There, the C
-//!   library allocates memory.
+//! - If an instrumented signal handler makes the first call that its thread records, it allocates
+//!   memory. If the handler interrupted `malloc`, it may wait forever. So may a program whose own
+//!   allocator has hooks and calls them while it holds its lock, whenever a hook needs memory: at a
+//!   first call, and when more than 256 calls are open.
 //! - The library runs a thread of its own, so system calls that require a single-threaded process,
 //!   such as `unshare(CLONE_NEWUSER)`, fail.
 //! - If a thread with asynchronous cancellation (`PTHREAD_CANCEL_ASYNCHRONOUS`) is cancelled in a

@@ -131,7 +131,6 @@ pub(crate) extern "C" fn forked() {
 static BEGIN: extern "C" fn() = begin;
 
 extern "C" fn begin() {
-    memory::prepare();
     // SAFETY: the functions belong to this library, which is never unloaded, because its hooks are
     // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };

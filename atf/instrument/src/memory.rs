@@ -1,19 +1,13 @@
-//! Allocates this library's memory apart from the program's, and keeps the library working after the
-//! program has used up all memory.
-//!
-//! The functions of the program's allocator may have hooks. If they call one while they hold the
-//! allocator's lock, the hook must not call that allocator, so the library has its own.
+//! Keeps this library working after the program has used up all memory.
 //!
 //! Rust ends a process that is out of memory, but a traced program may be able to continue. A small
 //! reserve therefore serves allocations that the system refuses. Code that makes large allocations
 //! handles their failure, and while memory is short, no further threads are recorded.
 
-use std::alloc::{GlobalAlloc, Layout};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use dlmalloc::GlobalDlmalloc;
 
 /// The size of the reserve in bytes. It takes no memory until it is used.
 const SIZE: usize = 2 << 20;
@@ -30,24 +24,17 @@ pub(crate) fn is_short() -> bool {
     RESERVE.used.load(Ordering::Relaxed) > SIZE / 2
 }
 
-/// Registers the allocator's fork handlers, which must run inside all others: before the first event
-/// and before other handlers are registered.
-pub(crate) fn prepare() {
-    // SAFETY: the library is being loaded, so no other thread of it can be allocating.
-    unsafe { dlmalloc::enable_alloc_after_fork() };
-}
-
 /// Unlocks the reserve in a forked child, where no other thread runs.
 pub(crate) fn forked() {
     RESERVE.is_locked.store(false, Ordering::Release);
 }
 
-// SAFETY: each method passes the caller's guarantees on to the allocator or to the reserve, depending
-// on which of them owns the block.
+// SAFETY: each method passes the caller's guarantees on to the system's allocator or to the
+// reserve, depending on which of them owns the block.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: guaranteed by the caller.
-        let block = unsafe { GlobalDlmalloc.alloc(layout) };
+        let block = unsafe { System.alloc(layout) };
         if block.is_null() {
             RESERVE.take(layout)
         } else {
@@ -57,14 +44,14 @@ unsafe impl GlobalAlloc for Memory {
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if !RESERVE.give_back(block, layout.size()) {
-            // SAFETY: guaranteed by the caller; the block is not in the reserve.
-            unsafe { GlobalDlmalloc.dealloc(block, layout) };
+            // SAFETY: guaranteed by the caller; the block is the system's.
+            unsafe { System.dealloc(block, layout) };
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: guaranteed by the caller.
-        let block = unsafe { GlobalDlmalloc.alloc_zeroed(layout) };
+        let block = unsafe { System.alloc_zeroed(layout) };
         if !block.is_null() {
             return block;
         }
@@ -78,8 +65,8 @@ unsafe impl GlobalAlloc for Memory {
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !RESERVE.contains(block) {
-            // SAFETY: guaranteed by the caller; the block is not in the reserve.
-            let moved = unsafe { GlobalDlmalloc.realloc(block, layout, size) };
+            // SAFETY: guaranteed by the caller; the block is the system's.
+            let moved = unsafe { System.realloc(block, layout, size) };
             if !moved.is_null() {
                 return moved;
             }

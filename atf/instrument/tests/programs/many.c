@@ -1,4 +1,5 @@
 /* Runs many threads. Only `leaf` has hooks, so each call produces two events. */
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +37,7 @@ static BARE void at_once(int count) {
     printf("%ld\n", used.ru_maxrss);
 }
 
-/* Returns how much resident memory this process does not share with files, in bytes. */
-static BARE size_t private_memory(void) {
-    size_t all = 0, shared = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%*u %zu %zu", &all, &shared) != 2) exit(1);
-    fclose(file);
-    return (all - shared) * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Runs threads one after the other and returns how much memory is in use at the end. */
+/* Runs threads one after the other and returns how many bytes are allocated at the end. */
 static BARE size_t one_by_one(int count) {
     for (int n = 0; n < count; n++) {
         pthread_t thread;
@@ -54,7 +46,7 @@ static BARE size_t one_by_one(int count) {
     }
     /* A flight recorder keeps the threads' events for a second. */
     usleep(1500000);
-    return private_memory();
+    return mallinfo2().uordblks;
 }
 
 BARE int main(int argc, char **argv) {
@@ -74,7 +66,7 @@ BARE int main(int argc, char **argv) {
             /* On a busy machine, the library frees the last threads' memory later. */
             for (int n = 0; n < 50 && after > before + 10 * (size_t)count; n++) {
                 usleep(100000);
-                after = private_memory();
+                after = mallinfo2().uordblks;
             }
         }
         printf("%zu\n", after > before ? (after - before) / (size_t)count : 0);

@@ -177,20 +177,3 @@ fn a_flight_recorder_keeps_the_last_calls_of_many_threads_that_have_ended() {
         }
     });
 }
-
-#[test]
-fn a_program_s_allocator_may_have_hooks() {
-    Program::each("allocator.c", |program| {
-        for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_DETAILS", "all")]] {
-            let run = program.finished(program.command(&[]).envs(variables.iter().copied()));
-            assert!(
-                run.output.status.success(),
-                "{variables:?}: {:?}",
-                run.output
-            );
-            let trace = run.session().accepted();
-            assert_eq!(trace.lost() + trace.lost_in_unlisted_threads(), 0);
-            assert!(trace.calls().returned >= run.counted(), "{variables:?}");
-        }
-    });
-}
