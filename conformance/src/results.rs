@@ -332,7 +332,7 @@ named! {
         /// The events and their values: no crashes, no events that are not in the file, no loss of
         /// provably complete events, no wrong values, and no reads outside the session.
         Data = "data",
-        /// What a reader reports about the data: the verdict, the count source, the checksum state,
+        /// The reader's statements about the data: the verdict, the count source, the checksum state,
         /// the manifest state, and the trailing bytes.
         Label = "label",
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// What a thread does.
+/// The function that a thread runs.
 type Work = Box<dyn FnOnce() + Send>;
 /// Waits for a thread to end, and returns whether it ended without a panic.
 type Joining = Box<dyn FnOnce() -> bool + Send>;

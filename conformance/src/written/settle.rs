@@ -21,7 +21,7 @@ pub(super) struct Settled {
     pub(super) lost: Vec<Note>,
 }
 
-/// What a thread's files contain.
+/// The contents of a thread's files.
 struct Held {
     events: usize,
     details: usize,

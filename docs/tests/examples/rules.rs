@@ -22,12 +22,12 @@ fn commands_name_only_rules_that_check_finds_broken() {
             .join(facts["path"].as_str().expect("a path"));
         let rules = |commands: &str| {
             let trace = trace.display();
-            let output = sandbox.sh(&format!("t={trace}; {{ {commands}; }} 2>&1 || true"));
+            let output = sandbox.sh(&format!("t='{trace}'; {{ {commands}; }} 2>&1 || true"));
             ids(&String::from_utf8_lossy(&output.stdout))
         };
-        let broken = rules("atf check --json $t");
+        let broken = rules("atf check --json \"$t\"");
         // Other commands report the same problems as `last`.
-        let others = rules("atf info --verify $t; atf last $t");
+        let others = rules("atf info --verify \"$t\"; atf last \"$t\"");
         let more: Vec<_> = others.difference(&broken).collect();
         assert!(more.is_empty(), "{}: {more:?}", trace.display());
         named += others.len();

@@ -8,7 +8,6 @@ use super::Engine;
 use crate::check::rules::Rule;
 use crate::check::thread::are_comparable;
 use crate::check::{Fact, Kind, rule_of, rule_of_fact};
-use crate::completeness::Completeness;
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, is_numbered};
@@ -168,14 +167,11 @@ impl Engine<'_> {
         progress: &mut Progress<'_>,
     ) -> Result<Rewritten, Failure> {
         for error in thread.disagreements() {
-            let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
-            let (file, rule) = match error.kind() {
-                ErrorKind::WrongDetailFlag { .. } if is_finalized => {
-                    (INDEX_FILE, rule_of(Kind::Index, &error))
-                }
-                ErrorKind::WrongDetailFlag { .. } => (INDEX_FILE, None),
-                _ => (DETAIL_FILE, rule_of(Kind::Detail, &error)),
+            let (file, kind) = match error.kind() {
+                ErrorKind::WrongDetailFlag { .. } => (INDEX_FILE, Kind::Index),
+                _ => (DETAIL_FILE, Kind::Detail),
             };
+            let rule = rule_of(kind, &error);
             let place = || Place::of(file, &error);
             report.notes.add(NoteKind::HeaderDisagrees, rule, place);
         }
