@@ -17,7 +17,6 @@ use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten};
 use crate::report::Summed;
 use crate::target::{are_of_one_run, several};
-use crate::text::Counted;
 use crate::time::Time;
 
 /// The selected part of a trace.
@@ -148,18 +147,15 @@ impl Opened {
     /// Reports what is missing or damaged.
     fn tell(&self, summary: &Summary, told: &mut Told) -> State {
         for (part, totals) in self.parts.iter().zip(&summary.totals) {
-            if totals.open + totals.unmatched + totals.lost_events + totals.out_of_order > 0 {
-                let sums = Summed {
-                    totals,
-                    range_ns: part.range_ns(&self.options),
-                    unwritten: part.unwritten(),
-                };
+            let sums = Summed {
+                totals,
+                origin_ns: part.origin_ns(),
+                range_ns: part.range_ns(&self.options),
+                unwritten: part.unwritten(),
+            };
+            if sums.has_more_than_calls() {
                 complain(format_args!("{}: {sums}", part.path.display()));
             }
-        }
-        if summary.lost_details > 0 {
-            let details = Counted(summary.lost_details, "detail");
-            complain(format_args!("the tracer lost {details}"));
         }
         if summary.is_cut {
             complain(

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use atf::analyze::Totals;
 use atf::manifest::{Loss, Manifest, ManifestThread};
 use serde::Serialize;
 
@@ -39,6 +40,14 @@ impl Lost {
         Self {
             events: info(manifest.lost_events),
             details: None,
+        }
+    }
+
+    /// Returns the losses in an analysis, ignoring losses of 0.
+    pub(crate) fn in_all(totals: &Totals) -> Self {
+        Self {
+            events: info(totals.lost_events),
+            details: info(totals.lost_details),
         }
     }
 

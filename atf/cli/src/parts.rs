@@ -189,7 +189,7 @@ impl Part {
     pub(crate) fn threads(&self) -> Threads<'_> {
         match &self.reader {
             Reader::Process(segments) => segments.into(),
-            Reader::Thread(thread, _) => (&**thread).into(),
+            Reader::Thread(thread, session) => Threads::of_thread(thread, session.as_deref()),
             Reader::Index(index) => (&**index).into(),
         }
     }
@@ -264,7 +264,7 @@ impl Part {
     pub(crate) fn lost_events(&self) -> Option<Loss> {
         let lost = match &self.reader {
             Reader::Process(segments) => segments.lost_events(),
-            Reader::Thread(..) | Reader::Index(_) => self.manifest()?.lost_events,
+            Reader::Thread(..) | Reader::Index(_) => None,
         }?;
         Some(match &self.clock {
             Some(clock) => {

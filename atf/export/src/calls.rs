@@ -7,7 +7,7 @@ use atf::session::Problem;
 use atf::spans::Unmatched;
 use atf::thread::ThreadReader;
 
-use crate::notes::{count_of, notes_of};
+use crate::notes::notes_of;
 use crate::{Detail, End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// An adapter that adds names and details to calls.
@@ -18,10 +18,8 @@ pub(crate) struct Calls<'a, 's> {
     sink: &'s mut dyn Sink<'a>,
     thread: Thread,
     details: Option<ThreadReader>,
-    lost_of_thread: Option<atf::manifest::Loss>,
     totals: Vec<ThreadTotals>,
     problems: Vec<Problem>,
-    lost_details: u64,
 }
 
 impl<'a, 's> Calls<'a, 's> {
@@ -44,10 +42,8 @@ impl<'a, 's> Calls<'a, 's> {
                 name: None,
             },
             details: None,
-            lost_of_thread: None,
             totals: Vec::new(),
             problems: Vec::new(),
-            lost_details: 0,
         }
     }
 
@@ -56,9 +52,9 @@ impl<'a, 's> Calls<'a, 's> {
         self.thread.number
     }
 
-    /// Returns the threads' totals and problems, and the number of lost details.
-    pub(crate) fn into_found(self) -> (Vec<ThreadTotals>, Vec<Problem>, u64) {
-        (self.totals, self.problems, self.lost_details)
+    /// Returns the threads' totals and problems.
+    pub(crate) fn into_found(self) -> (Vec<ThreadTotals>, Vec<Problem>) {
+        (self.totals, self.problems)
     }
 
     /// Reads an event's detail. If it cannot be read, the thread's problems contain the reason.
@@ -87,7 +83,6 @@ impl CallVisitor for Calls<'_, '_> {
             id: thread.id(),
             name: thread.name().map(str::to_owned),
         };
-        self.lost_of_thread = thread.lost_details();
         self.details = None;
         Ok(self.sink.thread(&self.thread)?)
     }
@@ -130,12 +125,7 @@ impl CallVisitor for Calls<'_, '_> {
         totals: Option<&ThreadTotals>,
         problems: &[Problem],
     ) -> Result<(), Error> {
-        let notes = notes_of(
-            totals,
-            self.lost_of_thread,
-            self.process.unwritten(),
-            problems,
-        );
+        let notes = notes_of(totals, self.process.unwritten(), problems);
         let times = totals.and_then(|totals| totals.times);
         self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,
@@ -143,11 +133,7 @@ impl CallVisitor for Calls<'_, '_> {
             notes: &notes,
         })?;
         self.problems.extend_from_slice(problems);
-        if let Some(totals) = totals {
-            self.totals.push(totals.clone());
-            let lost = count_of(self.lost_of_thread);
-            self.lost_details = self.lost_details.saturating_add(lost);
-        }
+        self.totals.extend(totals.cloned());
         Ok(())
     }
 }

@@ -90,17 +90,13 @@ pub fn export_to<'a>(
         let mut calls = Calls::new(process, pid, threads, &info, sink);
         let problems = analyze::calls(process.threads, &process.options(options), &mut calls)?;
         threads = calls.thread_count();
-        let (totals, of_threads, lost_details) = calls.into_found();
+        let (totals, of_threads) = calls.into_found();
         let lost = lost(process.lost_events(), Missing::Events);
         let lost = lost.map(|lost| format!("threads without files: {lost}"));
         let of_session = problems.iter().map(|it| it.error.to_string());
         let notes: Vec<_> = lost.into_iter().chain(of_session).collect();
         sink.process_end(&notes)?;
-        summary.add(
-            &totals,
-            lost_details,
-            problems.into_iter().chain(of_threads),
-        );
+        summary.add(&totals, problems.into_iter().chain(of_threads));
     }
     sink.finish()?;
     Ok(summary)

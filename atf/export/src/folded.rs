@@ -5,7 +5,7 @@ use std::io::Write;
 use atf::analyze::{Node, Options};
 
 use crate::names::{OTHERS, name_of};
-use crate::notes::{count_of, notes_of_process};
+use crate::notes::notes_of_process;
 use crate::{Error, Process, Summary};
 
 /// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit
@@ -54,8 +54,7 @@ pub(crate) fn write(
             stack.push(above, &format!("({note})"));
             writeln!(out, "{} 0", stack.text)?;
         }
-        let lost = count_of(process.lost_details(&tree.threads));
-        summary.add(&tree.threads, lost, tree.problems);
+        summary.add(&tree.threads, tree.problems);
     }
     out.flush()?;
     Ok(summary)

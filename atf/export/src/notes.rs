@@ -6,15 +6,9 @@ use atf::session::Problem;
 
 use crate::Process;
 
-/// Returns how many events or details were lost.
-pub(crate) fn count_of(loss: Option<Loss>) -> u64 {
-    loss.map_or(0, |loss| loss.count)
-}
-
 /// Returns sentences about missing or damaged data in a thread, for formats that can include them.
 pub(crate) fn notes_of(
     totals: Option<&ThreadTotals>,
-    lost_details: Option<Loss>,
     unwritten: Option<Missing>,
     problems: &[Problem],
 ) -> Vec<String> {
@@ -23,7 +17,7 @@ pub(crate) fn notes_of(
     };
     let losses = [
         lost(totals.lost_events, Missing::Events),
-        lost(lost_details, Missing::Details),
+        lost(totals.lost_details, Missing::Details),
         unwritten,
     ];
     let counts = counted(&Totals::of(std::slice::from_ref(totals)));
@@ -39,15 +33,14 @@ pub(crate) fn notes_of_process(
     threads: &[ThreadTotals],
     problems: &[Problem],
 ) -> Vec<String> {
-    let of_threads = threads.iter().filter_map(|thread| thread.lost_events);
-    let events = of_threads.chain(process.lost_events()).reduce(Loss::plus);
+    let totals = Totals::of(threads);
+    let all = totals.lost_events.into_iter().chain(process.lost_events());
     let losses = [
-        lost(events, Missing::Events),
-        lost(process.lost_details(threads), Missing::Details),
+        lost(all.reduce(Loss::plus), Missing::Events),
+        lost(totals.lost_details, Missing::Details),
         process.unwritten(),
     ];
-    let counts = counted(&Totals::of(threads));
-    counts
+    counted(&totals)
         .chain(missing(losses))
         .chain(told(problems))
         .collect()

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::slice;
 
-use atf::analyze::{self, Options, ThreadTotals, Threads, Tree};
+use atf::analyze::{self, Options, Threads, Tree};
 use atf::clock::MediaClock;
 use atf::index::IndexReader;
-use atf::manifest::{Loss, ManifestThread, Missing};
+use atf::manifest::{Loss, Missing};
 use atf::session::{ProcessName, Segments, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
@@ -54,7 +54,7 @@ impl<'a> Process<'a> {
     #[must_use]
     pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
         Self {
-            threads: thread.into(),
+            threads: Threads::of_thread(thread, session),
             sessions: session.map(slice::from_ref).unwrap_or_default(),
             names: session.map(|session| Names::Symbols(session.symbols())),
             clock: None,
@@ -119,12 +119,6 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Returns the threads in the manifests of all segments.
-    pub(crate) fn listed(&self) -> impl Iterator<Item = &'a ManifestThread> {
-        let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
-        manifests.flat_map(|manifest| &manifest.threads)
-    }
-
     /// Returns whether details contain fields.
     pub(crate) fn has_detail_fields(&self) -> bool {
         let mut manifests = self.sessions.iter().filter_map(SessionReader::manifest);
@@ -135,21 +129,9 @@ impl<'a> Process<'a> {
     pub(crate) fn lost_events(&self) -> Option<Loss> {
         let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
         let losses = manifests.filter_map(|manifest| manifest.lost_events);
-        Some(self.on_clock(losses.reduce(Loss::plus)?))
-    }
-
-    /// Returns the details that the tracer lost in these threads.
-    pub(crate) fn lost_details(&self, threads: &[ThreadTotals]) -> Option<Loss> {
-        let is_read =
-            |listed: &&ManifestThread| threads.iter().any(|thread| thread.thread == listed.id);
-        let losses = self.listed().filter(is_read);
-        let losses = losses.filter_map(|listed| listed.lost_details);
-        Some(self.on_clock(losses.reduce(Loss::plus)?))
-    }
-
-    fn on_clock(&self, loss: Loss) -> Loss {
-        let [first_ns, last_ns] = [loss.first_ns, loss.last_ns].map(|ns| self.time(ns));
-        Loss::new(loss.count, first_ns, last_ns)
+        let all = losses.reduce(Loss::plus)?;
+        let [first_ns, last_ns] = [all.first_ns, all.last_ns].map(|ns| self.time(ns));
+        Some(Loss::new(all.count, first_ns, last_ns))
     }
 
     /// Returns the events that the tracer had not yet written when it ended.

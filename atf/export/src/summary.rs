@@ -9,8 +9,6 @@ use atf::session::Problem;
 pub struct Summary {
     /// Each process's totals over its threads.
     pub totals: Vec<Totals>,
-    /// How many details the tracer lost.
-    pub lost_details: u64,
     /// Which events are missing or changed, and which threads were not read.
     pub problems: Vec<Problem>,
     /// Whether a limit cut off parts of the trace. The output reports this too.
@@ -27,11 +25,9 @@ impl Summary {
     pub(crate) fn add(
         &mut self,
         threads: &[ThreadTotals],
-        lost_details: u64,
         problems: impl IntoIterator<Item = Problem>,
     ) {
         self.totals.push(Totals::of(threads));
-        self.lost_details = self.lost_details.saturating_add(lost_details);
         self.problems.extend(problems);
     }
 }

@@ -9,7 +9,6 @@ use super::walk::{Began, Ended, Observer, Walk};
 use super::{Options, ThreadTotals, Threads};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
-use crate::manifest::Loss;
 use crate::session::Problem;
 use crate::spans::{Depth, SpanEnd, Unmatched};
 use crate::thread::ThreadReader;
@@ -74,7 +73,6 @@ pub trait CallVisitor {
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadStart<'a> {
     unit: &'a Unit<'a>,
-    options: &'a Options,
 }
 
 impl ThreadStart<'_> {
@@ -88,12 +86,6 @@ impl ThreadStart<'_> {
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.unit.name()
-    }
-
-    /// Returns how many details the tracer lost, according to the manifest.
-    #[must_use]
-    pub fn lost_details(&self) -> Option<Loss> {
-        self.unit.lost(self.options, |listed| listed.lost_details)
     }
 }
 
@@ -192,7 +184,7 @@ pub fn calls<'a, V: CallVisitor>(
     let (units, problems) = threads.into().select(options);
     for unit in units {
         let unit = &unit;
-        visitor.thread_start(&ThreadStart { unit, options })?;
+        visitor.thread_start(&ThreadStart { unit })?;
         let mut problems = Vec::new();
         let of_details = RefCell::new(Vec::new());
         let calls = Calls::new(visitor, &of_details);
@@ -210,7 +202,7 @@ pub fn calls<'a, V: CallVisitor>(
             problems.extend(end.given_up(totals.given_up));
         }
         add_new(&mut problems, of_details.take());
-        totals.lost_events = unit.lost(options, |listed| listed.lost_events);
+        [totals.lost_events, totals.lost_details] = unit.losses(options);
         let analysed = unit.analysed(end.map(|_| totals), problems);
         visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;
     }

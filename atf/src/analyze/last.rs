@@ -168,6 +168,7 @@ fn of_unit(
             }
         }
     });
+    let [lost_events, lost_details] = unit.losses(options);
     let mut result = end.as_ref().map(|end| LastOfThread {
         given_up,
         thread: unit.id(),
@@ -179,8 +180,8 @@ fn of_unit(
         outermost,
         events: latest.into(),
         ring: None,
-        lost_events: unit.lost(options, |listed| listed.lost_events),
-        lost_details: unit.lost(options, |listed| listed.lost_details),
+        lost_events,
+        lost_details,
         completeness: end.completeness.clone(),
     });
     if let (Some(end), Some(thread)) = (&end, &mut result) {

@@ -69,7 +69,7 @@ use std::slice;
 use crate::clock::MediaClock;
 use crate::error::{Error, Result};
 use crate::index::IndexReader;
-use crate::manifest::Loss;
+use crate::manifest::{Loss, ManifestThread};
 use crate::parallel;
 use crate::session::{Problem, Segments, SessionReader, ThreadEntry};
 use crate::setters::with_setters;
@@ -166,7 +166,8 @@ pub struct Threads<'a>(Source<'a>);
 enum Source<'a> {
     /// The sessions of a process, in order.
     Sessions(&'a [SessionReader]),
-    Thread(&'a ThreadReader),
+    /// A thread, and its entry in the manifest of its session.
+    Thread(&'a ThreadReader, Option<&'a ManifestThread>),
     Index(&'a IndexReader),
 }
 
@@ -184,13 +185,25 @@ impl<'a> From<&'a Segments> for Threads<'a> {
 
 impl<'a> From<&'a ThreadReader> for Threads<'a> {
     fn from(thread: &'a ThreadReader) -> Self {
-        Self(Source::Thread(thread))
+        Self::of_thread(thread, None)
     }
 }
 
 impl<'a> From<&'a IndexReader> for Threads<'a> {
     fn from(index: &'a IndexReader) -> Self {
         Self(Source::Index(index))
+    }
+}
+
+impl<'a> Threads<'a> {
+    /// Returns a single thread. Its losses are those in the manifest of `session`, to which it
+    /// belongs.
+    #[must_use]
+    pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
+        let id = thread.index().header().thread_id;
+        let manifest = session.and_then(SessionReader::manifest);
+        let mut listed = manifest.into_iter().flat_map(|manifest| &manifest.threads);
+        Self(Source::Thread(thread, listed.find(|it| it.id == id)))
     }
 }
 
@@ -206,7 +219,7 @@ impl Threads<'_> {
                 let times = indexes.filter_map(|index| index.ok()?.time_range().ok()?);
                 return times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
             }
-            Source::Thread(thread) => thread.index(),
+            Source::Thread(thread, _) => thread.index(),
             Source::Index(index) => index,
         };
         index.time_range().ok()?
@@ -253,8 +266,10 @@ pub struct ThreadTotals {
     /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)) were open. They count as open, and
     /// the thread has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
     pub given_up: u64,
-    /// How many events the tracer lost in the whole thread, according to the manifest.
+    /// The events that the tracer lost in the whole thread, according to the manifest.
     pub lost_events: Option<Loss>,
+    /// The details that it lost in the whole thread.
+    pub lost_details: Option<Loss>,
 }
 
 impl ThreadTotals {
@@ -291,8 +306,10 @@ pub struct Totals {
     pub busy_ns: u64,
     /// How many calls were given up because too many were open.
     pub given_up: u64,
-    /// How many events the tracer lost in these threads at any time, according to the manifest.
-    pub lost_events: u64,
+    /// The events that the tracer lost in these threads at any time, according to the manifest.
+    pub lost_events: Option<Loss>,
+    /// The details that it lost in these threads.
+    pub lost_details: Option<Loss>,
 }
 
 impl Totals {
@@ -310,15 +327,17 @@ impl Totals {
                 (&mut all.out_of_order, one.out_of_order),
                 (&mut all.busy_ns, one.busy_ns),
                 (&mut all.given_up, one.given_up),
-                (
-                    &mut all.lost_events,
-                    one.lost_events.map_or(0, |loss| loss.count),
-                ),
             ] {
                 *sum = sum.saturating_add(number);
             }
             if all.first_out_of_order.is_none() {
                 all.first_out_of_order.clone_from(&one.first_out_of_order);
+            }
+            for (sum, loss) in [
+                (&mut all.lost_events, one.lost_events),
+                (&mut all.lost_details, one.lost_details),
+            ] {
+                *sum = sum.iter().copied().chain(loss).reduce(Loss::plus);
             }
             all.times = match (all.times, one.times) {
                 (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
@@ -405,7 +424,7 @@ fn run<O: Observer>(
             Some(end) => {
                 let (mut totals, _) = walk.finish()?;
                 problems.extend(end.given_up(totals.given_up));
-                totals.lost_events = unit.lost(options, |listed| listed.lost_events);
+                [totals.lost_events, totals.lost_details] = unit.losses(options);
                 Some(totals)
             }
             None => None,

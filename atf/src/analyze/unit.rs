@@ -23,7 +23,7 @@ pub(super) struct Unit<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Files<'a> {
     Segment(ThreadSegment<'a>),
-    Thread(&'a ThreadReader),
+    Thread(&'a ThreadReader, Option<&'a ManifestThread>),
     Index(&'a IndexReader),
 }
 
@@ -62,8 +62,9 @@ impl<'a> Threads<'a> {
         };
         let sessions = match self.0 {
             Source::Sessions(sessions) => sessions,
-            Source::Thread(thread) => {
-                return alone(thread.index().header().thread_id, Files::Thread(thread));
+            Source::Thread(thread, listed) => {
+                let id = thread.index().header().thread_id;
+                return alone(id, Files::Thread(thread, listed));
             }
             Source::Index(index) => return alone(index.header().thread_id, Files::Index(index)),
         };
@@ -90,7 +91,8 @@ impl<'a> Unit<'a> {
     fn listed(&self) -> impl DoubleEndedIterator<Item = &'a ManifestThread> {
         self.files.iter().filter_map(|files| match files {
             Files::Segment(segment) => segment.listed,
-            Files::Thread(_) | Files::Index(_) => None,
+            Files::Thread(_, listed) => *listed,
+            Files::Index(_) => None,
         })
     }
 
@@ -101,15 +103,14 @@ impl<'a> Unit<'a> {
             .find_map(|listed| listed.name.as_deref())
     }
 
-    /// Adds up the losses in the manifests.
-    pub(super) fn lost(
-        &self,
-        options: &Options,
-        of: impl Fn(&ManifestThread) -> Option<Loss>,
-    ) -> Option<Loss> {
-        let lost = self.listed().filter_map(of).reduce(Loss::plus)?;
-        let [first_ns, last_ns] = [lost.first_ns, lost.last_ns].map(|ns| options.time(ns));
-        Some(Loss::new(lost.count, first_ns, last_ns))
+    /// Returns the lost events and the lost details that the manifests list.
+    pub(super) fn losses(&self, options: &Options) -> [Option<Loss>; 2] {
+        let of: [fn(&ManifestThread) -> _; 2] = [|it| it.lost_events, |it| it.lost_details];
+        of.map(|of| {
+            let lost = self.listed().filter_map(of).reduce(Loss::plus)?;
+            let [first_ns, last_ns] = [lost.first_ns, lost.last_ns].map(|ns| options.time(ns));
+            Some(Loss::new(lost.count, first_ns, last_ns))
+        })
     }
 
     /// Reads all events and adds the problems found. Returns `None` if no file could be opened.
@@ -134,7 +135,7 @@ impl<'a> Unit<'a> {
                         continue;
                     }
                 },
-                Files::Thread(thread) => thread.index(),
+                Files::Thread(thread, _) => thread.index(),
                 Files::Index(index) => index,
             };
             is_after_gap |= matches!(files, Files::Segment(segment) if segment.is_after_gap);
@@ -188,7 +189,7 @@ impl Files<'_> {
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
             Self::Segment(segment) => Some(segment.entry.path()),
-            Self::Thread(thread) => Some(thread.path()),
+            Self::Thread(thread, _) => Some(thread.path()),
             Self::Index(_) => None,
         }
     }
@@ -197,7 +198,7 @@ impl Files<'_> {
     pub(super) fn index_path(&self) -> Option<PathBuf> {
         match self {
             Self::Index(index) => index.input().path().map(Path::to_path_buf),
-            Self::Segment(_) | Self::Thread(_) => Some(self.path()?.join(INDEX_FILE)),
+            Self::Segment(_) | Self::Thread(..) => Some(self.path()?.join(INDEX_FILE)),
         }
     }
 
@@ -205,7 +206,7 @@ impl Files<'_> {
     pub(super) fn open(&self) -> Result<Option<ThreadReader>> {
         match self {
             Self::Segment(segment) => segment.entry.open().map(Some),
-            Self::Thread(thread) => ThreadReader::open(thread.path()).map(Some),
+            Self::Thread(thread, _) => ThreadReader::open(thread.path()).map(Some),
             Self::Index(_) => Ok(None),
         }
     }
@@ -216,7 +217,7 @@ impl Files<'_> {
             Self::Segment(segment) => {
                 problems_beside(index, segment.entry.path(), segment.entry.options())
             }
-            Self::Thread(thread) => thread.problems_beside().unwrap_or_else(|error| vec![error]),
+            Self::Thread(thread, _) => thread.problems_beside().unwrap_or_else(|error| vec![error]),
             Self::Index(_) => Vec::new(),
         }
     }
@@ -237,7 +238,7 @@ impl End<'_> {
     pub(super) fn ring(&self) -> Result<Option<Ring>> {
         match self.files {
             Files::Segment(segment) => Ok(segment.entry.open()?.ring()),
-            Files::Thread(thread) => Ok(thread.ring()),
+            Files::Thread(thread, _) => Ok(thread.ring()),
             Files::Index(_) => Ok(None),
         }
     }

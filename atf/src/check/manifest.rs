@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::ErrorKind;
 use crate::files::MANIFEST_FILE;
 use crate::manifest::{Loss, Manifest, ManifestThread, Missing, key};
+use crate::text::counted;
 
 use super::end::{self, Times};
 use super::output::{Output, add_problem, linked, report_on, without_path};
@@ -85,13 +86,19 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         add_problem(report, problem)?;
     }
     format_version(manifest, report);
-    let lost = manifest.lost_events;
-    loss(key::LOST_EVENTS, lost, Missing::Events, report);
+    let (lost, all) = (manifest.lost_events, all_losses(manifest));
+    loss(key::LOST_EVENTS, lost, Missing::Events, &all, report);
     for thread in &manifest.threads {
         let place = |key| format!("threads[{}].{key}", thread.position);
         let (events, details) = (place(key::LOST_EVENTS), place(key::LOST_DETAILS));
-        loss(&events, thread.lost_events, Missing::Events, report);
-        loss(&details, thread.lost_details, Missing::Details, report);
+        loss(&events, thread.lost_events, Missing::Events, &all, report);
+        loss(
+            &details,
+            thread.lost_details,
+            Missing::Details,
+            &all,
+            report,
+        );
     }
     if let Some(missing) = manifest.unwritten() {
         let place = Place::of(key::UNWRITTEN_EVENTS);
@@ -116,8 +123,33 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     Ok(())
 }
 
+/// Adds up all losses, if there are several: a finding contains only the first.
+fn all_losses(manifest: &Manifest) -> String {
+    let (mut losses, mut events, mut details) = (0_u64, 0_u64, 0_u64);
+    for (_, missing) in manifest.missing() {
+        let (sum, loss) = match missing {
+            Missing::Events(loss) => (&mut events, loss),
+            Missing::Details(loss) => (&mut details, loss),
+            Missing::Unwritten { .. } => continue,
+        };
+        *sum = sum.saturating_add(loss.count);
+        losses = losses.saturating_add(1);
+    }
+    let (events, details) = (counted(events, "event"), counted(details, "detail"));
+    match losses {
+        0 | 1 => String::new(),
+        _ => format!("; in all threads together {events} and {details}"),
+    }
+}
+
 /// Checks an entry about events or details that the tracer lost, in a thread or in the session.
-fn loss(place: &str, loss: Option<Loss>, missing: fn(Loss) -> Missing, report: &mut FileReport) {
+fn loss(
+    place: &str,
+    loss: Option<Loss>,
+    missing: fn(Loss) -> Missing,
+    all: &str,
+    report: &mut FileReport,
+) {
     let Some(loss) = loss else { return };
     let Loss {
         count,
@@ -126,7 +158,7 @@ fn loss(place: &str, loss: Option<Loss>, missing: fn(Loss) -> Missing, report: &
     } = loss;
     if count > 0 {
         report.add(&rules::ATF_MANI_014, Place::of(place), || {
-            missing(loss).to_string()
+            format!("{}{all}", missing(loss))
         });
     } else {
         let place = Place::of(format!("{place}.count"));

@@ -118,7 +118,7 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
     );
 
     let functions = analyze::functions(&session, &Options::default()).unwrap();
-    assert_eq!(functions.totals().lost_events, 5);
+    assert_eq!(functions.totals().lost_events.unwrap().count, 5);
     assert_eq!(functions.totals().open, 2);
     assert_eq!(functions.problems.len(), 2);
     let outer = &functions.functions[0];

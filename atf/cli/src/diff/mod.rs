@@ -58,6 +58,8 @@ struct Side {
 /// The path of a run, and the problems of its sessions.
 struct About {
     path: PathBuf,
+    /// The origin of times in text output.
+    origin_ns: Option<u64>,
     problems: Vec<String>,
     /// The events that the tracer had not yet written when one of the run's processes ended.
     unwritten: Option<Missing>,
@@ -67,6 +69,7 @@ impl About {
     fn summed<'a>(&self, totals: &'a Totals) -> Summed<'a> {
         Summed {
             totals,
+            origin_ns: self.origin_ns,
             range_ns: None,
             unwritten: self.unwritten,
         }
@@ -151,6 +154,7 @@ impl Side {
                     this.runs.push(Run::default());
                     this.about.push(About {
                         path: part.path.clone(),
+                        origin_ns: part.origin_ns(),
                         problems: Vec::new(),
                         unwritten: None,
                     });

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::rows::{Cut, Row, Rows};
 use super::{Section, Sink, Summed};
 use crate::json::{self, Named, U64};
+use crate::loss::Lost;
 use crate::output::Failure;
 
 pub(super) struct Json<W>(pub(super) W);
@@ -135,7 +136,8 @@ pub(crate) struct Sums {
     #[serde(skip_serializing_if = "Option::is_none")]
     first_out_of_order: Option<Place>,
     given_up: U64,
-    lost_events: U64,
+    #[serde(flatten)]
+    lost: Lost,
     /// The maximum number of events per thread that the tracer had not yet written when it ended.
     unwritten_events: U64,
     busy_ns: U64,
@@ -174,7 +176,7 @@ impl From<Summed<'_>> for Sums {
             out_of_order: totals.out_of_order.into(),
             first_out_of_order: totals.first_out_of_order.as_ref().map(Place::from),
             given_up: totals.given_up.into(),
-            lost_events: totals.lost_events.into(),
+            lost: Lost::in_all(totals),
             unwritten_events: summed.unwritten_events().unwrap_or(0).into(),
             busy_ns: totals.busy_ns.into(),
             start_ns: totals.times.map(|(start_ns, _)| start_ns.into()),

@@ -125,6 +125,7 @@ impl Section<'_> {
     fn summed(&self) -> Summed<'_> {
         Summed {
             totals: &self.totals,
+            origin_ns: self.part.origin_ns(),
             range_ns: self.range_ns,
             unwritten: self.part.unwritten(),
         }
@@ -231,7 +232,7 @@ impl Report<'_> {
             && self.threads.is_empty()
             && let Some(loss) = part.lost_events()
         {
-            totals.lost_events = totals.lost_events.saturating_add(loss.count);
+            totals.lost_events = Some(totals.lost_events.map_or(loss, |all| all.plus(loss)));
         }
         let found_problems: &[Problem] = found_problems;
         let all = found_problems.iter().map(|problem| &problem.error);

@@ -12,8 +12,9 @@ use super::modules::{Listed, Modules};
 use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
+use crate::loss::Lost;
 use crate::output::{Colours, Failure, write_problems};
-use crate::text::{Counted, Printable, Span, time_goes_back};
+use crate::text::{Counted, Printable, Since, Span, time_goes_back};
 
 /// The length of a histogram's longest bar.
 const LONGEST: u64 = 40;
@@ -209,6 +210,8 @@ fn open(times: &Times) -> Vec<String> {
 /// The totals in one line.
 pub(crate) struct Summed<'a> {
     pub(crate) totals: &'a Totals,
+    /// The origin of times; `None` shows them unchanged.
+    pub(crate) origin_ns: Option<u64>,
     /// The length of the time range, if it covers only part of the trace.
     pub(crate) range_ns: Option<u64>,
     /// The events that the tracer had not yet written when it ended.
@@ -232,10 +235,10 @@ impl Summed<'_> {
             totals.unmatched,
             totals.out_of_order,
             totals.given_up,
-            totals.lost_events,
         ]
         .iter()
         .any(|count| *count > 0)
+            || Lost::in_all(totals).times().is_some()
             || self.unwritten.is_some()
     }
 }
@@ -255,14 +258,18 @@ impl std::fmt::Display for Summed<'_> {
             Counted(totals.open, "call"),
             Counted(totals.unmatched, "return"),
         )?;
-        match totals.lost_events {
-            0 if self.unwritten.is_some() => {}
-            0 => f.write_str(", 0 events lost by the tracer")?,
-            lost => {
-                let lost = Counted(lost, "event");
-                let effect = "calls around them may seem longer than they were";
-                write!(f, ", {lost} lost by the tracer ({effect})")?;
+        let lost = Lost::in_all(totals);
+        if let Some((first_ns, last_ns)) = lost.times() {
+            let [first, last] = [first_ns, last_ns].map(|time_ns| Since {
+                time_ns,
+                origin_ns: self.origin_ns,
+            });
+            write!(f, ", {lost} lost by the tracer from {first}s to {last}s")?;
+            if lost.events.is_some() {
+                f.write_str(" (calls around lost events may seem longer than they were)")?;
             }
+        } else if self.unwritten.is_none() {
+            f.write_str(", 0 events lost by the tracer")?;
         }
         if let Some(events) = self.unwritten_events() {
             let events = Counted(events, "event");

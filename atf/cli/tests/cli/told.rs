@@ -576,6 +576,18 @@ fn losses_of_the_tracer_are_told_and_are_no_damage() {
         assert_eq!(status, 0, "{arguments:?}: {messages}");
         assert!(messages.ends_with(message), "{arguments:?}: {messages}");
     }
+    for arguments in [
+        &["report", "s"] as &[&str],
+        &["report", "--by-thread", "s"],
+        &["report", "--tree", "s/thread_7"],
+        &["diff", "s", "s/thread_7"],
+    ] {
+        let (status, text, messages) = run(&folder, arguments);
+        assert_eq!(status, 0, "{arguments:?}: {messages}");
+        let expected = ", 3 events and 1 detail lost by the tracer from +0.000001000s to \
+                        +0.000003000s (calls around lost events may seem longer than they were)\n";
+        assert!(text.contains(expected), "{arguments:?}: {text}");
+    }
     for other in ["--from=+4us", "--to=+0.9us"] {
         let (_, _, messages) = run(&folder, &["dump", other, "s"]);
         assert!(!messages.contains("lost"), "{other}: {messages}");
@@ -599,7 +611,9 @@ fn losses_of_the_tracer_are_told_and_are_no_damage() {
     );
     let (_, text, _) = run(&folder, &["info", "--json", "s"]);
     let info: Value = serde_json::from_str(&text).unwrap();
-    for lost in [&info, &info["threads"][0]] {
+    let (_, text, _) = run(&folder, &["report", "--json", "s"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    for lost in [&info, &info["threads"][0], &report["totals"]] {
         assert_eq!(lost["lost_events"]["count"], "3");
         assert_eq!(lost["lost_events"]["last_ns"], last.to_string());
         assert_eq!(lost["lost_details"]["first_ns"], first.to_string());
@@ -639,12 +653,9 @@ fn losses_of_all_threads_add_up() {
     let (_, text, _) = run(&folder, &["last", "s"]);
     let expected = "  lost by the tracer: 5 events of threads without files, from ";
     assert!(text.contains(expected), "{text}");
-    for (arguments, lost) in [(&[][..], 12), (&["--thread", "8"], 4)] {
-        let (_, text, _) = run(&folder, &[&["report"], arguments, &["s"]].concat());
-        let effect = "calls around them may seem longer than they were";
-        let expected = format!(" {lost} events lost by the tracer ({effect})\n");
-        assert!(text.contains(&expected), "{text}");
-    }
+    let (_, text, _) = run(&folder, &["check", "s"]);
+    let expected = "lost 5 events, from 5 to 5 ns; in all threads together 12 events and 0 details";
+    assert!(text.contains(expected), "{text}");
     assert_eq!(info.get("lost_details"), None);
     let (_, _, messages) = run(&folder, &["dump", "--thread", "8", "--limit", "0", "s"]);
     assert!(

@@ -7,7 +7,6 @@ use atf::analyze::Options;
 
 use crate::folded::shallow;
 use crate::names::{OTHERS, name_of};
-use crate::notes::count_of;
 use crate::notes::notes_of_process;
 use crate::{Error, Process, Summary};
 
@@ -119,8 +118,7 @@ impl Tree {
                     Some(label) => format!("{label}: {note}"),
                     None => note,
                 }));
-            let lost = count_of(process.lost_details(&tree.threads));
-            summary.add(&tree.threads, lost, tree.problems);
+            summary.add(&tree.threads, tree.problems);
         }
         summary.is_cut = this.nodes.iter().any(|node| node.name == others);
         if summary.is_cut {
