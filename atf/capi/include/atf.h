@@ -866,7 +866,12 @@ typedef struct AtfSessionFacts {
      * does not have the shape of a function payload.
      */
     uint8_t has_detail_fields;
-    uint8_t reserved[6];
+    /**
+     * 1 if the tracer drops events for which its memory has no room: unless unwritten_events is 0,
+     * those dropped last are missing from the losses.
+     */
+    uint8_t drops_events;
+    uint8_t reserved[5];
 } AtfSessionFacts;
 
 /**

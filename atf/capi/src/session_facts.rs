@@ -25,8 +25,10 @@ pub struct AtfSessionFacts {
     pub has_clock_error: u8,
     /// 1 if details contain the fields of calls, else 0.
     pub has_detail_fields: u8,
+    /// 1 if the tracer drops events, else 0.
+    pub drops_events: u8,
     /// 0.
-    pub reserved: [u8; 6],
+    pub reserved: [u8; 5],
 }
 
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
@@ -47,6 +49,7 @@ pub unsafe extern "C" fn atf_session_facts(
         let manifest = this.reader.manifest();
         let clock_error = manifest.and_then(|manifest| manifest.clock_error_ns);
         let has_fields = manifest.and_then(|manifest| manifest.detail_fields);
+        let drops = manifest.and_then(|manifest| manifest.drops_events);
         let lost = manifest.and_then(|manifest| manifest.lost_events);
         let unwritten = manifest.and_then(|manifest| manifest.unwritten_events);
         let found = AtfSessionFacts {
@@ -56,7 +59,8 @@ pub unsafe extern "C" fn atf_session_facts(
             ended_by: this.ended_by(),
             has_clock_error: clock_error.is_some().into(),
             has_detail_fields: (has_fields == Some(true)).into(),
-            reserved: [0; 6],
+            drops_events: (drops == Some(true)).into(),
+            reserved: [0; 5],
         };
         // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(facts, facts_size, &found) }

@@ -18,6 +18,7 @@ pub(crate) mod key {
     pub(crate) const COUNT: &str = "count";
     pub(crate) const CUT: &str = "cut";
     pub(crate) const DETAIL_FIELDS: &str = "detail_fields";
+    pub(crate) const DROPS_EVENTS: &str = "drops_events";
     pub(crate) const ENDED_BY: &str = "ended_by";
     pub(crate) const FIRST_NS: &str = "first_ns";
     pub(crate) const FORMAT_VERSION: &str = "format_version";
@@ -72,6 +73,8 @@ pub struct Manifest {
     pub lost_events: Option<Loss>,
     /// Maximum number of events per thread that the tracer holds in memory before it writes them to a file. A tracer writes this key at its start and removes it at its end. If the key is still there afterwards, the tracer was killed, and up to this number of events may be missing at the end of each thread.
     pub unwritten_events: Option<u64>,
+    /// Whether the tracer drops events for which its memory has no room. The losses in this file then lack the latest ones while it contains `unwritten_events`.
+    pub drops_events: Option<bool>,
     /// What ended the traced process, if it did not exit by itself: the name of a signal, such as "SIGSEGV". Omitted if unknown.
     pub ended_by: Option<String>,
     /// The largest measured difference in nanoseconds between the timestamps and the clock of `clock_type`, if the timestamps were read from another clock, such as a processor's counter. Omitted otherwise.
@@ -85,7 +88,7 @@ pub struct Manifest {
     pub problem_count: u64,
 }
 impl Manifest {
-    pub(super) const KEYS: [&str; 13] = [
+    pub(super) const KEYS: [&str; 14] = [
         key::FORMAT_VERSION,
         key::THREADS,
         key::TIME_START_NS,
@@ -96,6 +99,7 @@ impl Manifest {
         key::TIMING_ANCHORS,
         key::LOST_EVENTS,
         key::UNWRITTEN_EVENTS,
+        key::DROPS_EVENTS,
         key::ENDED_BY,
         key::CLOCK_ERROR_NS,
         key::DETAIL_FIELDS,
@@ -134,6 +138,7 @@ impl Manifest {
         let lost_events = reader.member(&object, key::LOST_EVENTS, Loss::read);
         let unwritten_events = reader
             .member(&object, key::UNWRITTEN_EVENTS, Reader::u64);
+        let drops_events = reader.member(&object, key::DROPS_EVENTS, Reader::boolean);
         let ended_by = reader.member(&object, key::ENDED_BY, Reader::text);
         let clock_error_ns = reader.member(&object, key::CLOCK_ERROR_NS, Reader::u64);
         let detail_fields = reader.member(&object, key::DETAIL_FIELDS, Reader::boolean);
@@ -148,6 +153,7 @@ impl Manifest {
             timing_anchors: timing_anchors.unwrap_or_default(),
             lost_events,
             unwritten_events,
+            drops_events,
             ended_by,
             clock_error_ns,
             detail_fields,
@@ -164,7 +170,7 @@ impl Manifest {
             && self.timing_anchors == other.timing_anchors
             && self.lost_events == other.lost_events
             && self.unwritten_events == other.unwritten_events
-            && self.ended_by == other.ended_by
+            && self.drops_events == other.drops_events && self.ended_by == other.ended_by
             && self.clock_error_ns == other.clock_error_ns
             && self.detail_fields == other.detail_fields
     }
@@ -199,6 +205,9 @@ impl Manifest {
         }
         if let Some(value) = &self.unwritten_events {
             object.serialize_entry(key::UNWRITTEN_EVENTS, value)?;
+        }
+        if let Some(value) = &self.drops_events {
+            object.serialize_entry(key::DROPS_EVENTS, value)?;
         }
         if let Some(value) = &self.ended_by {
             object.serialize_entry(key::ENDED_BY, value)?;

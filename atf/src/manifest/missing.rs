@@ -36,6 +36,8 @@ pub enum Missing {
         events: u64,
         /// Whether the tracer is known to have ended. Otherwise, it may still be running.
         has_ended: bool,
+        /// Whether the tracer drops events, so that the losses lack the latest drops.
+        drops: bool,
     },
 }
 
@@ -44,17 +46,23 @@ impl fmt::Display for Missing {
         let (loss, noun) = match self {
             Self::Events(loss) => (loss, "event"),
             Self::Details(loss) => (loss, "detail"),
-            Self::Unwritten { events, has_ended } => {
+            Self::Unwritten {
+                events,
+                has_ended,
+                drops,
+            } => {
                 let end = if *has_ended {
                     "was killed"
                 } else {
                     "still runs or was killed"
                 };
                 let events = counted(*events, "event");
-                return write!(
+                write!(
                     f,
                     "the tracer {end}: up to {events} of each thread are missing"
-                );
+                )?;
+                let dropped = ", plus those dropped after the last update of the manifest";
+                return f.write_str(if *drops { dropped } else { "" });
             }
         };
         let lost = counted(loss.count, noun);
@@ -87,7 +95,10 @@ impl Manifest {
     #[must_use]
     pub fn unwritten(&self) -> Option<Missing> {
         let events = self.unwritten_events.filter(|events| *events > 0)?;
-        let has_ended = self.ended_by.is_some();
-        Some(Missing::Unwritten { events, has_ended })
+        Some(Missing::Unwritten {
+            events,
+            has_ended: self.ended_by.is_some(),
+            drops: self.drops_events == Some(true),
+        })
     }
 }

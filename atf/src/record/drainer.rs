@@ -236,8 +236,7 @@ impl Drainer {
         session.take_over(&self.shared.session);
         let threads: Vec<_> = self.all_rings().map(Ring::thread_id).collect();
         session.take_names(&self.shared.session, threads.iter().copied());
-        let options = &self.shared.options;
-        session.set_unwritten_events(options.unwritten_events(session.options()));
+        self.shared.options.tell_unwritten(&session);
         let outputs = threads.iter().map(|thread_id| {
             let mut output = Output::new(&session, *thread_id);
             if !self.is_flight() {
@@ -365,8 +364,7 @@ impl Drainer {
         // Do not assume that a process that waits for a trigger will keep running.
         let is_waiting = triggers.fired() > triggers.served();
         if is_due && !is_waiting && triggers.live_on() {
-            let unwritten = self.shared.options.unwritten_events(self.session.options());
-            self.session.set_unwritten_events(unwritten);
+            self.shared.options.tell_unwritten(&self.session);
         }
         if requests.is_manifest || is_due {
             // Any error is reported when the recording stops.

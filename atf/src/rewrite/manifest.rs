@@ -139,6 +139,7 @@ pub(super) fn rewrite(
     report.modules = new.modules.len() as u64;
     report.symbols = new.symbols.len() as u64;
     report.unwritten_events = new.unwritten_events.filter(|events| *events > 0);
+    report.drops_events = report.unwritten_events.is_some() && new.drops_events == Some(true);
     // Dropping an empty name loses nothing.
     let problems = old.iter().flat_map(|old| &old.problems);
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);

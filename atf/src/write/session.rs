@@ -251,6 +251,13 @@ impl SessionWriter {
         self.set(|shared| &mut shared.manifest.unwritten_events, events);
     }
 
+    /// Records in the manifest that the tracer drops events for which its memory has no room. As
+    /// long as the manifest has [`set_unwritten_events`](Self::set_unwritten_events), readers then
+    /// report that the latest losses may not be counted.
+    pub fn set_drops_events(&self) {
+        self.set(|shared| &mut shared.manifest.drops_events, Some(true));
+    }
+
     /// Sets the largest measured difference, in nanoseconds, between the timestamps and the clock
     /// in the headers, for timestamps that are not read from that clock.
     pub fn set_clock_error(&self, error_ns: Option<u64>) {

@@ -204,7 +204,7 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
         "modules": [{"module_id": 1, "function_offsets": false}],
         "timing_anchors": [{"host_time_ns": 7, "media_time": -8, "media_timescale": 9}],
         "lost_events": {"count": 9, "first_ns": 8, "last_ns": 8}, "unwritten_events": 64,
-        "ended_by": "SIGKILL", "clock_error_ns": 31, "detail_fields": true"#,
+        "ended_by": "SIGKILL", "clock_error_ns": 31, "detail_fields": true, "drops_events": true"#,
     );
     // The wrong time ensures that the manifest is rewritten instead of copied.
     let own = own.replace(&format!("\"time_end_ns\": {TIME}"), "\"time_end_ns\": 0");
@@ -212,10 +212,11 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
     let path = places.path("in");
     let outs = ["recovered", "converted", "scrubbed"].map(|name| places.path(name));
     let report = recover(&path, &outs[0], &RecoverOptions::default()).unwrap();
-    let told = "the tracer was killed: up to 64 events of each thread were never written\n";
+    let told = "the tracer was killed: up to 64 events of each thread are missing, plus those dropped after the last update of the manifest\n";
     assert!(report.to_string().contains(told), "{report}");
     let json = serde_json::to_string(&report).unwrap();
-    assert!(json.contains("\"unwritten_events\":64"), "{json}");
+    let told = r#""unwritten_events":64,"drops_events":true"#;
+    assert!(json.contains(told), "{json}");
     convert(&path, &outs[1], Wire::V1, &ConvertOptions::default()).unwrap();
     scrub(&path, &outs[2], &ScrubOptions::default()).unwrap();
     let scrubbed = outs[2].clone();
@@ -233,6 +234,7 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
         assert_eq!(found.timing_anchors, [anchor]);
         assert_eq!(found.lost_events, Some(Loss::new(9, 8, 8)));
         assert_eq!(found.unwritten_events, Some(64));
+        assert_eq!(found.drops_events, Some(true));
         assert_eq!(found.ended_by.as_deref(), Some("SIGKILL"));
         assert_eq!(found.clock_error_ns, Some(31));
     }

@@ -122,7 +122,7 @@ pub(crate) fn layouts() -> String {
             lost_details, cut, is_cut, reserved2 }
         AtfCut { from_ns, to_ns, calls, returns }
         AtfSessionFacts { lost_events, unwritten_events, clock_error_ns, ended_by, has_clock_error,
-            has_detail_fields, reserved }
+            has_detail_fields, drops_events, reserved }
         AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
         AtfRecordOptions { struct_size, overflow, window, trigger_on_stop, clock, ring_events,
             ring_payload_size, interval_ns, max_threads, pre_roll_ns, post_roll_ns, segment_size,

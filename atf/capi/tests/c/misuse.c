@@ -323,7 +323,7 @@ static void facts(const char *folder) {
     TRUE(manifest != NULL);
     if (manifest == NULL) return;
     fputs("{\"format_version\": \"2.0\", \"clock_type\": 0, \"time_start_ns\": 0, \"time_end_ns\": 0,"
-          "\"lost_events\": {\"count\": 1, \"first_ns\": 2, \"last_ns\": 3}, \"unwritten_events\": 4,"
+          "\"lost_events\": {\"count\": 1, \"first_ns\": 2, \"last_ns\": 3}, \"unwritten_events\": 4, \"drops_events\": true,"
           "\"ended_by\": \"SIGSEGV\", \"clock_error_ns\": 0, \"threads\": [{\"id\": 5,"
           "\"has_detail\": false, \"cut\": {\"from_ns\": 6, \"to_ns\": 7, \"calls\": 8, \"returns\": 9}}]}",
           manifest);
@@ -331,7 +331,7 @@ static void facts(const char *folder) {
     SAYS(ATF_OK, atf_session_open(in(folder, "facts"), 0, &reader));
     SAYS(ATF_OK, atf_session_facts(reader, &facts, sizeof facts));
     TRUE(facts.lost_events.count == 1 && facts.lost_events.first_ns == 2);
-    TRUE(facts.lost_events.last_ns == 3 && facts.unwritten_events == 4);
+    TRUE(facts.lost_events.last_ns == 3 && facts.unwritten_events == 4 && facts.drops_events == 1);
     TRUE(facts.has_clock_error == 1 && facts.clock_error_ns == 0 && facts.has_detail_fields == 0);
     TRUE(facts.ended_by != NULL && strcmp(facts.ended_by, "SIGSEGV") == 0);
     SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));

@@ -60,6 +60,8 @@ pub(crate) struct ManifestInfo {
     /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) unwritten_events: Option<U64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) drops_events: Option<bool>,
     /// The same number in a sentence.
     #[serde(skip)]
     pub(crate) unwritten: Option<String>,
@@ -226,6 +228,7 @@ impl ManifestInfo {
                 .unwritten_events
                 .filter(|events| *events > 0)
                 .map(U64),
+            drops_events: manifest.drops_events,
             unwritten: manifest.unwritten().map(|missing| missing.to_string()),
             ended_by: manifest.ended_by.clone(),
             clock_error_ns: manifest.clock_error_ns.map(U64),

@@ -14,7 +14,7 @@ use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
-use super::summary::Summary;
+use super::summary::{Summary, Unwritten};
 use super::{Ended, Settings, patterns};
 use crate::output::{Failure, complain};
 use crate::symbolize;
@@ -152,17 +152,22 @@ fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
     // A flight recorder that was never triggered leaves no file to finalize.
-    let unwritten = unwritten_events(session);
+    let reader = SessionReader::open(session).ok();
+    let manifest = reader.as_ref().and_then(SessionReader::manifest);
+    let unwritten = manifest.and_then(Unwritten::of);
     let has_died = finalized != Ok(false) || unwritten.is_some();
     if let Err(error) = &finalized {
         complain(format_args!("{name}: not finalized: {error}"));
     }
     if has_died {
-        match settings.loss_by_death(unwritten) {
+        match unwritten {
             _ if has_exited => complain(format_args!(
                 "{name}: the program did not finish this session: unless it called _exit or exec, later events are missing"
             )),
-            Some(loss) => complain(format_args!("{name}: the process died, so {loss}")),
+            Some(unwritten) => {
+                let loss = settings.loss_by_death(unwritten);
+                complain(format_args!("{name}: the process died, so {loss}"));
+            }
             None => {}
         }
     }
@@ -174,13 +179,6 @@ fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
         Ok(_) => {}
     }
     has_died
-}
-
-fn unwritten_events(session: &Path) -> Option<u64> {
-    SessionReader::open(session)
-        .ok()?
-        .manifest()?
-        .unwritten_events
 }
 
 /// Returns the last session of the last program that a process ran.

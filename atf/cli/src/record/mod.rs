@@ -20,7 +20,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use atf::write::session_name;
 
+use self::summary::Unwritten;
 use crate::output::{Failure, complain};
+use crate::text::Counted;
 
 /// The library's file name.
 const LIBRARY: &str = "libatf_instrument.so";
@@ -38,16 +40,15 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// Describes what was lost if a process died while up to this many events per thread were in
-    /// memory.
-    fn loss_by_death(&self, unwritten_events: Option<u64>) -> Option<String> {
-        let events = unwritten_events?;
+    /// Describes what was lost with a process that died.
+    fn loss_by_death(&self, unwritten: Unwritten) -> String {
         if self.is_flight() {
-            return Some("what its rings held after the last trigger is lost".to_owned());
+            return "what rings held after the last trigger is lost".to_owned();
         }
-        Some(format!(
-            "up to {events} events of each thread, which were in memory, are lost"
-        ))
+        let events = Counted(unwritten.events, "event");
+        let drops = ", plus those dropped after the last update of the manifest,";
+        let dropped = if unwritten.drops { drops } else { "" };
+        format!("up to {events} of each thread{dropped} are missing")
     }
 
     /// Returns whether only the events around triggers are kept.

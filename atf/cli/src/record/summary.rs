@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use atf::manifest::{Manifest, Missing};
 use atf::session::SessionReader;
 
 use super::Settings;
@@ -11,6 +12,24 @@ use super::ring::{self, TooLarge};
 use crate::loss::Lost;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
+
+/// What a process that died had not yet written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unwritten {
+    /// The maximum number of events of each thread.
+    pub(super) events: u64,
+    /// Whether the latest dropped events are not counted.
+    pub(super) drops: bool,
+}
+
+impl Unwritten {
+    pub(super) fn of(manifest: &Manifest) -> Option<Self> {
+        match manifest.unwritten()? {
+            Missing::Unwritten { events, drops, .. } => Some(Self { events, drops }),
+            _ => None,
+        }
+    }
+}
 
 #[derive(Default)]
 pub(super) struct Summary {
@@ -23,8 +42,8 @@ pub(super) struct Summary {
     threads: BTreeSet<(String, u32)>,
     sessions: u64,
     lost: Lost,
-    /// The largest number of a thread's events that were in memory when its process died.
-    unwritten: u64,
+    /// What was in memory when a process died; the maximum of all processes.
+    unwritten: Option<Unwritten>,
     /// The largest window that did not fit into its ring.
     window: Option<TooLarge>,
 }
@@ -48,8 +67,7 @@ impl Summary {
         let listed = manifest.threads.iter().map(Lost::of);
         let lost = listed.fold(Lost::of_no_thread(manifest), Lost::plus);
         self.lost = self.lost.plus(lost);
-        let unwritten = manifest.unwritten_events.unwrap_or(0);
-        self.unwritten = self.unwritten.max(unwritten);
+        self.unwritten = self.unwritten.max(Unwritten::of(manifest));
         let Some(pre_roll) = settings.pre_roll() else {
             return Ok(());
         };
@@ -90,7 +108,7 @@ impl Summary {
 
     /// Returns whether events of the program may be missing.
     pub(super) fn may_lack_events(&self) -> bool {
-        self.lost.events.is_some() || self.unwritten > 0 || self.is_unfinished
+        self.lost.events.is_some() || self.unwritten.is_some() || self.is_unfinished
     }
 
     /// Describes the numbers of processes and segments, if there are several.
@@ -106,21 +124,7 @@ impl Summary {
 
     /// Describes all known losses.
     fn missing(&self, settings: &Settings<'_>) -> String {
-        let unwritten = match self.unwritten {
-            0 => None,
-            _ if settings.is_flight() => {
-                Some("what rings held after the last trigger is lost".to_owned())
-            }
-            events => {
-                let events = Counted(events, "event");
-                // The manifest lists drops with a delay.
-                let drops = settings.is_set("ATF_OVERFLOW", "drop");
-                let dropped = if drops { " and those dropped last" } else { "" };
-                Some(format!(
-                    "up to {events} of each thread{dropped} may be missing"
-                ))
-            }
-        };
+        let unwritten = self.unwritten.map(|it| settings.loss_by_death(it));
         let unfinished = "later events may be missing".to_owned();
         let unfinished = self.is_unfinished.then_some(unfinished);
         let known: Vec<_> = [self.lost(), unwritten, unfinished]

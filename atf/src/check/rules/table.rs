@@ -7,17 +7,17 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "1212488b67e6e7becd157e40ddb69d91c4ddf77055af6bcdd487f84103495c94",
+    digest: "ce12dfb55d056dd556ac689bf9a55af6ba780581f61503c5816ce93e25545b49",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "8dcdd24fc993ba5952272d7d6b922f2c82e92d96bb6c56eeaa4f4e01c5052e03",
+    digest: "2f446f81c120c0f10c153c560499b4fbee7598c13d0c3a79e949d3a54f61a67d",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "6aacd41dffe31c8b41c1c8a5406c0cfd334670dab6a0a9987b3b950cb549ea12",
+    digest: "74e543cff926d058797df1f7d09fe68bfa4e39afeb8453954633c4b981539779",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -1638,7 +1638,7 @@ pub static ATF_MANI_016: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.unwritten"],
     note: Some(
-        "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread.",
+        "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread. If drops_events is true, it may also have dropped events without counting them here.",
     ),
     untestable: None,
 };
@@ -2839,7 +2839,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
+        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, drops_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
         reason: "No source defines a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
         sources: &[],
     },
@@ -2860,8 +2860,8 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.unwritten",
         question: "How does a trace show that its tracer was killed with events in memory?",
-        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads.",
-        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound.",
+        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads. If drops_events is true, events that the tracer dropped after it last updated manifest.json are missing as well.",
+        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound. Nothing limits how many events a tracer drops between two updates of manifest.json, so no number can include them.",
         sources: &[],
     },
     Decision {

@@ -262,6 +262,8 @@ pub struct ManifestReport {
     /// The maximum number of events that may be missing at the end of each thread, because the
     /// tracer was killed while they were in memory.
     pub unwritten_events: Option<u64>,
+    /// Whether the killed tracer dropped events, so that those dropped last are missing as well.
+    pub drops_events: bool,
     /// Problems that remain, and data that was removed.
     pub notes: Notes,
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::files::INDEX_FILE;
 use crate::index::IndexEvent;
-use crate::manifest::Cut;
+use crate::manifest::{Cut, Missing};
 use crate::text::counted;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
@@ -212,11 +212,12 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
         }
     }
     if let Some(events) = manifest.unwritten_events {
-        let events = counted(events, "event");
-        writeln!(
-            f,
-            "    the tracer was killed: up to {events} of each thread were never written"
-        )?;
+        let missing = Missing::Unwritten {
+            events,
+            has_ended: true,
+            drops: manifest.drops_events,
+        };
+        writeln!(f, "    {missing}")?;
     }
     notes(manifest.notes.iter(), f)
 }

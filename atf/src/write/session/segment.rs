@@ -13,13 +13,11 @@ use crate::write::{Storage, at};
 
 impl SessionWriter {
     /// Begins a recording that writes this session.
-    pub(crate) fn begin_recording(&self, unwritten_events: Option<u64>) -> Result<()> {
+    pub(crate) fn begin_recording(&self) -> Result<()> {
         let mut shared = lock(&self.shared);
         let kind = match shared.recording {
             Recorded::Never if !shared.is_finalized => {
                 shared.recording = Recorded::Running;
-                shared.manifest.unwritten_events = unwritten_events;
-                shared.count_change();
                 return Ok(());
             }
             Recorded::Never => ErrorKind::AlreadyFinalized,
@@ -33,6 +31,7 @@ impl SessionWriter {
         self.change(|shared| {
             shared.recording = Recorded::Never;
             shared.manifest.unwritten_events = None;
+            shared.manifest.drops_events = None;
         });
     }
 

@@ -282,6 +282,10 @@ fn types_of_additions() -> Vec<Recipe> {
             add_to_session(t, r#""unwritten_events": -31"#);
         })
         .at_text(MANIFEST, "unwritten_events", "-31", Recover),
+        breaks("ATF-MANI-003", "dropped events as a number", |t| {
+            add_to_session(t, r#""drops_events": 31"#);
+        })
+        .at_text(MANIFEST, "drops_events", "31", Recover),
         breaks("ATF-MANI-003", "a signal by its number", |t| {
             add_to_session(t, r#""ended_by": 31"#);
         })
@@ -344,6 +348,17 @@ fn losses() -> Vec<Recipe> {
         .in_file(MANIFEST, "unwritten_events", Accept)
         .note(
             "As after SIGKILL of a tracer with rings, also once recovery has finalized the files.",
+        ),
+        breaks("ATF-MANI-016", "a tracer that also drops events", |t| {
+            add_to_session(t, r#""unwritten_events": 69632, "drops_events": true"#);
+        })
+        .in_file(MANIFEST, "unwritten_events", Accept),
+        meets(
+            "ATF-MANI-016",
+            "a tracer that drops events, at its end",
+            |t| {
+                add_to_session(t, r#""drops_events": true"#);
+            },
         ),
         meets("ATF-MANI-015", "one event", |t| lost(t, 1, 5, 5))
             .also(MANIFEST, "ATF-MANI-014")
