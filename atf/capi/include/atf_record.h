@@ -29,10 +29,12 @@
  * from running on the drain, block signals during that call.
  *
  * The program's start and end. A library's constructor may start a recording, and its destructor may
- * stop it, even if the library is loaded by dlopen. Nothing stops a recording when the process ends:
- * exit, abort and exec lose the contents of the rings, as SIGKILL does. Stop it before, for example
- * in a function passed to atexit. There, the main thread's events in atf_recording_record are lost
- * and counted, because the thread-local variables are gone; atf_recorder_record still works.
+ * stop it, even if the library is loaded by dlopen. On Unix, exit and a return from main stop a
+ * recording that is still running, unless at_exit is set; if the program then calls
+ * atf_recording_stop, for example in a function passed to atexit, it receives the outcome. abort,
+ * exec and _exit lose the contents of the rings, as SIGKILL does. In a function passed to atexit, the
+ * main thread's events in atf_recording_record are lost and counted, because the thread-local
+ * variables are gone; atf_recorder_record works until the recording stops.
  *
  * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's
  * further events are lost and counted, the program continues, and atf_recording_flush and
@@ -108,6 +110,11 @@ typedef struct AtfRecorder AtfRecorder;
  */
 #define ATF_RECORD_CLOCK_COUNTER 1u
 
+/** exit, or a return from main, stops the recording. The default; only on Unix. */
+#define ATF_AT_EXIT_STOP 0u
+/** exit loses the contents of the rings, as SIGKILL does. */
+#define ATF_AT_EXIT_LOSE 1u
+
 /** The ring_payload_size of a tracer without details. */
 #define ATF_NO_PAYLOADS UINT64_MAX
 
@@ -155,11 +162,14 @@ typedef struct AtfRecordOptions {
      * recorded, and its events count as lost.
      */
     uint64_t ring_memory;
+    /** What happens at the end of the process: ATF_AT_EXIT_*. */
+    uint8_t at_exit;
+    uint8_t reserved[7];
 } AtfRecordOptions;
 
 /** AtfRecordOptions with all defaults. */
 #define ATF_RECORD_OPTIONS_INIT \
-    { (uint32_t)sizeof(AtfRecordOptions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { (uint32_t)sizeof(AtfRecordOptions), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 } }
 
 /** The outcome of a recording. */
 typedef struct AtfRecordSummary {

@@ -42,9 +42,13 @@ pub struct AtfRecordOptions {
     pub segment_keep: u64,
     /// The memory limit for the rings of all live threads, in bytes.
     pub ring_memory: u64,
+    /// `ATF_AT_EXIT_*`.
+    pub at_exit: u8,
+    /// 0.
+    pub reserved: [u8; 7],
 }
 
-const _: () = assert!(size_of::<AtfRecordOptions>() == 88);
+const _: () = assert!(size_of::<AtfRecordOptions>() == 96);
 
 /// The `ring_payload_size` that leaves no room for payloads.
 const NO_PAYLOADS: u64 = u64::MAX;
@@ -88,6 +92,11 @@ pub(crate) unsafe fn record_options(
     if given.ring_memory != 0 {
         options.ring_memory = number(given.ring_memory)?;
     }
+    options.stop_at_exit = match given.at_exit {
+        0 => true,
+        1 => false,
+        _ => return Err(argument("at_exit is not one of ATF_AT_EXIT_*")),
+    };
     options.window = window(&given)?;
     options.segment = segment(&given)?;
     let counts_ticks = match given.clock {

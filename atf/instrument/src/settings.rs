@@ -137,7 +137,9 @@ impl Settings {
                 .capacity(capacity.payload_size(details.payload_size(events)))
                 .overflow(overflow)
                 .window(details.window)
-                .segment(segment),
+                .segment(segment)
+                // The library stops it later, after the program's own destructors.
+                .stop_at_exit(false),
             depth: number("ATF_DEPTH")?.unwrap_or(u32::MAX),
             counts_ticks: match text("ATF_CLOCK")?.as_deref() {
                 None | Some("system") => false,

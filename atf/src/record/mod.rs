@@ -60,6 +60,7 @@
 
 mod drain;
 mod drainer;
+mod exit;
 mod let_go;
 mod losses;
 mod options;

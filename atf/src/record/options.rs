@@ -6,7 +6,7 @@ use super::{Capacity, Overflow, Segment, Window, ring_size};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
 use crate::setters::with_setters;
-use crate::write::{SessionTotals, SessionWriter, WriteOptions};
+use crate::write::{SessionTotals, SessionWriter};
 
 with_setters! {
     /// Options of a recording.
@@ -37,12 +37,18 @@ with_setters! {
         pub window: Option<Window>,
         /// When to continue in another session. `None` means never. Needs rings.
         pub segment: Option<Segment>,
+        /// Whether the end of the process stops the recording: a return from `main`, or
+        /// [`exit`](std::process::exit). Functions that the program registered earlier with
+        /// `atexit`, and destructors of the program itself, run later, so their events are lost;
+        /// if they call [`stop`](super::Recording::stop), it returns the outcome. Has no effect on
+        /// systems other than Unix.
+        pub stop_at_exit: bool,
     }
 }
 
 impl Default for RecordOptions {
     /// The drain checks the rings every millisecond; 256 threads may record; all rings together
-    /// take at most 2 GiB.
+    /// take at most 2 GiB; the end of the process stops the recording.
     fn default() -> Self {
         Self {
             capacity: Capacity::default(),
@@ -52,6 +58,7 @@ impl Default for RecordOptions {
             ring_memory: 2 << 30,
             window: None,
             segment: None,
+            stop_at_exit: true,
         }
     }
 }
@@ -95,13 +102,19 @@ impl RecordOptions {
         (size <= limit).then_some(capacity)
     }
 
-    /// Returns the maximum number of events per thread that may exist only in memory, in the
-    /// thread's ring and its writer's buffer. Returns `None` if these events survive the death of
-    /// the process.
-    pub(super) fn unwritten_events(&self, options: &WriteOptions) -> Option<u64> {
+    /// Records in the manifest which events are missing if the process dies, unless all of them
+    /// survive: those in a thread's ring and its writer's buffer, and the latest drops.
+    pub(super) fn tell_unwritten(&self, session: &SessionWriter) {
+        let options = session.options();
+        if options.survive_kill {
+            return;
+        }
         let buffer = options.buffer_capacity() / IndexEvent::SIZE;
         let events = self.capacity.events.saturating_add(buffer);
-        (!options.survive_kill).then_some(events as u64)
+        session.set_unwritten_events(Some(events as u64));
+        if self.overflow != Overflow::Block {
+            session.set_drops_events();
+        }
     }
 }
 

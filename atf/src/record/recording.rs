@@ -1,14 +1,14 @@
 //! A session that is being recorded.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use super::drainer::Drainer;
-use super::shared::{Shared, State, Update};
+use super::exit;
+use super::shared::{Joining, Shared, State, Update};
 use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::clock::{CounterClock, now_ns};
 #[cfg(doc)]
@@ -32,8 +32,10 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 /// # The start and end of the process
 ///
 /// A library's constructor may start a recording, and its destructor may stop it, even if the
-/// library is loaded by `dlopen`. Nothing stops a recording in a `static` when the process ends:
-/// [`exit`](std::process::exit), `abort` and `exec` lose what a kill would lose.
+/// library is loaded by `dlopen`. On Unix, [`exit`](std::process::exit) and a return from `main`
+/// stop a recording that is still running, unless
+/// [`stop_at_exit`](RecordOptions::stop_at_exit) is unset. `abort`, `exec` and `_exit` lose what a
+/// kill would lose.
 ///
 /// # Failed writes
 ///
@@ -53,18 +55,6 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 #[derive(Debug)]
 pub struct Recording {
     shared: Arc<Shared>,
-    /// `None` once the thread has been joined.
-    drain: Mutex<Option<Joining>>,
-}
-
-/// A function that waits for the drain's thread to end and returns whether it ended without a
-/// panic.
-struct Joining(Box<dyn FnOnce() -> bool + Send>);
-
-impl fmt::Debug for Joining {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Joining")
-    }
 }
 
 impl Recording {
@@ -103,7 +93,8 @@ impl Recording {
     ) -> Result<Self> {
         let session = session.into();
         options.check(&session)?;
-        session.begin_recording(options.unwritten_events(session.options()))?;
+        session.begin_recording()?;
+        options.tell_unwritten(&session);
         let shared = Arc::new(Shared::new(session, *options));
         let start = || {
             shared.session.store_manifest()?;
@@ -115,10 +106,11 @@ impl Recording {
             spawn(Box::new(move || drainer.run())).map_err(Error::io)
         };
         let joining = start().inspect_err(|_| shared.session.cancel_recording())?;
-        Ok(Self {
-            shared,
-            drain: Mutex::new(Some(Joining(joining))),
-        })
+        *shared.drain() = Some(Joining(joining));
+        if options.stop_at_exit {
+            exit::stop(&shared);
+        }
+        Ok(Self { shared })
     }
 
     /// Returns the session, for setting modules, symbols and anchors.
@@ -347,17 +339,7 @@ impl Recording {
     /// the session is still finalized. [`ErrorKind::AlreadyFinalized`] if the recording was already
     /// stopped; [`ErrorKind::Forked`].
     pub fn stop(&self) -> Result<RecordSummary> {
-        self.shared.check_process()?;
-        if std::mem::replace(&mut self.shared.lock().is_stopping, true) {
-            return Err(self.shared.stopped());
-        }
-        self.shared.changed.notify_all();
-        let drain = self.drain.lock();
-        let drain = drain.unwrap_or_else(PoisonError::into_inner).take();
-        if drain.is_some_and(|Joining(join)| !join()) {
-            return Err(Error::internal("the drain does not panic"));
-        }
-        self.shared.finish()
+        self.shared.stop()
     }
 }
 
@@ -367,8 +349,7 @@ impl Drop for Recording {
         if self.stop().is_err() && self.shared.check_process().is_err() {
             // The drain's thread does not exist in this process, so it can be neither joined nor
             // detached.
-            let drain = self.drain.get_mut();
-            std::mem::forget(drain.unwrap_or_else(PoisonError::into_inner).take());
+            std::mem::forget(self.shared.drain().take());
         }
     }
 }

@@ -31,6 +31,18 @@ pub(super) struct Shared {
     /// The clock of the timestamps, if it is not the system clock.
     pub(super) clock: OnceLock<Arc<CounterClock>>,
     pub(super) update: OnceLock<Update>,
+    /// `None` once the drain's thread has been joined.
+    drain: Mutex<Option<Joining>>,
+}
+
+/// A function that waits for the drain's thread to end and returns whether it ended without a
+/// panic.
+pub(super) struct Joining(pub(super) Box<dyn FnOnce() -> bool + Send>);
+
+impl fmt::Debug for Joining {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Joining")
+    }
 }
 
 /// An update of metadata that changes without notice.
@@ -83,6 +95,8 @@ pub(super) struct State {
     /// Earlier sessions whose last manifest could not be written.
     pub(super) unfinished: Vec<Arc<SessionWriter>>,
     pub(super) is_stopping: bool,
+    /// The outcome, if the end of the process stopped the recording.
+    at_exit: Option<Result<RecordSummary>>,
     /// The first error.
     pub(super) error: Option<Error>,
 }
@@ -113,7 +127,12 @@ impl Shared {
             unregistered: Arc::new(Losses::new()),
             clock: OnceLock::new(),
             update: OnceLock::new(),
+            drain: Mutex::new(None),
         }
+    }
+
+    pub(super) fn drain(&self) -> MutexGuard<'_, Option<Joining>> {
+        self.drain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -269,6 +288,10 @@ impl Shared {
         });
         let unlisted = unlisted.into_iter().chain(*lost_unlisted);
         segment.set_lost_events(unlisted.reduce(Loss::plus));
+        if all.0 > 0 {
+            // Whatever the policy: for example, there are too many threads.
+            segment.set_drops_events();
+        }
         if is_over {
             *lost_unlisted = None;
         }
@@ -282,8 +305,33 @@ impl Shared {
         }
     }
 
+    /// Stops the recording: see [`Recording::stop`](super::Recording::stop).
+    pub(super) fn stop(&self) -> Result<RecordSummary> {
+        self.check_process()?;
+        let mut state = self.lock();
+        if std::mem::replace(&mut state.is_stopping, true) {
+            return state.at_exit.take().unwrap_or_else(|| Err(self.stopped()));
+        }
+        drop(state);
+        self.changed.notify_all();
+        let drain = self.drain().take();
+        if drain.is_some_and(|Joining(join)| !join()) {
+            return Err(Error::internal("the drain does not panic"));
+        }
+        self.finish()
+    }
+
+    /// Stops the recording at the end of the process, and keeps the outcome for a later
+    /// [`stop`](Self::stop).
+    pub(super) fn stop_at_exit(&self) {
+        if self.check_process().is_ok() && !self.lock().is_stopping {
+            let outcome = self.stop();
+            self.lock().at_exit = Some(outcome);
+        }
+    }
+
     /// Finalizes the session, and the threads that the drain does not finalize.
-    pub(super) fn finish(&self) -> Result<RecordSummary> {
+    fn finish(&self) -> Result<RecordSummary> {
         self.update();
         self.session.end_recording();
         let direct = {

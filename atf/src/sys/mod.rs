@@ -14,6 +14,7 @@ pub(crate) mod clock_apple;
 #[cfg(windows)]
 pub(crate) mod clock_windows;
 mod counter;
+mod exit;
 mod fork;
 mod map;
 mod prefetch;
@@ -27,6 +28,7 @@ mod unix;
 pub(crate) use avx2::with_avx2;
 pub(crate) use barrier::Barrier;
 pub(crate) use counter::{is_invariant, ticks};
+pub(crate) use exit::at_exit;
 pub(crate) use fork::Origin;
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;

@@ -11,10 +11,10 @@ use crate::shared::Shared;
 /// A guard that ends the recording when dropped, and reports errors and losses in one line on
 /// standard error. [`stop`](Self::stop) returns them instead.
 ///
-/// [`std::process::exit`] and a panic that aborts do not drop the guard, so they leave the files as
-/// a kill would: `atf recover` finalizes them, but without
-/// [`survive_kill`](atf::write::WriteOptions::survive_kill) the most recent events of each thread,
-/// or all events of a short run, are lost.
+/// [`std::process::exit`] does not drop the guard, but it also ends the recording on Unix, without
+/// reporting anything. A panic that aborts leaves the files as a kill would: `atf recover` finalizes
+/// them, but without [`survive_kill`](atf::write::WriteOptions::survive_kill) the most recent events
+/// of each thread, or all events of a short run, are lost.
 #[derive(Debug)]
 #[must_use = "dropping it ends the recording"]
 pub struct Guard {

@@ -118,8 +118,8 @@
 //! [`Overflow`](atf::record::Overflow)), in a thread beyond
 //! [`max_threads`](atf::record::RecordOptions::max_threads), in a signal handler that interrupts
 //! the recording of another event, in a thread's last destructors, and after the recording has
-//! ended. If the program is killed, aborts or calls [`std::process::exit`], the events in its rings
-//! are lost, unless it records with `survive_kill`. A forked child records nothing and never waits
+//! ended. If the program is killed or aborts, the events in its rings are lost, unless it records
+//! with `survive_kill`. A forked child records nothing and never waits
 //! for its parent's threads.
 
 // A tracer must not crash the traced program.

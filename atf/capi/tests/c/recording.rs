@@ -67,6 +67,28 @@ fn what_c_threads_record_is_in_valid_sessions() {
 }
 
 #[test]
+fn the_end_of_the_program_stops_a_recording() {
+    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    for link in [Link::Static, Link::Shared] {
+        let program = folder.path().join(format!("at_exit_{link:?}"));
+        let source = package("tests/c/at_exit.c");
+        compile(compiler, &source, link, &[], &program);
+        for (mode, events) in [("stop", 3), ("late", 3), ("child", 4)] {
+            let out = folder.path().join(format!("{mode}_{link:?}"));
+            run(Command::new(&program).arg(&out).arg(mode));
+            assert_eq!(accepted(&out).events, events, "{mode}");
+        }
+        let out = folder.path().join(format!("lose_{link:?}"));
+        run(Command::new(&program).arg(&out).arg("lose"));
+        let session = atf::session::SessionReader::open(&out).unwrap();
+        assert!(session.manifest().unwrap().unwritten_events.is_some());
+    }
+}
+
+#[test]
 fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
     let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
         return;

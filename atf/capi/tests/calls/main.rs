@@ -453,6 +453,8 @@ fn two_threads_record_by_rings_and_without() {
             segment_duration_ns: 0,
             segment_keep: 0,
             ring_memory: 0,
+            at_exit: 0,
+            reserved: [0; 7],
         };
         let recording: *mut AtfRecording = get!(atf_recording_start(session, &raw const record));
         let recorder: *mut AtfRecorder = get!(atf_recording_thread(recording, c"own".as_ptr()));

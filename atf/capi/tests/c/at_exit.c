@@ -1,0 +1,41 @@
+/* Ends a program without stopping its recording: at_exit OUT stop|lose|late|child. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "atf.h"
+#include "atf_record.h"
+
+static AtfRecording *recording;
+
+/* Runs after the library's own function, which was registered later. */
+static void late(void) {
+    AtfRecordSummary summary;
+    if (atf_recording_stop(recording, &summary, sizeof summary) != ATF_OK) _exit(3);
+    if (summary.event_count != 3 || summary.finalized != 1) _exit(4);
+    if (atf_recording_stop(recording, NULL, 0) != ATF_ERROR_STATE) _exit(5);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) return 2;
+    AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+    /* Nothing is drained before the end of the program. */
+    options.interval_ns = UINT64_C(3600000000000);
+    if (strcmp(argv[2], "lose") == 0) options.at_exit = ATF_AT_EXIT_LOSE;
+    if (strcmp(argv[2], "late") == 0 && atexit(late) != 0) return 2;
+    AtfSessionWriter *session;
+    if (atf_session_writer_create(argv[1], NULL, &session) != ATF_OK) return 2;
+    if (atf_recording_start(session, &options, &recording) != ATF_OK) return 2;
+    for (uint64_t time = 1; time <= 3; ++time) {
+        if (atf_recording_record(recording, time, 7, 1, 0, NULL) != ATF_OK) return 2;
+    }
+    if (strcmp(argv[2], "child") == 0) {
+        pid_t child = fork();
+        if (child == 0) exit(0); /* Must change nothing, and must not wait. */
+        int status = 0;
+        if (waitpid(child, &status, 0) != child || status != 0) return 2;
+        if (atf_recording_record(recording, 4, 7, 2, 0, NULL) != ATF_OK) return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,49 @@
+//! Stops recordings at the end of the process.
+
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
+use std::thread;
+
+use super::shared::Shared;
+use crate::sys;
+
+static RUNNING: Mutex<Running> = Mutex::new(Running {
+    recordings: Vec::new(),
+    is_registered: false,
+});
+
+/// The recordings to stop.
+struct Running {
+    recordings: Vec<Weak<Shared>>,
+    /// Whether the system knows the function that stops them.
+    is_registered: bool,
+}
+
+/// Stops a recording at the end of the process if it is still running.
+pub(super) fn stop(recording: &Arc<Shared>) {
+    let Some(mut running) = lock() else { return };
+    running.recordings.retain(|it| it.strong_count() > 0);
+    running.recordings.push(Arc::downgrade(recording));
+    if !running.is_registered {
+        running.is_registered = sys::at_exit(stop_all);
+    }
+}
+
+extern "C" fn stop_all() {
+    let recordings = lock().map(|mut running| std::mem::take(&mut running.recordings));
+    for recording in recordings.iter().flatten().filter_map(Weak::upgrade) {
+        recording.stop_at_exit();
+    }
+}
+
+/// Returns `None` if the lock is still taken after a while: in a forked child, the thread that holds
+/// it may not exist.
+fn lock() -> Option<MutexGuard<'static, Running>> {
+    for _ in 0..1000 {
+        match RUNNING.try_lock() {
+            Ok(running) => return Some(running),
+            Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) => thread::yield_now(),
+        }
+    }
+    None
+}
