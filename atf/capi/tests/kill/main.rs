@@ -42,7 +42,7 @@ const KILLED: i32 = 9;
 /// The compiled tracer.
 struct Tracer {
     program: PathBuf,
-    /// How the tracer writes its events: `write` or `record`.
+    /// How the tracer writes its events: `write`, `record`, `block` or `drop`.
     how: &'static str,
     _folder: TempDir,
 }
@@ -342,4 +342,41 @@ fn without_survive_kill_only_buffered_events_are_lost() {
     }
     println!("{lost} lost");
     assert!(lost > 0, "no loss that survive_kill could prevent");
+}
+
+#[test]
+fn a_killed_recording_lacks_no_more_than_its_manifest_states() {
+    for (how, drops) in [("block", None), ("drop", Some(true))] {
+        let Some(tracer) = Tracer::compile(how) else {
+            return;
+        };
+        let mut moments = Moments::new();
+        let (mut lost, mut dropped) = (0, 0);
+        for round in 0..KILLS / 2 {
+            let killed = kill(&tracer, round, false, &mut moments);
+            if !killed.was_writing {
+                continue;
+            }
+            let session = SessionReader::open(killed.session()).unwrap();
+            let manifest = session.manifest().unwrap();
+            let most = 1024 + BUFFERS[round % BUFFERS.len()] / 32;
+            assert_eq!(manifest.unwritten_events, Some(most));
+            assert_eq!(manifest.drops_events, drops);
+            for entry in session.threads() {
+                let id = usize::try_from(entry.id()).unwrap();
+                let reader = entry.open_index().unwrap();
+                let (events, returned) = (reader.event_count(), killed.returned[id]);
+                // There may be one more event, whose call was about to return.
+                assert!(events <= returned + 1, "thread {id}: {events}, {returned}");
+                let missing = returned.saturating_sub(events);
+                let is_bounded = missing <= most;
+                assert!(is_bounded || drops.is_some(), "thread {id}: {missing}");
+                lost += missing;
+                dropped += u64::from(!is_bounded);
+            }
+        }
+        println!("{how}: {lost} missing, {dropped} threads that lack more than the bound");
+        assert!(lost > 0);
+        assert_eq!(dropped > 0, drops.is_some());
+    }
 }

@@ -1,11 +1,13 @@
 /*
  * Four threads write or record EVENTS events each, unless they are killed. RETURNED is a file of
- * 256 bytes, in which each thread counts its returned calls.
- *     tracer FOLDER RETURNED SURVIVE_KILL BUFFER_SIZE EVENTS write|record
+ * 256 bytes, in which each thread counts its returned calls. With `block` and `drop`, they record
+ * through small rings with that policy, and without details.
+ *     tracer FOLDER RETURNED SURVIVE_KILL BUFFER_SIZE EVENTS write|record|block|drop
  */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@ typedef struct Thread {
     _Atomic uint64_t *returned;
     uint32_t id;
     uint64_t events;
+    bool has_small_ring;
 } Thread;
 
 static void expect(AtfStatus status) {
@@ -35,6 +38,11 @@ static void expect(AtfStatus status) {
 static void write_event(const Thread *thread, uint64_t seq) {
     uint64_t time = ada_get_timestamp_ns(), function = (uint64_t)thread->id << 32 | seq / 2;
     uint32_t kind = seq % 2 ? ATF_EVENT_KIND_RETURN : ATF_EVENT_KIND_CALL;
+    if (thread->has_small_ring) {
+        AtfStatus status = atf_recorder_record(thread->recorder, time, function, kind, 1, NULL);
+        if (status != ATF_LOST_EVENT) expect(status);
+        return;
+    }
     if (seq % 3) {
         expect(thread->writer
                    ? atf_writer_write(thread->writer, time, function, kind, 1, NULL)
@@ -78,13 +86,17 @@ int main(int argc, char **argv) {
     const AtfSymbol symbol = { 1, "a name", { 0, 0 } };
     expect(atf_session_writer_set_symbols(session, &symbol, 1));
     expect(atf_session_writer_write_manifest(session));
+    AtfRecordOptions rings = ATF_RECORD_OPTIONS_INIT;
+    rings.ring_events = 1024;
+    rings.overflow = strcmp(argv[6], "block") == 0 ? ATF_OVERFLOW_BLOCK : ATF_OVERFLOW_DROP_NEWEST;
+    bool is_recorded = strcmp(argv[6], "record") == 0, is_written = strcmp(argv[6], "write") == 0;
     AtfRecording *recording = NULL;
-    if (strcmp(argv[6], "record") == 0) expect(atf_recording_start(session, NULL, &recording));
+    if (!is_written) expect(atf_recording_start(session, is_recorded ? NULL : &rings, &recording));
     pthread_t handles[THREADS];
     Thread threads[THREADS];
     for (uint32_t id = 0; id < THREADS; id++) {
         threads[id] = (Thread){ NULL, NULL, (_Atomic uint64_t *)(returned + 64 * id), id,
-                                strtoull(argv[5], NULL, 10) };
+                                strtoull(argv[5], NULL, 10), !is_written && !is_recorded };
         expect(recording ? atf_recording_thread(recording, NULL, &threads[id].recorder)
                          : atf_session_writer_thread(session, id, &threads[id].writer));
     }
