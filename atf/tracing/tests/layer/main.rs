@@ -2,6 +2,7 @@
 //! noted.
 
 mod children;
+mod example;
 mod fields;
 mod layers;
 mod programs;
