@@ -99,7 +99,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let uftrace = |watch: &mut Stopwatch| {
         let mut command = Command::new("uftrace");
         command
-            .args(["record", "--no-libcall", "--data"])
+            .args(["record", "--no-libcall", "--no-event", "--data"])
             .arg(&other);
         time(watch, command.arg(&program).arg(calls.to_string()))?;
         Ok(fs::remove_dir_all(&other)?)
@@ -130,7 +130,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         add(
             report,
             work,
-            "uftrace record --no-libcall of the same program",
+            "uftrace record --no-libcall --no-event of the same program",
             Some(2.0),
             compared,
         );

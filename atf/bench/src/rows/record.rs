@@ -41,6 +41,20 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         amount,
     });
 
+    let push = compare(
+        context.pairs,
+        Time::Wall,
+        |watch| ring(Timed::Push, watch, rounds, &folder),
+        |watch| bare_store(watch, rounds),
+    )?;
+    context.report.add(Row {
+        work: "record an event in process, without the clock".to_owned(),
+        baseline: "a plain store of 32 bytes into an array",
+        goal: Some(0.5),
+        comparison: push,
+        amount,
+    });
+
     let drain = compare(
         context.pairs,
         Time::Cpu,
@@ -180,6 +194,21 @@ fn bare_push(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
         watch.time(|| play(round, |event| producer.push(words(event))))?;
         let chunk = consumer.read_chunk(CAPACITY as usize)?;
         chunk.into_iter().map(black_box).for_each(drop);
+    }
+    Ok(())
+}
+
+/// Times what any recorder does: storing an event's 32 bytes.
+fn bare_store(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
+    let mut events = vec![[1; 4]; CAPACITY as usize];
+    for round in 0..rounds {
+        let mut places = black_box(&mut events).iter_mut();
+        let store = |event: &Event| {
+            *places.next().ok_or("the array is full")? = words(event);
+            Ok::<_, &str>(())
+        };
+        watch.time(|| play(round, store))?;
+        black_box(&events);
     }
     Ok(())
 }
