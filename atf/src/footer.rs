@@ -65,7 +65,7 @@ pub(crate) struct Damaged {
 /// Bytes with the correct magic and zero reserved bytes are a footer, intact or damaged, and never
 /// events. The same applies to bytes with a damaged magic whose numbers match a nonempty events
 /// section. All other bytes are not a footer.
-pub(crate) fn judge<F: Footer>(
+pub(crate) fn classify_at<F: Footer>(
     input: &Input,
     wire: Wire,
     events_offset: u64,
@@ -98,7 +98,7 @@ pub(crate) fn judge<F: Footer>(
 }
 
 /// Returns a damaged footer for the bytes at `offset`, where nothing but a footer can be.
-pub(crate) fn condemn<F: Footer>(
+pub(crate) fn damaged_at<F: Footer>(
     input: &Input,
     wire: Wire,
     events_offset: u64,
@@ -114,7 +114,7 @@ pub(crate) fn condemn<F: Footer>(
 }
 
 /// Returns the first verified candidate or, if there is none, the first damaged one.
-pub(crate) fn first<F: Footer>(
+pub(crate) fn first_verified<F: Footer>(
     input: &Input,
     wire: Wire,
     events_offset: u64,
@@ -122,7 +122,7 @@ pub(crate) fn first<F: Footer>(
 ) -> Result<Verdict<F>> {
     let mut best = Verdict::NoFooter;
     for offset in candidates {
-        let verdict = judge(input, wire, events_offset, offset)?;
+        let verdict = classify_at(input, wire, events_offset, offset)?;
         match (&best, &verdict) {
             (_, Verdict::Verified(_)) => return Ok(verdict),
             (Verdict::NoFooter, Verdict::Damaged(_)) => best = verdict,

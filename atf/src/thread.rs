@@ -34,8 +34,8 @@ use crate::wire::{HEADER_SIZE, offset};
 /// let thread = ThreadReader::open(folder)?;
 /// for event in thread.index().events() {
 ///     let event = event?;
-///     match thread.forward(&event)? {
-///         Linked::To(detail) => assert_eq!(thread.backward(&detail)?, Linked::To(event)),
+///     match thread.detail_of(&event)? {
+///         Linked::To(detail) => assert_eq!(thread.event_of(&detail)?, Linked::To(event)),
 ///         Linked::NoLink => {}
 ///         Linked::Dangling { seq } => eprintln!("detail {seq} is lost"),
 ///     }
@@ -232,7 +232,7 @@ impl ThreadReader {
     ///
     /// The errors of [`DetailReader::get`].
     #[inline]
-    pub fn forward(&self, event: &IndexEvent) -> Result<Linked<DetailEvent>> {
+    pub fn detail_of(&self, event: &IndexEvent) -> Result<Linked<DetailEvent>> {
         match event.detail_seq {
             Some(seq) => self.linked_detail(seq, event.timestamp_ns),
             None => Ok(Linked::NoLink),
@@ -255,7 +255,7 @@ impl ThreadReader {
     /// # Errors
     ///
     /// The errors of [`IndexReader::get`].
-    pub fn backward(&self, event: &DetailEvent) -> Result<Linked<IndexEvent>> {
+    pub fn event_of(&self, event: &DetailEvent) -> Result<Linked<IndexEvent>> {
         let seq = event.header.index_seq;
         Ok(match self.index.get(seq)? {
             Some(found) if found.detail_seq == Some(event.seq) => Linked::To(found),

@@ -28,7 +28,7 @@ fn read() -> Result {
         let event = event?;
         let kind = event.event_kind.name().unwrap_or("unknown");
         println!("{} {:#x} {kind}", event.timestamp_ns, event.function_id);
-        if let (Some(detail), Linked::To(found)) = (thread.detail(), thread.forward(&event)?)
+        if let (Some(detail), Linked::To(found)) = (thread.detail(), thread.detail_of(&event)?)
             && let Some(payload) = detail.function_payload(&found)?
         {
             println!("  sp {:#x}, {} bytes of stack", payload.sp, payload.stack.len());

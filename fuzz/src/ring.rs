@@ -200,7 +200,7 @@ fn any_ring(folder: &std::path::Path) {
     }
     for event in thread.index().events_in(..).take(64) {
         let event = event.expect("it can be read");
-        let _ = thread.forward(&event).expect("it can be read");
+        let _ = thread.detail_of(&event).expect("it can be read");
     }
 }
 

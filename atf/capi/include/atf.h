@@ -788,15 +788,14 @@ AtfStatus atf_thread_detail(const AtfThreadReader *thread, AtfDetailReader **rea
  * The detail that index event index_seq links to. ATF_NONE: the event has no link. ATF_ERROR_LINK:
  * the link is dangling.
  */
-AtfStatus atf_thread_forward(const AtfThreadReader *thread, uint64_t index_seq,
-                             AtfDetailEvent *detail);
+AtfStatus atf_thread_detail_of(const AtfThreadReader *thread, uint64_t index_seq,
+                               AtfDetailEvent *detail);
 
 /**
  * The index event that detail detail_seq links to. ATF_NONE: there is no such detail.
  * ATF_ERROR_LINK: the link is dangling.
  */
-AtfStatus atf_thread_backward(const AtfThreadReader *thread, uint64_t detail_seq,
-                              AtfEvent *event);
+AtfStatus atf_thread_event_of(const AtfThreadReader *thread, uint64_t detail_seq, AtfEvent *event);
 
 AtfStatus atf_thread_close(AtfThreadReader *thread);
 

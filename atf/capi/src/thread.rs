@@ -124,14 +124,14 @@ fn found<T>(linked: Linked<T>, to: &str) -> Result<T, Failure> {
 ///
 /// `thread` is null or a handle; `detail` is null or valid for writes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_thread_forward(
+pub unsafe extern "C" fn atf_thread_detail_of(
     thread: *const AtfThreadReader,
     index_seq: u64,
     detail: *mut AtfDetailEvent,
 ) -> AtfStatus {
     let body = |this: &Thread| {
         let event = this.reader.index().get(index_seq)?;
-        let linked = this.reader.forward(&event.ok_or(Failure::Nothing)?)?;
+        let linked = this.reader.detail_of(&event.ok_or(Failure::Nothing)?)?;
         Ok(found(linked, "detail")?.into())
     };
     let if_null = "the output pointer for the event is null";
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn atf_thread_forward(
 ///
 /// `thread` is null or a handle; `event` is null or valid for writes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn atf_thread_backward(
+pub unsafe extern "C" fn atf_thread_event_of(
     thread: *const AtfThreadReader,
     detail_seq: u64,
     event: *mut AtfEvent,
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn atf_thread_backward(
         let reader = &this.reader;
         let details = reader.detail().ok_or(Failure::Nothing)?;
         let detail = details.get(detail_seq)?.ok_or(Failure::Nothing)?;
-        let found = found(reader.backward(&detail)?, "index")?;
+        let found = found(reader.event_of(&detail)?, "index")?;
         let thread = this.folder.unwrap_or(reader.index().header().thread_id);
         Ok(AtfEvent::new(thread, detail.header.index_seq, &found))
     };

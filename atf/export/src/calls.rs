@@ -60,7 +60,7 @@ impl<'a, 's> Calls<'a, 's> {
     /// Reads an event's detail. If it cannot be read, the thread's problems contain the reason.
     fn detail(&self, event: &IndexEvent) -> Option<Detail> {
         let thread = self.details.as_ref()?;
-        let found = thread.forward(event).ok()?.found()?;
+        let found = thread.detail_of(event).ok()?.found()?;
         let reader = thread.detail()?;
         if let Some(function) = reader.function_payload(&found).ok()? {
             return Some(Detail::Function(function));

@@ -190,7 +190,7 @@ fn footer_fields(
     footer.at.reserved(footer.bytes, rules.reserved, report);
     if end.bytes_after_footer > 0 {
         let place = Place::at("footer", footer.at.end());
-        report.add(rules.nothing_behind, place, || {
+        report.add(rules.nothing_after, place, || {
             format!(
                 "{} after the footer",
                 counted(end.bytes_after_footer, "byte")

@@ -76,14 +76,14 @@ pub enum Fact {
 #[must_use]
 pub const fn rule_of_fact(kind: Kind, fact: Fact) -> Option<&'static Rule> {
     Some(match (kind, fact) {
-        (Kind::Index, Fact::BytesAfterFooter) => end_rules::INDEX.nothing_behind,
+        (Kind::Index, Fact::BytesAfterFooter) => end_rules::INDEX.nothing_after,
         (Kind::Index, Fact::IeeeChecksum) => end_rules::INDEX.checksum_ieee,
         (Kind::Index, Fact::Hole) => &rules::ATF_IEVT_006,
         (Kind::Index, Fact::TimeGoesBack) => &rules::ATF_IEVT_001,
         (Kind::Index, Fact::LinksElsewhere) => &rules::ATF_LINK_001,
         (Kind::Index, Fact::LinkOutOfOrder) => &rules::ATF_LINK_005,
         (Kind::Index, Fact::ClocksDiffer) => &rules::ATF_SESS_005,
-        (Kind::Detail, Fact::BytesAfterFooter) => end_rules::DETAIL.nothing_behind,
+        (Kind::Detail, Fact::BytesAfterFooter) => end_rules::DETAIL.nothing_after,
         (Kind::Detail, Fact::IeeeChecksum) => end_rules::DETAIL.checksum_ieee,
         (Kind::Ring, Fact::RingLeftOver) => &rules::ATF_RING_001,
         (Kind::Manifest, Fact::NoManifest) => &rules::ATF_MANI_001,
@@ -139,7 +139,7 @@ fn of_detail(problem: &Error) -> Option<&'static Rule> {
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_DFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_DFTR_004,
         ErrorKind::BadTotalLength { found, min, .. } if found < min => &rules::ATF_DEVT_001,
-        ErrorKind::BadTotalLength { .. } | ErrorKind::EventCutShort { .. } => &rules::ATF_DEVT_002,
+        ErrorKind::BadTotalLength { .. } | ErrorKind::TornEvent { .. } => &rules::ATF_DEVT_002,
         ErrorKind::Disagrees { .. } => match field {
             "header.event_count" => &rules::ATF_DHDR_009,
             "header.bytes_length" => &rules::ATF_DHDR_010,

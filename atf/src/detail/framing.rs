@@ -7,7 +7,9 @@ use super::{DetailEventHeader, DetailFooter, DetailHeader};
 use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result, push};
-use crate::footer::{self, Damaged, FOOTER_SIZE, Placed, Verdict, condemn, first, judge};
+use crate::footer::{
+    self, Damaged, FOOTER_SIZE, Placed, Verdict, classify_at, damaged_at, first_verified,
+};
 use crate::header;
 use crate::source::{Input, OpenOptions};
 use crate::window::{Window, end_without_zeros};
@@ -55,7 +57,7 @@ impl EventOffsets {
             Verdict::Damaged(damaged) => Some(damaged),
             Verdict::NoFooter => {
                 let at_end = header.stated_end().filter(|end| last == Some(*end));
-                condemned(input, header, at_end)?
+                damaged_footer(input, header, at_end)?
             }
         };
         let end = damaged
@@ -75,7 +77,7 @@ impl EventOffsets {
                 if let Some(end) = counted {
                     hop.stop_at(end, header);
                 }
-                match (condemned(input, header, counted)?, found) {
+                match (damaged_footer(input, header, counted)?, found) {
                     (Some(damaged), _) => Ok(hop.with_damaged_footer(damaged)),
                     (None, Verdict::Damaged(damaged)) => Ok(hop.with_damaged_footer(damaged)),
                     _ => hop.without_footer(input, header, counted.or(stated)),
@@ -90,14 +92,14 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
     let events = header.events_offset;
     let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
     let last = input.size().checked_sub(FOOTER_SIZE as u64);
-    let verdict = first(input, header.wire, events, stated.into_iter().chain(last))?;
+    let verdict = first_verified(input, header.wire, events, stated.into_iter().chain(last))?;
     let (at, fits) = match &verdict {
         Verdict::Verified(placed) => (placed.offset, true),
         Verdict::Damaged(damaged) => (damaged.offset, false),
         Verdict::NoFooter => return Ok(verdict),
     };
     if header.stated_end() != Some(at) && is_payload(input, header, at, fits)? {
-        first(
+        first_verified(
             input,
             header.wire,
             events,
@@ -146,7 +148,11 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
 /// Returns the damaged footer at `at`, if there is room for one. A rewritten header proves that the
 /// bytes at that offset are not an event. Zeros from unwritten blocks and a truncated footer do not
 /// count as damage.
-fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
+fn damaged_footer(
+    input: &Input,
+    header: &DetailHeader,
+    at: Option<u64>,
+) -> Result<Option<Damaged>> {
     let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
     let Some(at) = at.filter(has_room) else {
         return Ok(None);
@@ -154,7 +160,7 @@ fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Op
     if end_without_zeros(input, at, input.size())? == at {
         return Ok(None);
     }
-    condemn::<DetailFooter>(input, header.wire, header.events_offset, at).map(Some)
+    damaged_at::<DetailFooter>(input, header.wire, header.events_offset, at).map(Some)
 }
 
 /// The progress of a walk from event to event.
@@ -217,12 +223,13 @@ impl EventWalker {
             if available < EVENT_HEADER_SIZE {
                 // The walk may end at a verified footer that overlaps `end`.
                 if look_for_footer
-                    && let found @ Verdict::Verified(_) = judge(input, header.wire, start, hop.end)?
+                    && let found @ Verdict::Verified(_) =
+                        classify_at(input, header.wire, start, hop.end)?
                 {
                     hop.footer = found;
                     break;
                 }
-                let kind = ErrorKind::EventCutShort {
+                let kind = ErrorKind::TornEvent {
                     available,
                     needed: EVENT_HEADER_SIZE,
                 };
@@ -231,7 +238,7 @@ impl EventWalker {
             }
             let bytes = window.record(hop.end)?;
             if look_for_footer && bytes.first_chunk() == Some(&DetailFooter::MAGIC) {
-                hop.footer = judge(input, header.wire, start, hop.end)?;
+                hop.footer = classify_at(input, header.wire, start, hop.end)?;
                 if !matches!(hop.footer, Verdict::NoFooter) {
                     break;
                 }

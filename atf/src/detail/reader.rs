@@ -90,7 +90,7 @@ impl DetailReader {
     }
 
     /// Returns why the walk stopped before the end of the events section:
-    /// [`ErrorKind::BadTotalLength`] or [`ErrorKind::EventCutShort`] at the
+    /// [`ErrorKind::BadTotalLength`] or [`ErrorKind::TornEvent`] at the
     /// [`offset`](Error::offset) where it stopped.
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {

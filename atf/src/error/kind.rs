@@ -180,7 +180,7 @@ pub enum ErrorKind {
         available: u64,
     },
     /// The events section ends within a detail event's header.
-    EventCutShort {
+    TornEvent {
         /// The number of bytes from the event's start to the end of the section.
         available: u64,
         /// The length in bytes of an event without payload.

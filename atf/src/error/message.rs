@@ -112,7 +112,7 @@ impl fmt::Display for ErrorKind {
                 min,
                 available,
             } => write!(f, "{found}, expected {min} to {available}"),
-            Self::EventCutShort { available, needed } => write!(
+            Self::TornEvent { available, needed } => write!(
                 f,
                 "an event needs {needed} bytes, the events section has {available} left"
             ),

@@ -9,7 +9,7 @@ use crate::detail::{
     DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload, footer_of,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, judge};
+use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, classify_at};
 use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
 
@@ -309,7 +309,7 @@ impl DetailFollower {
             }
             _ => {
                 let needed = EVENT_HEADER_SIZE;
-                (ErrorKind::EventCutShort { available, needed }, "")
+                (ErrorKind::TornEvent { available, needed }, "")
             }
         };
         let error = look.input.error(kind).with_offset(self.end);
@@ -384,7 +384,7 @@ impl DetailFollower {
             return Ok(true);
         }
         Ok(
-            match judge::<DetailFooter>(&look.input, look.header.wire, events, place)? {
+            match classify_at::<DetailFooter>(&look.input, look.header.wire, events, place)? {
                 Verdict::Verified(_) => {
                     self.has_footer = true;
                     true

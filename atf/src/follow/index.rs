@@ -7,7 +7,7 @@ use super::{Polled, is_written};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::INDEX_FILE;
-use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, first, judge};
+use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, classify_at, first_verified};
 use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, timestamp_ns};
 use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
@@ -230,8 +230,8 @@ impl IndexFollower {
         let is_cut = input.size() < self.zeros_end;
         let footer = final_footer(input, &header, is_same, self.count)?.filter(|found| {
             let is_stated = self.had_no_offset && header.footer_offset == found.offset;
-            let is_behind_zeros = found.end() > self.zeros_end;
-            !header.is_placeholder() || is_stated || is_cut || is_behind_zeros
+            let is_after_zeros = found.end() > self.zeros_end;
+            !header.is_placeholder() || is_stated || is_cut || is_after_zeros
         });
         if let Some(found) = footer.as_ref().filter(|found| found.offset < end) {
             let kind = ErrorKind::Disagrees {
@@ -383,7 +383,7 @@ impl IndexFollower {
         };
         let has_magic = bytes.first_chunk() == Some(&IndexFooter::MAGIC);
         Ok(
-            match judge::<IndexFooter>(input, header.wire, header.events_offset, place)? {
+            match classify_at::<IndexFooter>(input, header.wire, header.events_offset, place)? {
                 Verdict::Verified(_) => {
                     self.has_footer = true;
                     true
@@ -404,7 +404,7 @@ fn event_end(header: &IndexHeader, count: u64) -> u64 {
 
 /// Returns whether there is a footer, intact or damaged, at `offset`.
 fn has_footer_at(input: &Input, header: &IndexHeader, offset: u64) -> Result<bool> {
-    let verdict = judge::<IndexFooter>(input, header.wire, header.events_offset, offset)?;
+    let verdict = classify_at::<IndexFooter>(input, header.wire, header.events_offset, offset)?;
     Ok(!matches!(verdict, Verdict::NoFooter))
 }
 
@@ -439,7 +439,7 @@ fn final_footer(
     let last = input.size().checked_sub(FOOTER_SIZE as u64);
     let candidates = stated.into_iter().chain(last);
     let Verdict::Verified(found) =
-        first::<IndexFooter>(input, header.wire, header.events_offset, candidates)?
+        first_verified::<IndexFooter>(input, header.wire, header.events_offset, candidates)?
     else {
         return Ok(None);
     };

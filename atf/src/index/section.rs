@@ -5,7 +5,8 @@ use super::{IndexEvent, IndexFooter, IndexHeader};
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::Result;
 use crate::footer::{
-    Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge, reserved_is_zero,
+    Damaged, FOOTER_SIZE, Footer, Placed, Verdict, classify_at, damaged_at, first_verified,
+    reserved_is_zero,
 };
 use crate::source::Input;
 use crate::window::{Window, end_without_zeros};
@@ -27,11 +28,12 @@ impl Section {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
         let last = input.size().checked_sub(FOOTER_SIZE as u64);
-        let damaged = match first(input, header.wire, events, stated.into_iter().chain(last))? {
-            Verdict::Verified(footer) => return Ok(Self::with_footer(header, footer)),
-            Verdict::Damaged(damaged) => Some(damaged),
-            Verdict::NoFooter => None,
-        };
+        let damaged =
+            match first_verified(input, header.wire, events, stated.into_iter().chain(last))? {
+                Verdict::Verified(footer) => return Ok(Self::with_footer(header, footer)),
+                Verdict::Damaged(damaged) => Some(damaged),
+                Verdict::NoFooter => None,
+            };
         let data_end = end_without_zeros(input, events, input.size())?;
         if let Some(footer) = scan(input, header, data_end)? {
             return Ok(Self::with_footer(header, footer));
@@ -42,7 +44,7 @@ impl Section {
             Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
             None if header.is_bounded() && holds_footer && data_end > header.footer_offset => {
                 let damaged =
-                    condemn::<IndexFooter>(input, header.wire, events, header.footer_offset)?;
+                    damaged_at::<IndexFooter>(input, header.wire, events, header.footer_offset)?;
                 Ok(Self::with_damaged_footer(header, damaged))
             }
             None => Self::without_footer(input, header, data_end),
@@ -161,7 +163,7 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<I
     while offset < end && input.size().saturating_sub(offset) >= FOOTER_SIZE as u64 {
         if *window.record(offset)? == IndexFooter::MAGIC
             && let Verdict::Verified(footer) =
-                judge(input, header.wire, header.events_offset, offset)?
+                classify_at(input, header.wire, header.events_offset, offset)?
         {
             return Ok(Some(footer));
         }

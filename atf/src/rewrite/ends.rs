@@ -135,15 +135,15 @@ impl End<'_> {
         let why = match (self.completeness, self.framing_problem) {
             (Completeness::Finalized | Completeness::HeaderNotUpdated, problem) => {
                 let rule = problem.and_then(|problem| rule_of(self.kind, problem));
-                (DropReason::BehindFramingProblem, rule)
+                (DropReason::AfterFramingProblem, rule)
             }
-            (_, Some(_)) => (DropReason::BehindFramingProblem, torn),
-            (_, None) => (DropReason::EventCutShort, torn),
+            (_, Some(_)) => (DropReason::AfterFramingProblem, torn),
+            (_, None) => (DropReason::TornEvent, torn),
         };
         self.gap(why, section_end, salvaged, report);
         match self.completeness {
             Completeness::Finalized | Completeness::HeaderNotUpdated => {
-                self.behind_footer(section_end, Some(self.rules.nothing_behind), report);
+                self.after_footer(section_end, Some(self.rules.nothing_after), report);
             }
             Completeness::DamagedFooter {
                 offset, problems, ..
@@ -154,7 +154,7 @@ impl End<'_> {
                     .first()
                     .and_then(|problem| rule_of(self.kind, problem));
                 self.drop((DropReason::DamagedFooter, rule), *offset, footer, report);
-                self.behind_footer(*offset, None, report);
+                self.after_footer(*offset, None, report);
             }
             Completeness::Unfinalized {
                 zero_tail_bytes,
@@ -163,7 +163,7 @@ impl End<'_> {
             } => {
                 let mut end = section_end;
                 if let Some(partial) = partial_footer {
-                    let why = (DropReason::FooterCutShort, Some(self.rules.whole_footer));
+                    let why = (DropReason::TornFooter, Some(self.rules.whole_footer));
                     self.drop(why, partial.offset, partial.size, report);
                     end = partial.offset.saturating_add(partial.size);
                 }
@@ -203,7 +203,7 @@ impl End<'_> {
         }
     }
 
-    fn behind_footer(
+    fn after_footer(
         &self,
         footer_offset: u64,
         rule: Option<&'static Rule>,
@@ -211,7 +211,7 @@ impl End<'_> {
     ) {
         let end = footer_offset.saturating_add(FOOTER_SIZE as u64);
         let size = self.file_size.saturating_sub(end);
-        self.drop((DropReason::BehindFooter, rule), end, size, report);
+        self.drop((DropReason::AfterFooter, rule), end, size, report);
     }
 
     fn note_header(&self, report: &mut ThreadReport) {

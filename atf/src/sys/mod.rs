@@ -33,7 +33,7 @@ pub(crate) use fork::Origin;
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
 pub(crate) use revocable::{Holder, InUse, Revoker, revocable};
-pub(crate) use ring::RingArea;
+pub(crate) use ring::JournalArea;
 #[cfg(test)]
 pub(crate) use ring::watch;
 pub(crate) use thread::spawn;

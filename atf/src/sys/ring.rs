@@ -14,13 +14,13 @@ use memmap2::{MmapOptions, MmapRaw};
 use crate::platform;
 use crate::wire::RingHeader;
 
-/// One of a ring's two buffers, filled by one writer.
+/// One of a journal's two buffers, filled by one writer.
 ///
 /// A mapped page belongs to the file: stored bytes are in the page cache immediately, so killing
 /// the process loses none of them. Other processes may map or read the file at any time, but only
 /// this writer may change it.
 #[derive(Debug)]
-pub(crate) struct RingArea {
+pub(crate) struct JournalArea {
     /// The area's first byte.
     bytes: NonNull<u8>,
     capacity: usize,
@@ -35,9 +35,9 @@ pub(crate) struct RingArea {
 // SAFETY: an area is part of a mapping that no other area accesses, and the pointers into the
 // header are used only for atomic access. The mapping is not tied to a thread and lives as long as
 // `_map`, which is itself `Send` and `Sync`.
-unsafe impl Send for RingArea {}
-// SAFETY: as above; `&RingArea` only allows reading the area and atomic stores.
-unsafe impl Sync for RingArea {}
+unsafe impl Send for JournalArea {}
+// SAFETY: as above; `&JournalArea` only allows reading the area and atomic stores.
+unsafe impl Sync for JournalArea {}
 
 /// The offsets of an area's fields in the ring's header.
 #[derive(Debug, Clone, Copy)]
@@ -73,8 +73,8 @@ const _: () = {
     );
 };
 
-impl RingArea {
-    /// Creates a ring's file, allocates its space, and maps it. Returns the areas for index and
+impl JournalArea {
+    /// Creates a journal's file, allocates its space, and maps it. Returns the areas for index and
     /// detail.
     ///
     /// The file must have no holes: on a full disk, the first store to a hole in a mapping would
@@ -228,10 +228,10 @@ mod tests {
     const CAPACITY: usize = 64;
 
     /// Returns both areas in memory without a file: Miri cannot map files (`.ci/miri`).
-    fn areas() -> (Arc<MmapRaw>, RingArea, RingArea) {
+    fn areas() -> (Arc<MmapRaw>, JournalArea, JournalArea) {
         let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY).unwrap();
         let map = Arc::new(MmapRaw::from(map));
-        let (index, detail) = RingArea::both(&map, CAPACITY).unwrap();
+        let (index, detail) = JournalArea::both(&map, CAPACITY).unwrap();
         (map, index, detail)
     }
 
@@ -296,8 +296,8 @@ mod tests {
     #[test]
     fn a_mapping_that_is_too_short_has_no_areas() {
         let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY - 1).unwrap();
-        assert!(RingArea::both(&Arc::new(MmapRaw::from(map)), CAPACITY).is_none());
+        assert!(JournalArea::both(&Arc::new(MmapRaw::from(map)), CAPACITY).is_none());
         let map = MmapMut::map_anon(1).unwrap();
-        assert!(RingArea::both(&Arc::new(MmapRaw::from(map)), usize::MAX).is_none());
+        assert!(JournalArea::both(&Arc::new(MmapRaw::from(map)), usize::MAX).is_none());
     }
 }

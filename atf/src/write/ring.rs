@@ -27,22 +27,22 @@ use super::{Storage, WriteOptions, at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::RING_FILE;
 use crate::ring::MOST_CAPACITY;
-use crate::sys::RingArea;
+use crate::sys::JournalArea;
 use crate::wire::{HEADER_SIZE, RingHeader};
 
-/// The ring of a thread's writer.
+/// The journal of a thread's writer: its `ring.atf`.
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(super) struct Journal {
     path: PathBuf,
-    /// The process that created the ring. A forked child also has the mapping, and would write into
-    /// its parent's ring.
+    /// The process that created the file. A forked child also has the mapping, and would write into
+    /// its parent's journal.
     pub(super) owner: u32,
     /// The detail area, until the detail file takes it over.
-    detail: Option<RingArea>,
+    detail: Option<JournalArea>,
 }
 
-impl Ring {
-    /// Creates a thread's ring and returns the buffer for its index file. On failure, leaves
+impl Journal {
+    /// Creates a thread's journal and returns the buffer for its index file. On failure, leaves
     /// nothing behind.
     pub(super) fn create(
         storage: &dyn Storage,
@@ -78,14 +78,14 @@ impl Ring {
             detail_size: 0.into(),
             _reserved3: [0; 56],
         };
-        match RingArea::create(&path, &header, capacity) {
+        match JournalArea::create(&path, &header, capacity) {
             Ok((index, detail)) => {
-                let ring = Self {
+                let journal = Self {
                     path,
                     owner: process::id(),
                     detail: Some(detail),
                 };
-                Ok((Buffer::Ring(index), ring))
+                Ok((Buffer::Journal(index), journal))
             }
             Err(error) => {
                 // Return the first error. Do not remove a file that already existed.
@@ -99,10 +99,10 @@ impl Ring {
 
     /// Takes the buffer for the detail file.
     pub(super) fn take_detail(&mut self) -> Option<Buffer> {
-        self.detail.take().map(Buffer::Ring)
+        self.detail.take().map(Buffer::Journal)
     }
 
-    /// Returns an error in a forked child, because the ring belongs to its parent.
+    /// Returns an error in a forked child, because the journal belongs to its parent.
     pub(super) fn check_owner(&self) -> Result<()> {
         if process::id() == self.owner {
             return Ok(());
@@ -111,8 +111,8 @@ impl Ring {
         Err(error.with_path(Some(&self.path)))
     }
 
-    /// Removes the ring's file, because all events are in the thread's files. If this fails,
-    /// readers find that the ring adds nothing.
+    /// Removes the journal's file, because all events are in the thread's files. If this fails,
+    /// readers find that the journal adds nothing.
     pub(super) fn remove(&mut self, storage: &dyn Storage) {
         let _ = storage.remove(&self.path);
     }

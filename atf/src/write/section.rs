@@ -263,7 +263,7 @@ impl Section {
     pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {
         // Bytes in a ring are not lost.
         if !self.has_failed
-            && !self.buffer.is_ring()
+            && !self.buffer.is_journal()
             && let Ok(events) = self.buffered()
         {
             self.filled = keep(events).min(self.filled);

@@ -378,7 +378,7 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
         let (problem, read) = (follower.framing_problem(), reader.framing_problem());
         let kind = |error: Option<&atf::Error>| error.unwrap().kind().clone();
         assert_eq!(kind(problem), kind(read));
-        let is_cut_short = matches!(kind(read), ErrorKind::EventCutShort { .. });
+        let is_cut_short = matches!(kind(read), ErrorKind::TornEvent { .. });
         assert_eq!(is_cut_short, size < 24);
     }
 }

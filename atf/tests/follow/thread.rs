@@ -89,7 +89,7 @@ fn a_follower_of_a_running_writer_sees_what_a_reader_sees_in_the_end() {
             assert_eq!(new.seq, seq as u64);
             assert_eq!(new.event.timestamp_ns, event(new.seq).timestamp_ns);
             assert_eq!(reader.index().get(new.seq).unwrap(), Some(new.event));
-            assert_eq!(reader.forward(&new.event).unwrap().found(), new.detail);
+            assert_eq!(reader.detail_of(&new.event).unwrap().found(), new.detail);
             if let Some(found) = &new.detail {
                 assert_eq!(&detail.payload(found, 1 << 20).unwrap(), payload);
             }

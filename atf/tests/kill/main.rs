@@ -145,7 +145,7 @@ fn check(thread: &ThreadReader) -> u64 {
         assert_eq!(read.event_kind, expected.event_kind);
         assert_eq!(read.detail_seq, has_detail(seq).then_some(detail_seq));
         if has_detail(seq) {
-            let detail = thread.forward(&read).unwrap().found().unwrap();
+            let detail = thread.detail_of(&read).unwrap().found().unwrap();
             assert_eq!(detail.header.index_seq, seq);
             assert_eq!(detail.header.timestamp, expected.timestamp_ns);
             let read = thread.detail().unwrap().payload(&detail, 10_000).unwrap();

@@ -184,7 +184,7 @@ fn bytes_between_the_last_event_and_the_footer_are_reported() {
     let bytes = [file.without_footer(), vec![7; 5], file.footer()].concat();
     let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events);
-    let kind = ErrorKind::EventCutShort {
+    let kind = ErrorKind::TornEvent {
         available: 5,
         needed: 24,
     };

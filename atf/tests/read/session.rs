@@ -347,10 +347,10 @@ fn links_lead_there_and_back() {
         assert!(thread.disagreements().is_empty());
         for seq in 0..10 {
             let event = thread.index().get(seq).unwrap().unwrap();
-            let detail = thread.forward(&event).unwrap().found();
+            let detail = thread.detail_of(&event).unwrap().found();
             assert_eq!(detail.is_some(), seq % 3 == 0);
             let Some(detail) = detail else { continue };
-            assert_eq!(thread.backward(&detail).unwrap().found(), Some(event));
+            assert_eq!(thread.event_of(&detail).unwrap().found(), Some(event));
         }
     }
 }
@@ -363,9 +363,9 @@ fn dangling_links_are_reported_as_dangling() {
     detail.events[1].index_seq = u64::MAX;
     let (_folder, thread) = thread(&index, Some(&detail));
     let event = thread.index().get(3).unwrap().unwrap();
-    assert_eq!(thread.forward(&event).unwrap().found(), None);
+    assert_eq!(thread.detail_of(&event).unwrap().found(), None);
     let event = thread.detail().unwrap().get(1).unwrap().unwrap();
-    assert_eq!(thread.backward(&event).unwrap().found(), None);
+    assert_eq!(thread.event_of(&event).unwrap().found(), None);
 }
 
 #[test]
@@ -443,7 +443,7 @@ fn a_corrupt_detail_file_does_not_hide_the_index() {
         ErrorKind::BadMagic { .. }
     ));
     let event = thread.index().get(0).unwrap().unwrap();
-    assert_eq!(thread.forward(&event).unwrap().found(), None);
+    assert_eq!(thread.detail_of(&event).unwrap().found(), None);
 }
 
 #[test]

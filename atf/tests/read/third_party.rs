@@ -36,7 +36,7 @@ fn found(thread: &ThreadReader) -> Value {
         .collect();
     let dangling = linked
         .iter()
-        .filter(|event| thread.forward(event).unwrap().found().is_none())
+        .filter(|event| thread.detail_of(event).unwrap().found().is_none())
         .count();
     let mut found = serde_json::json!({
         "finalized": index.completeness().has_verified_footer(),
@@ -59,7 +59,7 @@ fn found(thread: &ThreadReader) -> Value {
     };
     let details = detail.events_in(..).map(Result::unwrap);
     let orphans = details
-        .filter(|detail| thread.backward(detail).unwrap().found().is_none())
+        .filter(|detail| thread.event_of(detail).unwrap().found().is_none())
         .count();
     let tail_bytes = match detail.completeness() {
         Completeness::Unfinalized { trailing_bytes, .. } => *trailing_bytes,
@@ -124,10 +124,10 @@ fn every_intact_link_leads_back_with_the_same_time() {
             let thread = entry.open().unwrap();
             for event in thread.index().events_in(..) {
                 let event = event.unwrap();
-                let Some(detail) = thread.forward(&event).unwrap().found() else {
+                let Some(detail) = thread.detail_of(&event).unwrap().found() else {
                     continue;
                 };
-                assert_eq!(thread.backward(&detail).unwrap().found(), Some(event));
+                assert_eq!(thread.event_of(&detail).unwrap().found(), Some(event));
                 assert_eq!(detail.header.timestamp, event.timestamp_ns);
                 let payload = thread
                     .detail()

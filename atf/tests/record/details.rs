@@ -40,7 +40,7 @@ fn with_details(reader: &ThreadReader) -> Vec<u64> {
     let mut found = Vec::new();
     for event in reader.index().events_in(..) {
         let event = event.unwrap();
-        let Some(forward) = reader.forward(&event).unwrap().found() else {
+        let Some(forward) = reader.detail_of(&event).unwrap().found() else {
             assert_eq!(event.detail_seq, None);
             continue;
         };

@@ -67,7 +67,7 @@ fn read(path: &Path, thread: usize) -> Vec<Short> {
     events
         .map(|event| {
             let event = event.unwrap();
-            let payload = match thread.forward(&event).unwrap() {
+            let payload = match thread.detail_of(&event).unwrap() {
                 Linked::To(found) => {
                     let detail = thread.detail().unwrap();
                     Some(detail.payload(&found, 100).unwrap())

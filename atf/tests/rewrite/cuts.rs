@@ -43,7 +43,7 @@ fn assert_prefix(places: &Places, index: &IndexFile, events: u64, details: u64, 
         assert_eq!(found.detail_seq, is_linked.then_some(linked), "{seq}");
         linked += u64::from(is_linked);
         if is_linked {
-            let detail = thread.forward(found).unwrap().found().unwrap();
+            let detail = thread.detail_of(found).unwrap().found().unwrap();
             assert_eq!(detail.header.index_seq, seq);
         }
     }

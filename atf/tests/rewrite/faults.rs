@@ -41,7 +41,7 @@ fn events_after_a_hole_are_reported_as_dropped_or_salvaged_separately() {
             assert_eq!(links(&places), [Some(0), None, None, Some(1)]);
             let hole = dropped(thread, DropReason::Hole);
             assert_eq!(hole, Some((64 + 4 * 32, 32, 1)));
-            let behind = dropped(thread, DropReason::BehindHole);
+            let behind = dropped(thread, DropReason::AfterHole);
             let path = places.path("out/thread_7/salvaged.atf");
             if !salvage {
                 assert_eq!(behind, Some((64 + 5 * 32, 4 * 32, 1)));
@@ -88,7 +88,7 @@ fn details_after_a_framing_fault_are_found_by_their_links() {
             } else {
                 detail.places()[5] - detail.places()[1]
             };
-            let gap = dropped(thread, DropReason::BehindFramingProblem);
+            let gap = dropped(thread, DropReason::AfterFramingProblem);
             assert_eq!(gap, Some((detail.places()[1], size, 1)));
         }
     }

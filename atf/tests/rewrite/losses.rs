@@ -295,7 +295,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     let dropped = &found["dropped"][0];
     assert_eq!(
         (&dropped["why"], &dropped["rule"]),
-        (&json!("behind_framing_problem"), &json!("ATF-DFTR-010"))
+        (&json!("after_framing_problem"), &json!("ATF-DFTR-010"))
     );
     let file = std::fs::read(places.path("out/recovery.json")).unwrap();
     let mut file: serde_json::Value = serde_json::from_slice(&file).unwrap();

@@ -101,7 +101,7 @@ fn assert_whole(thread: &ThreadReader, count: u64) {
         let (seq, read) = (seq as u64, read.unwrap());
         assert_eq!(read.timestamp_ns, event(seq).timestamp_ns);
         assert_eq!(read.function_id, event(seq).function_id);
-        let detail = thread.forward(&read).unwrap().found();
+        let detail = thread.detail_of(&read).unwrap().found();
         assert_eq!(detail.is_some(), seq.is_multiple_of(3));
         if let Some(detail) = detail {
             assert_eq!(detail.header.index_seq, seq);

@@ -56,12 +56,12 @@ fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> R
         let place = format!("events[{seq}]");
         file.equal(&place, facts(&event), asked_facts(asked, open.wire))?;
         // Follow the links in both directions.
-        let detail = reader.forward(&event)?.found();
+        let detail = reader.detail_of(&event)?.found();
         let found = detail.as_ref().map(|detail| detail.seq);
         let link = settle::link(thread, asked.detail_seq);
         file.equal(&format!("{place}.detail_seq"), found, link)?;
         if let Some(detail) = detail {
-            let back = reader.backward(&detail)?.found().map(|event| facts(&event));
+            let back = reader.event_of(&detail)?.found().map(|event| facts(&event));
             let place = format!("{place} through its details");
             file.equal(&place, back, Some(facts(&event)))?;
         }

@@ -165,7 +165,7 @@ fn links(context: &mut Context) -> Result<()> {
         let found = watch.time(|| {
             events.iter().try_fold(0, |found, event| {
                 Ok::<_, atf::Error>(
-                    found + u64::from(matches!(thread.forward(event)?, Linked::To(_))),
+                    found + u64::from(matches!(thread.detail_of(event)?, Linked::To(_))),
                 )
             })
         })?;
@@ -179,7 +179,7 @@ fn links(context: &mut Context) -> Result<()> {
         let found = watch.time(|| {
             details.iter().try_fold(0, |found, event| {
                 Ok::<_, atf::Error>(
-                    found + u64::from(matches!(thread.backward(event)?, Linked::To(_))),
+                    found + u64::from(matches!(thread.event_of(event)?, Linked::To(_))),
                 )
             })
         })?;
@@ -206,7 +206,7 @@ fn links(context: &mut Context) -> Result<()> {
             for event in thread.index().events() {
                 let event = event?;
                 if let (Some(detail), Linked::To(found)) =
-                    (thread.detail(), thread.forward(&event)?)
+                    (thread.detail(), thread.detail_of(&event)?)
                     && let Some(payload) = detail.function_payload(&found)?
                 {
                     sum ^= payload.sp ^ payload.stack.len() as u64;

@@ -100,8 +100,8 @@ static void null_everywhere(void) {
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_open(NULL, 0, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_index(NULL, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail(NULL, NULL));
-    SAYS(ATF_ERROR_ARGUMENT, atf_thread_forward(NULL, 0, &detail_event));
-    SAYS(ATF_ERROR_ARGUMENT, atf_thread_backward(NULL, 0, &event));
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail_of(NULL, 0, &detail_event));
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_event_of(NULL, 0, &event));
     SAYS(ATF_OK, atf_thread_close(NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_open(NULL, 0, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_thread_info(NULL, 0, NULL, 0));

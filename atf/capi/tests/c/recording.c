@@ -140,7 +140,7 @@ static void read_back(const char *name) {
             DetailFunctionPayload payload;
             SAYS(ATF_OK, atf_index_get(index, n, &event));
             TRUE(event.timestamp_ns == 10 + n && event.function_id == ((uint64_t)7 << 32 | n / 2));
-            SAYS(n % 3 ? ATF_NONE : ATF_OK, atf_thread_forward(thread, n, &forward));
+            SAYS(n % 3 ? ATF_NONE : ATF_OK, atf_thread_detail_of(thread, n, &forward));
             if (n % 3 == 0) {
                 SAYS(ATF_OK, atf_detail_function_payload(detail, n / 3, &payload, NULL, 0));
                 TRUE(atf_detail_function_payload_get_x_regs(&payload, 0) == n);

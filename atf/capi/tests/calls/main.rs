@@ -282,12 +282,12 @@ fn read_thread(session: *const AtfSessionReader) {
     let index: *mut AtfIndexReader = get!(atf_thread_index(thread));
     let detail: *mut AtfDetailReader = get!(atf_thread_detail(thread));
 
-    let forward: AtfDetailEvent = get!(atf_thread_forward(thread, 4));
+    let forward: AtfDetailEvent = get!(atf_thread_detail_of(thread, 4));
     assert_eq!((forward.detail_seq, forward.payload_size), (1, 0));
-    let backward: AtfEvent = get!(atf_thread_backward(thread, 1));
+    let backward: AtfEvent = get!(atf_thread_event_of(thread, 1));
     assert_eq!((backward.index_seq, backward.timestamp_ns), (4, 41));
     let mut none = forward;
-    let status = call!(atf_thread_forward(thread, 1, &raw mut none));
+    let status = call!(atf_thread_detail_of(thread, 1, &raw mut none));
     assert_eq!((status, none), (AtfStatus::None, forward));
     ok!(atf_thread_close(thread));
 

@@ -175,7 +175,7 @@ fn count(reader: &ThreadReader, id: u64) -> u64 {
             _ => (EventKind::RETURN, DetailEventType::FUNCTION_RETURN),
         };
         assert_eq!(read.event_kind, kind);
-        let Some(found) = reader.forward(&read).unwrap().found() else {
+        let Some(found) = reader.detail_of(&read).unwrap().found() else {
             assert!(seq % 3 != 0, "thread {id}, event {seq} lost its detail");
             continue;
         };

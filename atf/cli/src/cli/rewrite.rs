@@ -169,11 +169,7 @@ impl Repair {
 /// Returns whether `--salvage` would find more than was kept.
 fn leaves_some_behind(report: &Report) -> bool {
     let mut dropped = report.threads().flat_map(|thread| &thread.dropped);
-    let is_salvageable = |why: DropReason| {
-        matches!(
-            why,
-            DropReason::BehindHole | DropReason::BehindFramingProblem
-        )
-    };
+    let is_salvageable =
+        |why: DropReason| matches!(why, DropReason::AfterHole | DropReason::AfterFramingProblem);
     dropped.any(|dropped| is_salvageable(dropped.why))
 }

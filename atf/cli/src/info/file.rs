@@ -145,7 +145,7 @@ impl FileInfo {
         };
         problems.extend(reader.problems().iter().map(of));
         problems.extend(index_repeats(reader)?.into_iter().map(Problem::found));
-        problems.extend(behind_footer(
+        problems.extend(after_footer(
             Kind::Index,
             reader.file_size(),
             reader.bytes_after_footer(),
@@ -181,7 +181,7 @@ impl FileInfo {
         let of = |error: &Error| Problem::of(Kind::Detail, error);
         problems.extend(reader.problems()?.iter().map(of));
         problems.extend(detail_repeats(reader)?.into_iter().map(Problem::found));
-        problems.extend(behind_footer(
+        problems.extend(after_footer(
             Kind::Detail,
             reader.file_size(),
             reader.bytes_after_footer(),
@@ -233,7 +233,7 @@ fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
     shape.decode(bytes).filter(told).map(field).collect()
 }
 
-fn behind_footer(kind: Kind, file_size: u64, bytes: u64) -> Option<Problem> {
+fn after_footer(kind: Kind, file_size: u64, bytes: u64) -> Option<Problem> {
     let bytes_text = Counted(bytes, "byte");
     let what = format!("{bytes_text} after the footer, where nothing belongs");
     let offset = file_size.saturating_sub(bytes);

@@ -21,7 +21,7 @@ fn detailed(session: &SessionReader) -> Vec<Vec<(IndexEvent, Option<FunctionPayl
         let reader = thread.open().unwrap();
         let events = reader.index().events_in(..).map(|event| {
             let event = event.unwrap();
-            let detail = reader.forward(&event).unwrap().found();
+            let detail = reader.detail_of(&event).unwrap().found();
             let payload = detail.map(|detail| {
                 let expected = match event.event_kind {
                     EventKind::CALL => DetailEventType::FUNCTION_CALL,

@@ -90,21 +90,21 @@ pub enum DropReason {
     /// The bytes are between the header and the first event.
     BetweenHeaderAndEvents,
     /// The bytes belong to a torn event.
-    EventCutShort,
+    TornEvent,
     /// The bytes belong to a torn footer.
-    FooterCutShort,
+    TornFooter,
     /// The bytes are zeros at the end: preallocated space, or blocks that never reached the disk.
     ZeroTail,
     /// The bytes are zeros among the events: blocks that never reached the disk.
     Hole,
     /// The bytes are events after a hole. It is unknown which events the hole contained.
-    BehindHole,
+    AfterHole,
     /// The bytes start where no event can start.
-    BehindFramingProblem,
+    AfterFramingProblem,
     /// The bytes are a footer that contradicts the file.
     DamagedFooter,
     /// The bytes follow the footer.
-    BehindFooter,
+    AfterFooter,
     /// The bytes are details without an event, in a scrubbed trace.
     Orphans,
     /// The bytes are unreadable, or belong to an event with unreadable bytes. The other events are

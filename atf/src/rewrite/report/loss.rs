@@ -51,16 +51,16 @@ fn of_thread(thread: &ThreadReport) -> u64 {
 fn is_loss(why: DropReason) -> bool {
     match why {
         DropReason::Hole
-        | DropReason::BehindHole
-        | DropReason::BehindFramingProblem
+        | DropReason::AfterHole
+        | DropReason::AfterFramingProblem
         | DropReason::Unreadable
         | DropReason::Overlap => true,
         DropReason::BetweenHeaderAndEvents
-        | DropReason::EventCutShort
-        | DropReason::FooterCutShort
+        | DropReason::TornEvent
+        | DropReason::TornFooter
         | DropReason::ZeroTail
         | DropReason::DamagedFooter
-        | DropReason::BehindFooter
+        | DropReason::AfterFooter
         | DropReason::Orphans => false,
     }
 }

@@ -160,7 +160,7 @@ fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
     let events = counted(item.size / EVENT_SIZE, "event");
     write!(f, "    dropped: ")?;
     match why {
-        DropReason::BehindHole => write!(f, "{events} after a hole, which salvage keeps")?,
+        DropReason::AfterHole => write!(f, "{events} after a hole, which salvage keeps")?,
         DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
         _ => write!(f, "{why}")?,
     }
@@ -274,14 +274,14 @@ impl Display for DropReason {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
             Self::BetweenHeaderAndEvents => "bytes between the header and the first event",
-            Self::EventCutShort => "a torn event",
-            Self::FooterCutShort => "a torn footer",
+            Self::TornEvent => "a torn event",
+            Self::TornFooter => "a torn footer",
             Self::ZeroTail => "zeros at the end",
             Self::Hole => "a hole, zeros among the events",
-            Self::BehindHole => "events after a hole, which salvage keeps",
-            Self::BehindFramingProblem => "bytes where no event can start; --salvage searches them",
+            Self::AfterHole => "events after a hole, which salvage keeps",
+            Self::AfterFramingProblem => "bytes where no event can start; --salvage searches them",
             Self::DamagedFooter => "a footer that contradicts the file",
-            Self::BehindFooter => "bytes after the footer",
+            Self::AfterFooter => "bytes after the footer",
             Self::Orphans => "details that no event refers to",
             Self::Unreadable => "bytes that cannot be read, and the rest of their events",
             Self::Overlap => "bytes that overlap with details found by their links",

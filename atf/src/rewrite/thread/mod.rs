@@ -225,7 +225,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         self.report.events.kept = summary.event_count;
         self.report.details.kept = summary.detail_count;
         if next != Next::PastCut {
-            self.behind_hole(seq)?;
+            self.after_hole(seq)?;
         }
         self.orphans()?;
         let is_read = next == Next::Event && index.input().unreadable().is_empty();

@@ -16,7 +16,7 @@ use crate::rewrite::stage::free_path;
 impl Walk<'_, '_> {
     /// Sets aside or drops the bytes after the first hole. The positions of the events there are
     /// unknown.
-    pub(super) fn behind_hole(&mut self, first: u64) -> Result<(), Failure> {
+    pub(super) fn after_hole(&mut self, first: u64) -> Result<(), Failure> {
         let index = self.pair.index;
         let mut events = index.cursor();
         let mut salvaged: Option<(SalvagedWriter, SetAside)> = None;
@@ -41,7 +41,7 @@ impl Walk<'_, '_> {
                 aside.add(seq, offset, None);
                 continue;
             } else {
-                DropReason::BehindHole
+                DropReason::AfterHole
             };
             match &mut run {
                 Some((last, start, size))

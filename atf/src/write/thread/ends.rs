@@ -49,8 +49,8 @@ impl ThreadWriter {
         };
         self.index.rewrite_header(&header.encode()?)?;
         self.sync_files()?;
-        if let Some(ring) = &mut self.ring {
-            ring.remove(&*self.storage);
+        if let Some(journal) = &mut self.journal {
+            journal.remove(&*self.storage);
         }
         match self.options.durability {
             Durability::None => Ok(()),

@@ -1,10 +1,10 @@
 //! Writes the two files of a thread.
 
 mod check;
+mod count_whole;
 mod ends;
 mod push;
 mod reserve;
-mod whole;
 
 use std::io;
 use std::path::{self, Path, PathBuf};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::buffer::Buffer;
 use super::registry::Registration;
-use super::ring::Ring;
+use super::ring::Journal;
 use super::section::Section;
 use super::{
     Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, sync_name,
@@ -26,10 +26,10 @@ use crate::index::IndexEvent;
 use crate::manifest::Loss;
 use crate::wire::{EventKind, Wire};
 use check::EVENT;
+use count_whole::whole_events;
 use ends::index_header;
 use reserve::Reservations;
 pub use reserve::ReservedDetail;
-use whole::whole_events;
 
 /// A writer for a thread's folder: `index.atf`, and `detail.atf` once there is a detail.
 ///
@@ -82,7 +82,7 @@ pub struct ThreadWriter {
     /// Whether this writer created the folder.
     is_new_folder: bool,
     storage: Arc<dyn Storage>,
-    ring: Option<Ring>,
+    journal: Option<Journal>,
     registration: Option<Registration>,
 }
 
@@ -133,17 +133,17 @@ impl ThreadWriter {
     ) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
         let is_new = storage.create_folder(&folder).map_err(at(&folder))?;
-        let (index, ring) = match Self::create_index(&*storage, &folder, thread_id, options, is_new)
-        {
-            Ok(made) => made,
-            Err(error) => {
-                if is_new {
-                    // Ignore this error, because the first one is returned.
-                    let _ = storage.remove_folder(&folder);
+        let (index, journal) =
+            match Self::create_index(&*storage, &folder, thread_id, options, is_new) {
+                Ok(made) => made,
+                Err(error) => {
+                    if is_new {
+                        // Ignore this error, because the first one is returned.
+                        let _ = storage.remove_folder(&folder);
+                    }
+                    return Err(error);
                 }
-                return Err(error);
-            }
-        };
+            };
         let mut this = Self {
             room_end: 0,
             index,
@@ -163,7 +163,7 @@ impl ThreadWriter {
             folder,
             is_new_folder: is_new,
             storage,
-            ring,
+            journal,
             registration: None,
         };
         this.set_room();
@@ -176,7 +176,7 @@ impl ThreadWriter {
         thread_id: u32,
         options: &WriteOptions,
         is_new: bool,
-    ) -> Result<(Section, Option<Ring>)> {
+    ) -> Result<(Section, Option<Journal>)> {
         for name in [INDEX_FILE, DETAIL_FILE, RING_FILE] {
             let path = folder.join(name);
             if storage.exists(&path).map_err(at(&path))? {
@@ -186,9 +186,9 @@ impl ThreadWriter {
         let path = folder.join(INDEX_FILE);
         let header = index_header(options, thread_id).encode()?;
         let capacity = options.buffer_capacity();
-        let (buffer, mut ring) = if options.survive_kill {
-            let (buffer, ring) = Ring::create(storage, folder, thread_id, options, capacity)?;
-            (buffer, Some(ring))
+        let (buffer, mut journal) = if options.survive_kill {
+            let (buffer, journal) = Journal::create(storage, folder, thread_id, options, capacity)?;
+            (buffer, Some(journal))
         } else {
             let buffer = Buffer::memory(capacity);
             (buffer.map_err(|error| error.with_path(Some(&path)))?, None)
@@ -204,10 +204,10 @@ impl ThreadWriter {
             }
             Ok(section)
         });
-        if let (Err(_), Some(ring)) = (&made, &mut ring) {
-            ring.remove(storage);
+        if let (Err(_), Some(journal)) = (&made, &mut journal) {
+            journal.remove(storage);
         }
-        Ok((made?, ring))
+        Ok((made?, journal))
     }
 
     pub(in crate::write) fn register(&mut self, registration: Registration) {
@@ -436,8 +436,8 @@ impl ThreadWriter {
     /// Returns the events that were accepted, but did not reach the file before a write failed.
     pub(crate) fn lost_events(&self) -> Option<Loss> {
         let count = self.next_index_seq.saturating_sub(self.index.count());
-        // A ring file keeps the events that could not be written.
-        if !matches!(self.state, State::Failed(_)) || self.ring.is_some() || count == 0 {
+        // A journal keeps the events that could not be written.
+        if !matches!(self.state, State::Failed(_)) || self.journal.is_some() || count == 0 {
             return None;
         }
         let size = usize::try_from(count).ok()?.checked_mul(IndexEvent::SIZE)?;

@@ -1,14 +1,14 @@
 //! Adds events to the buffers, and writes the buffers to the files.
 
+use super::count_whole::whole_details;
 use super::ends::detail_header;
-use super::whole::whole_details;
 use super::{State, ThreadWriter};
 use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::DETAIL_FILE;
 use crate::index::IndexEvent;
 use crate::write::buffer::Buffer;
-use crate::write::ring::Ring;
+use crate::write::ring::Journal;
 use crate::write::section::{Section, no_room};
 use crate::write::{Detail, Durability, Event, Link, at};
 
@@ -144,7 +144,7 @@ impl ThreadWriter {
 
     fn create_detail(&mut self) -> Result<Section> {
         let options = &self.options;
-        let buffer = self.ring.as_mut().and_then(Ring::take_detail);
+        let buffer = self.journal.as_mut().and_then(Journal::take_detail);
         let path = self.folder.join(DETAIL_FILE);
         let buffer = match buffer {
             Some(buffer) => buffer,
@@ -198,11 +198,11 @@ impl ThreadWriter {
         self.set_room();
     }
 
-    /// Pretends that another process owns the ring.
+    /// Pretends that another process owns the journal.
     #[cfg(test)]
     pub(in crate::write) fn pretend_owner(&mut self, owner: u32) {
-        if let Some(ring) = &mut self.ring {
-            ring.owner = owner;
+        if let Some(journal) = &mut self.journal {
+            journal.owner = owner;
         }
     }
 
@@ -216,8 +216,8 @@ impl ThreadWriter {
 
     /// Writes both buffers to the files, details first, so that the file has no dangling links.
     pub(super) fn flush_buffers(&mut self) -> Result<()> {
-        if let Some(ring) = &self.ring {
-            ring.check_owner()?;
+        if let Some(journal) = &self.journal {
+            journal.check_owner()?;
         }
         self.first_timestamp = self.first();
         let is_durable = self.options.durability == Durability::EachFlush;
@@ -260,8 +260,8 @@ impl Drop for ThreadWriter {
         if matches!(self.state, State::Open) {
             // `drop` cannot return an error; the file remains a valid prefix.
             let flushed = self.flush_buffers();
-            if let (Ok(()), Some(ring)) = (flushed, &mut self.ring) {
-                ring.remove(&*self.storage);
+            if let (Ok(()), Some(journal)) = (flushed, &mut self.journal) {
+                journal.remove(&*self.storage);
             }
         }
     }

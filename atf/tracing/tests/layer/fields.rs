@@ -33,7 +33,7 @@ fn read(folder: &Path) -> Vec<(EventKind, Option<String>)> {
     let thread = thread.open().unwrap();
     let events = thread.index().events().map(|event| {
         let event = event.unwrap();
-        let Linked::To(found) = thread.forward(&event).unwrap() else {
+        let Linked::To(found) = thread.detail_of(&event).unwrap() else {
             return (event.event_kind, None);
         };
         let detail = thread.detail().unwrap();

@@ -18,7 +18,7 @@ pub(super) fn cut(
         return Err("a checker does not notice it".to_owned());
     }
     let Some(reading) = reading else {
-        let may_be_refused = base.reading.is_none() || size < 64 || !begins_behind_header(file);
+        let may_be_refused = base.reading.is_none() || size < 64 || !begins_after_header(file);
         return if may_be_refused {
             Ok(())
         } else {
@@ -62,7 +62,7 @@ fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
 
 /// Returns whether the events begin right after the header. Otherwise, only a footer can prove
 /// where they begin.
-fn begins_behind_header(file: &File) -> bool {
+fn begins_after_header(file: &File) -> bool {
     let offset = file
         .bytes
         .get(32..40)

@@ -341,7 +341,7 @@ fn recovered(folder: &Path) -> atf::Result<String> {
     let mut text = String::new();
     for event in thread.index().events() {
         let event = event?;
-        let payload = match (thread.forward(&event)?, thread.detail()) {
+        let payload = match (thread.detail_of(&event)?, thread.detail()) {
             (Linked::To(detail), Some(reader)) => Some(reader.payload(&detail, usize::MAX)?),
             _ => None,
         };
