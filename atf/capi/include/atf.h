@@ -505,6 +505,13 @@ AtfStatus atf_session_writer_set_symbols(const AtfSessionWriter *session,
                                          const AtfSymbol *symbols, size_t count);
 
 /**
+ * Adds a function's name to the manifest, for tracers that learn of functions one by one, on any
+ * thread. If a function has several names, readers use the first one.
+ */
+AtfStatus atf_session_writer_add_symbol(const AtfSessionWriter *session,
+                                        const AtfSymbol *symbol);
+
+/**
  * Sets a thread's name in the manifest; NULL or "" for none. The thread's writer may be created
  * later; nothing is written for a thread that never gets one. Bytes that are not UTF-8 become
  * U+FFFD.

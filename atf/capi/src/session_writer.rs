@@ -274,19 +274,51 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
 ) -> AtfStatus {
     boundary::status(|| {
         // SAFETY: guaranteed by this function's caller.
-        let given = unsafe { memory::slice(symbols, count) }?;
-        let mut symbols = Vec::with_capacity(given.len());
-        for symbol in given {
-            reserved_are_0(symbol.reserved == [0; 2])?;
-            // SAFETY: null or valid; guaranteed by this function's caller.
-            let name = unsafe { memory::text(symbol.name) };
-            let mut known = Symbol::new(symbol.function_id, "");
-            known.name = name;
-            symbols.push(known);
-        }
+        let symbols = unsafe { known(symbols, count) }?;
         // SAFETY: guaranteed by this function's caller.
         unsafe { handle::act(session, |this| this.writer.set_symbols(symbols)) }
     })
+}
+
+/// Adds a function's name to the manifest, and keeps the earlier ones.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `symbol` is null or points to a symbol with a valid string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_add_symbol(
+    session: *const AtfSessionWriter,
+    symbol: *const AtfSymbol,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: guaranteed by this function's caller.
+        let added = unsafe { known(symbol, 1) }?;
+        let add = |this: &Session| {
+            for symbol in added {
+                this.writer.add_symbol(symbol);
+            }
+        };
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { handle::act(session, add) }
+    })
+}
+
+/// Converts symbols from C.
+///
+/// # Safety
+///
+/// `symbols` is null or points to `count` symbols with valid strings.
+unsafe fn known(symbols: *const AtfSymbol, count: usize) -> Outcome<Vec<Symbol>> {
+    // SAFETY: guaranteed by this function's caller.
+    let given = unsafe { memory::slice(symbols, count) }?;
+    let convert = |symbol: &AtfSymbol| {
+        reserved_are_0(symbol.reserved == [0; 2])?;
+        let mut known = Symbol::new(symbol.function_id, "");
+        // SAFETY: null or valid; guaranteed by this function's caller.
+        known.name = unsafe { memory::text(symbol.name) };
+        Ok(known)
+    };
+    given.iter().map(convert).collect()
 }
 
 /// Sets a thread's name in the manifest; null means no name.

@@ -251,9 +251,13 @@ static void sessions(const char *folder) {
     };
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, symbols, SIZE_MAX));
     SAYS(ATF_OK, atf_session_writer_set_symbols(session, symbols, 3));
-    const AtfSymbol later_symbol = { 1, "x", { 0, 1 } };
+    const AtfSymbol later_symbol = { 1, "x", { 0, 1 } }, added_symbol = { 4, "four", { 0, 0 } };
     const AtfModule later_module = { 1, 0, 0, 0, NULL, NULL, { 1, 0 } };
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, &later_symbol, 1));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_add_symbol(session, &later_symbol));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_add_symbol(session, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_add_symbol(NULL, symbols));
+    SAYS(ATF_OK, atf_session_writer_add_symbol(session, &added_symbol));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_modules(session, &later_module, 1));
     const AtfModule odd_module = { 1, 2, 0, 0, NULL, NULL, { 0, 0 } };
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_modules(session, &odd_module, 1));
@@ -284,7 +288,9 @@ static void sessions(const char *folder) {
     TRUE(name != NULL && strcmp(name, "na\xef\xbf\xbdme") == 0);
     TRUE(atf_session_function_name(reader, 2) == NULL);
     TRUE(atf_session_function_name(reader, 3) == NULL);
-    TRUE(atf_session_symbol_count(reader) == 3);
+    name = atf_session_function_name(reader, 4);
+    TRUE(name != NULL && strcmp(name, "four") == 0);
+    TRUE(atf_session_symbol_count(reader) == 4);
     AtfThreadInfo info;
     SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
     TRUE(info.name != NULL && strcmp(info.name, "na\xef\xbf\xbdme") == 0);

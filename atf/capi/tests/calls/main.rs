@@ -253,6 +253,12 @@ fn session(folder: &CStr, wire: u8) {
         &raw const ANCHOR
     ));
     ok!(atf_session_writer_write_manifest(session));
+    let late = AtfSymbol {
+        function_id: 10,
+        name: c"ten".as_ptr(),
+        reserved: [0; 2],
+    };
+    ok!(atf_session_writer_add_symbol(session, &raw const late));
     // A handle that other threads may use.
     let shared = AtomicPtr::new(session);
     std::thread::scope(|scope| {
@@ -373,6 +379,7 @@ fn read_session(folder: &CStr) {
     assert_eq!((totals.event_count, totals.detail_count), (12, 4));
     let name = |id| call!(atf_session_function_name(session, id));
     assert_eq!(text(name(7)), "seven");
+    assert_eq!(text(name(10)), "ten");
     assert!(name(9).is_null());
     let symbol: AtfSymbol = get!(atf_session_symbol(session, 0));
     assert_eq!(
