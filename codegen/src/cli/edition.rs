@@ -41,10 +41,22 @@ struct Broken {
 }
 
 pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+    match summary(options.corpus.as_deref(), context)? {
+        Ok(summary) => print(io::stdout(), &summary).map(|()| ExitCode::SUCCESS),
+        Err(refused) => Ok(refused),
+    }
+}
+
+/// Returns what the overlay changes and which cases still apply, or the exit status if the spec
+/// without the overlay has faults.
+pub(super) fn summary(
+    corpus: Option<&Path>,
+    context: &Context<'_>,
+) -> io::Result<Result<String, ExitCode>> {
     let base = atf_spec::compile(context.folder);
     let base_layout = base.layout();
     let (Some(spec), Some(before)) = (&base.spec, &base_layout) else {
-        return super::refuse(&base.files, &base.faults);
+        return super::refuse(&base.files, &base.faults).map(Err);
     };
     let after = atf_spec::resolve::resolve(context.spec);
     let changed = changed_subjects(before, &after);
@@ -62,7 +74,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         })
         .map(|(_, rule)| rule.id.as_str())
         .collect();
-    let folder = options.corpus.clone();
+    let folder = corpus.map(Path::to_owned);
     let folder = folder.unwrap_or_else(|| context.root.join("conformance/corpus"));
     let corpus: Corpus = json(&folder.join("corpus.json")).map_err(|error| {
         let remedy = "name the corpus's folder with --corpus; a checkout has it in";
@@ -93,8 +105,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     for name in affected {
         let _ = writeln!(out, "  {name}");
     }
-    print(io::stdout(), &out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Ok(out))
 }
 
 /// Returns the fields and enumerations that differ between the layouts in at least one wire version

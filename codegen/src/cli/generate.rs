@@ -9,8 +9,8 @@ use atf_codegen::emit;
 use atf_codegen::{GENERATED, GeneratedFile};
 use clap::ValueEnum;
 
-use super::Context;
 use super::text::print;
+use super::{Context, edition};
 
 /// The targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -40,9 +40,13 @@ pub(super) struct Options {
     /// Targets to generate [default: all]
     #[arg(value_name = "TARGET")]
     targets: Vec<Target>,
-    /// Write to this folder instead of the repository's root
+    /// Write to this folder instead of the repository's root; with an overlay, also show what it
+    /// changes and which cases of the corpus still apply, like `spec edition`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// The corpus's folder, for an overlay and --out [default: `conformance/corpus` beside the spec]
+    #[arg(long, value_name = "DIR", requires = "out")]
+    corpus: Option<PathBuf>,
     /// Write nothing; list stale files and exit with status 1 if there are any
     #[arg(long)]
     check: bool,
@@ -50,6 +54,13 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
     let root = options.out.as_ref().unwrap_or(&context.root);
+    let is_edition = context.has_overlay && options.out.is_some() && !options.check;
+    let summary = is_edition.then(|| edition::summary(options.corpus.as_deref(), context));
+    let edition = match summary.transpose()? {
+        Some(Ok(summary)) => summary,
+        Some(Err(refused)) => return Ok(refused),
+        None => String::new(),
+    };
     let targets: BTreeSet<Target> = if options.targets.is_empty() {
         Target::value_variants().iter().copied().collect()
     } else {
@@ -88,6 +99,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
             }
         }
     }
+    print(io::stdout(), &edition)?;
     if stale.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }

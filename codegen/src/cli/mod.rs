@@ -101,6 +101,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     let context = Context {
         folder: &folder,
         root: root_of(&folder),
+        has_overlay: cli.overlay.is_some(),
         compiled: &compiled,
         spec,
         found,
@@ -121,6 +122,8 @@ struct Context<'a> {
     folder: &'a Path,
     /// The parent of the spec's folder, where generated files go.
     root: PathBuf,
+    /// Whether the spec includes an overlay.
+    has_overlay: bool,
     compiled: &'a atf_spec::Compiled,
     spec: &'a Spec,
     found: &'a Reconciliation,

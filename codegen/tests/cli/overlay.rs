@@ -14,19 +14,20 @@ fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
     let overlay = experiment("vendor");
     let out = tempfile::tempdir().expect("a temporary folder");
     let out_path = out.path().to_str().expect("a path in UTF-8");
-    let ran = run(
-        &real_spec(),
-        &[
-            "--overlay",
-            &overlay,
-            "generate",
-            "c",
-            "rust",
-            "--out",
-            out_path,
-        ],
-    );
-    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let generate = [
+        "--overlay",
+        &overlay,
+        "generate",
+        "c",
+        "rust",
+        "--out",
+        out_path,
+    ];
+    let without_corpus = [&generate[..], &["--corpus", "nowhere"]].concat();
+    let ran = run(&real_spec(), &without_corpus);
+    assert_eq!((ran.status, &*ran.stdout), (2, ""), "{}", ran.stderr);
+    let generated = run(&real_spec(), &generate);
+    assert_eq!(generated.status, 0, "{}", generated.stderr);
     // The manifest's types, reader and writer have the new key.
     let manifest = out.path().join("atf/src/manifest/generated.rs");
     let manifest = fs::read_to_string(manifest).expect("the manifest's code");
@@ -46,6 +47,11 @@ fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
     let ran = run(&real_spec(), &edition);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(
+        generated.stdout.ends_with(&format!("\n{}", ran.stdout)),
+        "{}",
+        generated.stdout
+    );
     let (changes, cases) = ran
         .stdout
         .split_once(" cases of corpus ")
