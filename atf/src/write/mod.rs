@@ -64,6 +64,7 @@ mod event;
     reason = "tests may panic"
 )]
 mod limits;
+#[cfg(any(test, feature = "testing"))]
 mod memory;
 mod names;
 mod options;
@@ -75,6 +76,7 @@ mod storage;
 mod thread;
 
 pub use event::{Detail, Event, Link, ThreadSummary};
+#[cfg(any(test, feature = "testing"))]
 pub use memory::{Fate, Memory, Step};
 pub use names::{add_symbols, set_ended_by};
 pub use options::{Durability, WriteOptions};

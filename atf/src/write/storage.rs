@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::platform;
 
-/// All file system operations of the writers: [`Disk`] and [`BriefDisk`] use the disk;
-/// [`Memory`](super::Memory) replaces it and can make each operation fail.
+/// All file system operations of the writers. [`Disk`] and [`BriefDisk`] use the disk; with the
+/// feature `testing`, `Memory` replaces it and can make each operation fail.
 pub trait Storage: fmt::Debug + Send + Sync {
     /// Creates a folder and its ancestors, and returns whether the folder is new.
     ///
