@@ -1,7 +1,6 @@
 //! Checks this repository: its files match their schemas, the tests that it cites exist, and it has
 //! no unwanted dependencies.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -191,52 +190,6 @@ fn every_cited_test_benchmark_and_section_exists() {
     }
 }
 
-/// The experiments themselves run at night. This test fails as soon as an edit breaks one of their
-/// patches: each hunk must match exactly one place, regardless of line numbers. ARCHITECTURE.md
-/// must list the files that a patch changes.
-#[test]
-fn the_patches_of_the_experiments_apply_and_change_the_listed_files() {
-    let architecture = text(&root().join("ARCHITECTURE.md"));
-    let mut sizes = Vec::new();
-    for entry in fs::read_dir(root().join("spec/experiments")).expect("the experiments") {
-        let folder = entry.expect("an experiment").path();
-        let patch = folder.join("code.patch");
-        let changed = if patch.exists() {
-            patched_files(&text(&patch))
-        } else {
-            BTreeSet::new()
-        };
-        let name = folder.file_name().expect("a name").to_string_lossy();
-        let head = format!("| `{name}` |");
-        let row = architecture.lines().find_map(|row| row.strip_prefix(&head));
-        let row = row.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row of {name}"));
-        let listed = row.split('`').skip(1).step_by(2).flat_map(expanded);
-        assert_eq!(listed.collect::<BTreeSet<_>>(), changed, "{name}");
-        sizes.push(changed.len());
-    }
-    sizes.sort_unstable();
-    assert!(matches!(sizes[..], [0, .., 1..=10]), "{sizes:?}");
-}
-
-/// Returns the files that a patch changes.
-fn patched_files(patch: &str) -> BTreeSet<String> {
-    let files = patch.split("--- a/").skip(1).map(|file| {
-        let (name, rest) = file.split_once('\n').expect("a hunk");
-        let code = text(&root().join(name));
-        for hunk in rest.split("\n@@ ").skip(1) {
-            let lines = hunk.lines().skip(1);
-            let old: Vec<_> = lines
-                .filter(|line| !line.starts_with('+'))
-                .map(|line| format!("{}\n", line.get(1..).unwrap_or_default()))
-                .collect();
-            let old = old.concat();
-            assert_eq!(code.matches(&old).count(), 1, "{name} has not once:\n{old}");
-        }
-        name.to_owned()
-    });
-    files.collect()
-}
-
 #[test]
 fn missing_tests_and_helpers_are_not_taken_for_tests() {
     let file =
@@ -294,52 +247,6 @@ fn users_of_the_library_build_no_yaml_parser_or_command_line() {
     ];
     for name in unwanted {
         assert!(!has(name), "{name} in\n{tree}");
-    }
-}
-
-/// Returns the paths that a pattern such as `src/{a,b}.rs` matches.
-fn expanded(path: &str) -> Vec<String> {
-    let parts = path
-        .split_once('{')
-        .and_then(|(start, rest)| Some((start, rest.split_once('}')?)));
-    match parts {
-        None => vec![path.to_owned()],
-        Some((start, (names, end))) => {
-            let names = names.split(',');
-            names.map(|name| format!("{start}{name}{end}")).collect()
-        }
-    }
-}
-
-/// A part in capitals, as in `spec/sources/ID.yaml`, stands for any name.
-#[test]
-fn every_path_in_the_architecture_exists() {
-    let text = text(&root().join("ARCHITECTURE.md"));
-    let quoted = text.split('`').skip(1).step_by(2);
-    let is_path = |quoted: &&str| quoted.contains('/') && !quoted.contains(' ');
-    let mut count = 0;
-    for path in quoted.filter(is_path).flat_map(expanded) {
-        let is_name = |part: &str| {
-            part.bytes()
-                .next()
-                .is_some_and(|byte| byte.is_ascii_uppercase())
-        };
-        let known = path.split('/').take_while(|part| !is_name(part));
-        let known: PathBuf = known.collect();
-        assert!(root().join(&known).exists(), "ARCHITECTURE.md: {path}");
-        count += 1;
-    }
-    assert!(count > 100, "only {count} paths");
-}
-
-/// Readers scan the rows for the place to make a change, so each row must be short.
-#[test]
-fn the_rows_of_the_architecture_are_short() {
-    let text = text(&root().join("ARCHITECTURE.md"));
-    let rows: Vec<_> = text.lines().filter(|line| line.starts_with('|')).collect();
-    assert!(rows.len() > 60, "only {} rows", rows.len());
-    for row in rows {
-        assert!(row.chars().count() <= 160, "{row}");
     }
 }
 
