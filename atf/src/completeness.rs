@@ -17,7 +17,8 @@ pub enum Completeness {
     /// ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
     #[non_exhaustive]
     Unfinalized {
-        /// The number of bytes of a torn event.
+        /// The number of bytes after the last event that belong to a torn event, with any zeros
+        /// before it.
         trailing_bytes: u64,
         /// The number of zero bytes at the end, at least one event's worth: preallocated space, or
         /// blocks that never reached the disk.

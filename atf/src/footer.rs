@@ -60,6 +60,13 @@ pub(crate) struct Damaged {
     pub(crate) problems: Vec<Error>,
 }
 
+impl Damaged {
+    /// Returns whether the footer has a single mismatch.
+    pub(crate) fn is_single(&self) -> bool {
+        self.problems.len() == 1
+    }
+}
+
 /// Classifies the 64 bytes at `offset`.
 ///
 /// Bytes with the correct magic and zero reserved bytes are a footer, intact or damaged, and never

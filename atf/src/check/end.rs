@@ -132,6 +132,9 @@ fn unfinalized(
                 "no footer after the events: the writer omitted it, or the file was truncated"
                     .to_owned()
             }
+            Some(count) if count < left => {
+                format!("no footer; the header counts only {count} of {left} events")
+            }
             Some(count) => {
                 format!("no footer: the file was truncated; {left} of {count} events are left")
             }
@@ -143,7 +146,7 @@ fn unfinalized(
             Place::at("events", events_end),
             || match end.framing_problem {
                 None => format!(
-                    "{} of a torn event",
+                    "{}: not a whole event",
                     counted(trailing_bytes, "trailing byte")
                 ),
                 Some(problem) => format!(

@@ -389,7 +389,8 @@ impl IndexFollower {
                     true
                 }
                 Verdict::NoFooter if !has_magic => false,
-                // Bytes count as a damaged footer only if nothing follows them.
+                Verdict::Damaged(damaged) if has_magic && damaged.is_single() => true,
+                // Other bytes count as a damaged footer only if nothing follows them.
                 _ => !is_written(behind.get(..IndexEvent::SIZE).unwrap_or(behind)),
             },
         )

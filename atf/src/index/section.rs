@@ -35,9 +35,11 @@ impl Section {
                 Verdict::NoFooter => None,
             };
         let data_end = end_without_zeros(input, events, input.size())?;
-        if let Some(footer) = scan(input, header, data_end)? {
-            return Ok(Self::with_footer(header, footer));
-        }
+        let elsewhere = match scan(input, header, data_end)? {
+            Verdict::Verified(footer) => return Ok(Self::with_footer(header, footer)),
+            Verdict::Damaged(damaged) => Some(damaged),
+            Verdict::NoFooter => None,
+        };
         let footer_end = header.footer_offset.checked_add(FOOTER_SIZE as u64);
         let holds_footer = footer_end.is_some_and(|end| end <= input.size());
         match damaged {
@@ -47,7 +49,10 @@ impl Section {
                     damaged_at::<IndexFooter>(input, header.wire, events, header.footer_offset)?;
                 Ok(Self::with_damaged_footer(header, damaged))
             }
-            None => Self::without_footer(input, header, data_end),
+            None => match elsewhere {
+                Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
+                None => Self::without_footer(input, header, data_end),
+            },
         }
     }
 
@@ -106,34 +111,29 @@ impl Section {
         }
         let whole = input.size().saturating_sub(events) / EVENT_SIZE;
         let whole_end = event_end(events, whole);
-        let touched = if data_end > whole_end {
-            touched_events(events, end_without_zeros(input, events, whole_end)?)
+        let after_zeros = data_end > whole_end;
+        let events_end = if after_zeros {
+            end_without_zeros(input, events, whole_end)?
         } else {
-            touched_events(events, data_end)
+            data_end
         };
-        let zeros = whole_end.saturating_sub(event_end(events, touched));
-        let rest = input.size().saturating_sub(whole_end);
-        if zeros == 0 {
-            return Ok(unfinalized(touched, rest, 0, None));
-        }
-        if data_end > whole_end {
-            return Ok(unfinalized(touched, rest, zeros, None));
-        }
+        let touched = touched_events(events, events_end);
         // An event of an unknown kind before zeros is torn: only its beginning was written.
         let intact = match touched.checked_sub(1) {
-            Some(last) if is_of_no_kind(input, header, last)? => last,
+            Some(last) if touched < whole && is_of_no_kind(input, header, last)? => last,
             _ => touched,
         };
-        let torn_bytes = if intact < touched {
-            data_end.saturating_sub(event_end(events, intact))
+        let intact_end = event_end(events, intact);
+        // Zeros before a torn event are trailing bytes too: the file does not end in them.
+        let torn_end = if touched == whole || after_zeros {
+            input.size()
         } else {
-            0
+            data_end.max(intact_end)
         };
-        let tail_start = event_end(events, intact).saturating_add(torn_bytes);
         Ok(unfinalized(
             intact,
-            torn_bytes,
-            input.size().saturating_sub(tail_start),
+            torn_end.saturating_sub(intact_end),
+            input.size().saturating_sub(torn_end),
             None,
         ))
     }
@@ -155,21 +155,27 @@ fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> 
     Ok(u32::from(event.event_kind) == 0)
 }
 
-/// Searches all event offsets for a verified footer that the header does not mention and that is
-/// followed by other bytes.
-fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<IndexFooter>>> {
+/// Searches all event offsets for a footer that the header does not mention and that is followed by
+/// other bytes. Returns the first verified one or, if there is none, the first whose count or length
+/// matches its offset.
+fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFooter>> {
     let mut window = Window::new(input);
     let mut offset = header.events_offset;
+    let mut best = Verdict::NoFooter;
     while offset < end && input.size().saturating_sub(offset) >= FOOTER_SIZE as u64 {
-        if *window.record(offset)? == IndexFooter::MAGIC
-            && let Verdict::Verified(footer) =
-                classify_at(input, header.wire, header.events_offset, offset)?
-        {
-            return Ok(Some(footer));
+        if *window.record(offset)? == IndexFooter::MAGIC {
+            let verdict = classify_at(input, header.wire, header.events_offset, offset)?;
+            match (&best, &verdict) {
+                (_, Verdict::Verified(_)) => return Ok(verdict),
+                (Verdict::NoFooter, Verdict::Damaged(damaged)) if damaged.is_single() => {
+                    best = verdict;
+                }
+                _ => {}
+            }
         }
         offset = offset.saturating_add(EVENT_SIZE);
     }
-    Ok(None)
+    Ok(best)
 }
 
 /// Returns a torn footer (truncated or partly zeros) and the number of events before it. Without

@@ -55,12 +55,20 @@ fn zeros_at_the_end_are_not_events() {
 }
 
 #[test]
-fn zeros_before_a_partial_event_are_not_events() {
-    let file = IndexFile::finalized(1, 10).placeholder();
-    let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
-    let index = ways::index(bytes).unwrap();
-    assert_eq!(events(&index), expected(&file));
-    assert_eq!(tail(&index), (5, 320, None));
+fn zeros_before_a_partial_event_are_trailing_bytes() {
+    for version in [1, 2] {
+        let mut file = IndexFile::finalized(version, 10).placeholder();
+        let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
+        let index = ways::index(bytes).unwrap();
+        assert_eq!(events(&index), expected(&file));
+        assert_eq!(tail(&index), (325, 0, None));
+        // The zeros show that the event before them is torn.
+        file.events[9].kind = 0;
+        let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
+        let index = ways::index(bytes).unwrap();
+        assert_eq!(events(&index), expected(&file)[..9]);
+        assert_eq!(tail(&index), (357, 0, None));
+    }
 }
 
 #[test]

@@ -134,6 +134,11 @@ static bool is_damaged_footer(const File *file, uint64_t at) {
 static bool has_damaged_footer(const File *file) {
     uint64_t stated = stated_place(file), at_end = file->size - FOOTER;
     if (is_damaged_footer(file, stated) || is_damaged_footer(file, at_end)) return true;
+    /* Elsewhere, a footer is where an event could begin. */
+    uint64_t end = walk(file, file->size).end;
+    if (has_room(file, end, FOOTER) && has_magic(place(file, end)) && is_damaged_footer(file, end)) {
+        return true;
+    }
     /* If the header proves that a footer exists, other nonzero bytes in its place are damage. */
     bool is_proved = is_end_counted(file) || (is_rewritten(file) && stated == at_end);
     return is_proved && has_room(file, stated, FOOTER) &&

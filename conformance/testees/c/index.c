@@ -153,25 +153,30 @@ static uint32_t kind(const File *file, const Header *header, uint64_t seq) {
     return ((const AtfV2IndexEvent *)place(file, at))->event_kind;
 }
 
+/* Returns the offset after the last byte before `end` that is not 0. */
+static uint64_t data_end(const File *file, uint64_t end) {
+    while (end > HEADER && file->bytes[end - 1] == 0) end--;
+    return end;
+}
+
 static uint64_t surviving_events(const File *file, const Header *header) {
-    uint64_t data_end = file->size;
-    while (data_end > HEADER && file->bytes[data_end - 1] == 0) data_end--;
+    uint64_t end = data_end(file, file->size), last = (end - HEADER + EVENT - 1) / EVENT;
+    /* Without this, 32 to 63 bytes of a torn footer would count as an event. */
+    for (uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
+        uint64_t at = HEADER + seq * EVENT;
+        if (end - at >= FOOTER) continue;
+        if (begins_footer(place(file, at), end - at, seq)) return seq;
+    }
     uint64_t whole = (file->size - HEADER) / EVENT;
-    uint64_t touched = (data_end - HEADER + EVENT - 1) / EVENT;
+    end = data_end(file, HEADER + whole * EVENT);
+    uint64_t touched = (end - HEADER + EVENT - 1) / EVENT;
     if (touched < whole) {
-        /* Zeros at the end are preallocated space or blocks that never reached the disk. An event of
-         * kind 0 before them is torn. */
+        /* Zeros at the end, or before a torn event, are preallocated space or blocks that never
+         * reached the disk. An event of kind 0 before them is torn. */
         whole = touched;
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
-    if (is_end_known(header) && header->event_count < whole) whole = header->event_count;
-    /* Without this, 32 to 63 bytes of a torn footer would count as an event. */
-    for (uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
-        uint64_t at = HEADER + seq * EVENT;
-        if (at >= data_end || data_end - at >= FOOTER) continue;
-        if (begins_footer(place(file, at), data_end - at, seq)) return seq;
-    }
-    return whole;
+    return is_end_known(header) && header->event_count < whole ? header->event_count : whole;
 }
 
 /* ---- Document ---- */

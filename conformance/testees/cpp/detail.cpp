@@ -61,6 +61,9 @@ class File {
     bool has_damaged_footer() const {
         const auto stated = add(start, length);
         if ((stated && is_damaged(*stated)) || is_damaged(at_end())) return true;
+        // Elsewhere, a footer is where an event could begin.
+        const std::uint64_t end = walk(bytes.size()).end;
+        if (footer_at(end) != nullptr && has_magic(footer_at(end)) && is_damaged(end)) return true;
         // If the header proves that a footer exists, other nonzero bytes in its place are damage.
         auto proved = counted_end();
         if (!proved && is_rewritten() && stated == at_end()) proved = stated;

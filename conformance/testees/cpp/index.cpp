@@ -151,25 +151,29 @@ bool begins_footer(View cut, std::uint64_t seq) {
            agrees(offsetof(AtfV1IndexFooter, bytes_written), 8);
 }
 
+// Counts the events up to the last byte that is not 0.
+std::uint64_t touched_events(View section) {
+    return (section.size_without_zeros() + event_size - 1) / event_size;
+}
+
 // Counts the complete events of a file without a footer.
 std::uint64_t surviving_events(View file, const Header &header) {
     const View rest = file.from(header_size);
-    const std::uint64_t data = rest.size_without_zeros();
+    const std::uint64_t data = rest.size_without_zeros(), last = touched_events(rest);
+    // Without this, 32 to 63 bytes of a torn footer would count as an event.
+    for (std::uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
+        const std::uint64_t place = seq * event_size;
+        if (begins_footer(rest.part(place, data - place), seq)) return seq;
+    }
     std::uint64_t whole = rest.size() / event_size;
-    const std::uint64_t touched = (data + event_size - 1) / event_size;
+    const std::uint64_t touched = touched_events(rest.part(0, whole * event_size));
     if (touched < whole) {
-        // Zeros at the end are preallocated space or blocks that never reached the disk. An event
-        // of kind 0 right before them is torn.
+        // Zeros at the end, or before a torn event, are preallocated space or blocks that never
+        // reached the disk. An event of kind 0 right before them is torn.
         whole = touched;
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
-    if (header.is_end_known()) whole = std::min(whole, header.event_count);
-    // Without this, 32 to 63 bytes of a torn footer would count as an event.
-    for (std::uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
-        const std::uint64_t place = seq * event_size;
-        if (place < data && begins_footer(rest.part(place, data - place), seq)) return seq;
-    }
-    return whole;
+    return header.is_end_known() ? std::min(whole, header.event_count) : whole;
 }
 
 } // namespace

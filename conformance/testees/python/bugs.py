@@ -139,6 +139,7 @@ def footer_as_events():
     index.find_footer = lambda data, header: (
         None if index.is_placeholder(header) else original(data, header))
     index.refuse_damaged_footer = lambda data, header: None
+    index.begins_footer = lambda cut, seq: False
 
 
 @bug("read", "ATF-IFTR-001")

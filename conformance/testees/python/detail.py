@@ -138,6 +138,12 @@ def refuse_damaged_footer(data, header):
         says = (footer["bytes_length"], footer["event_count"])
         if problem is None and says == (at - start, len(places)):
             raise Reject("ATF-DFTR-013")
+    # Elsewhere, a footer is where an event could begin.
+    _, at, _ = walk(data, header, len(data))
+    if is_within(data, header, at):
+        footer = DETAIL_FOOTER.read(data, at)
+        if footer["magic"] == FOOTER_MAGIC and not any(footer["reserved"]):
+            raise Reject("ATF-DFTR-003")
     # If the header proves that a footer exists, other nonzero bytes in its place are
     # damage.
     at = stated_end(header)

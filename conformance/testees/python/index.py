@@ -154,20 +154,24 @@ def surviving_events(data, header):
     """Counts the complete events of a file without a footer."""
     start = header["events_offset"]
     data_end = max(start, len(data.rstrip(b"\0")))
-    whole = (len(data) - start) // EVENT_SIZE
-    touched = -(-(data_end - start) // EVENT_SIZE)
-    if touched < whole:
-        # Zeros at the end are preallocated space or blocks that never reached the disk. An event of
-        # kind 0 right before them is torn.
-        whole = touched - 1 if touched and not kind(data, header, touched - 1) else touched
-    if is_end_known(header):
-        whole = min(whole, header["event_count"])
     # Without this, 32 to 63 bytes of a torn footer would count as an event.
-    for seq in (whole - 1, whole):
+    last = touched_events(data[start:data_end]) - 1
+    for seq in (last - 1, last):
         at = start + EVENT_SIZE * seq
         if at >= start and data_end - at < FOOTER_SIZE and begins_footer(data[at:data_end], seq):
             return seq
-    return whole
+    whole = (len(data) - start) // EVENT_SIZE
+    touched = touched_events(data[start:start + EVENT_SIZE * whole])
+    if touched < whole:
+        # Zeros at the end, or before a torn event, are preallocated space or blocks that never
+        # reached the disk. An event of kind 0 right before them is torn.
+        whole = touched - 1 if touched and not kind(data, header, touched - 1) else touched
+    return min(whole, header["event_count"]) if is_end_known(header) else whole
+
+
+def touched_events(section):
+    """Counts the events up to the last byte that is not 0."""
+    return -(-len(section.rstrip(b"\0")) // EVENT_SIZE)
 
 
 def kind(data, header, seq):

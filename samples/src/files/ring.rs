@@ -49,7 +49,8 @@ impl RingFile {
         bytes.u64(detail.capacity).u64(detail.start);
         bytes.u64(detail.bytes.len() as u64).raw(&[0; 56]);
         for (area, room) in [(index, 64), (detail, 128)] {
-            bytes.raw(&super::padded(&area.bytes, room - area.bytes.len()));
+            let zeros = usize::saturating_sub(room, area.bytes.len());
+            bytes.raw(&super::padded(&area.bytes, zeros));
         }
         bytes.0
     }

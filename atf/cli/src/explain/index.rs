@@ -66,7 +66,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
         return Ok(());
     };
     // A torn event is either before the zeros or, at the end of the file, after them.
-    let piece = walk.peek(left.trailing_bytes)?;
+    let piece = walk.peek(left.trailing_bytes.min(EVENT_SIZE))?;
     let is_first = piece.iter().any(|byte| *byte != 0);
     if is_first {
         let event = Shape::of("index_event", reader.wire());

@@ -270,7 +270,7 @@ impl Ending {
             return Ok(());
         };
         for (bytes, what) in [
-            (trailing_bytes.0, "of a torn event"),
+            (trailing_bytes.0, "after the last event"),
             (zero_tail_bytes.0, "of zeros at the end"),
             (partial_footer_bytes.0, "of a torn footer"),
         ] {

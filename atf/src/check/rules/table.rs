@@ -7,17 +7,17 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "ce12dfb55d056dd556ac689bf9a55af6ba780581f61503c5816ce93e25545b49",
+    digest: "f92ae7fe3ff7ebc1101a6babc169d2841d0f6aa68899bc4aeb08455db5793281",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "2f446f81c120c0f10c153c560499b4fbee7598c13d0c3a79e949d3a54f61a67d",
+    digest: "8dcdd24fc993ba5952272d7d6b922f2c82e92d96bb6c56eeaa4f4e01c5052e03",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "74e543cff926d058797df1f7d09fe68bfa4e39afeb8453954633c4b981539779",
+    digest: "a0682ba022fd7eb1c71caeac7e3a45c3e6d9fbaf723c2bea3ed749f7749e7f35",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -1638,7 +1638,7 @@ pub static ATF_MANI_016: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.unwritten"],
     note: Some(
-        "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread. If drops_events is true, it may also have dropped events without counting them here.",
+        "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread.",
     ),
     untestable: None,
 };
@@ -2588,7 +2588,7 @@ pub static DECISIONS: &[Decision] = &[
         topic: "recovery.count",
         question: "How many events does a file without a footer hold?",
         answer: "Complete events up to the end; a truncated footer or an all-zero tail is not an event",
-        reason: "After a crash before the footer is written, there is no footer count. Simple division counts a truncated footer and preallocated space as events. All-zero records between events are a gap, which is reported but neither dropped nor closed up. If a matching checksum covers them, they were written as events.",
+        reason: "After a crash before the footer is written, there is no footer count. Simple division counts a truncated footer and preallocated space as events. All-zero records between events are a gap, which is reported but neither dropped nor closed up. If a matching checksum covers them, they were written as events. Zeros that only a torn event follows are trailing bytes, like the torn event: no position after them needs to be kept.",
         sources: &["FIELD", "S2", "S3"],
     },
     Decision {
@@ -2713,15 +2713,15 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.damaged",
         question: "What is a footer with the right magic and offset but inconsistent numbers?",
-        answer: "If its reserved bytes are 0, it is a footer, intact or damaged, and never events. A reader either refuses the file, as a checker does, or returns the events before it, as recovery does. It does not accept the file.",
-        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros.",
+        answer: "If its reserved bytes are 0, it is a footer, intact or damaged, and never events. A reader either refuses the file, as a checker does, or returns the events before it, as recovery does. It does not accept the file. The offset is right if the header states it or if 64 bytes remain to the end of the file. Any other offset is right only where an event could begin and, in index.atf, only if the footer's count or its length matches the offset.",
+        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros. Before a gap, it has zeros there too, and only the numbers tell it apart from a footer. In detail.atf, the magic would be a total_length of more than 1 GB.",
         sources: &[],
     },
     Decision {
         topic: "footer.framed",
         question: "What is a footer magic inside a detail event?",
-        answer: "Part of the event, unless the header proves that there is a footer at that offset. A walk by total_length decides: the magic is part of an event that starts before it and ends after it, within the file. If the numbers after the magic are those of a valid footer, the walk must also reach the end of the file, or zeros that continue to that end.",
-        reason: "A payload is a copy of registers and stack, which may contain anything, even a footer. If the writer was killed, only the event's own length shows where it ends; a reader that trusts the magic loses a complete event. A real footer is never inside an event.",
+        answer: "Part of the event, unless the header proves that there is a footer at that offset. A walk by total_length decides: the magic is part of an event that starts before it and ends after it, within the file. If the numbers after the magic are those of a valid footer, and it is at the offset that the header states or in the last 64 bytes of the file, the walk must also reach the end of the file, or zeros that continue to that end.",
+        reason: "A payload is a copy of registers and stack, which may contain anything, even a footer. If the writer was killed, only the event's own length shows where it ends; a reader that trusts the magic loses a complete event. A real footer is never inside an event. After a kill, the walk usually stops at a torn event. So a walk that stops early points to a damaged length only if there is a footer where one is expected.",
         sources: &[],
     },
     Decision {
@@ -2839,7 +2839,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, drops_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
+        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
         reason: "No source defines a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
         sources: &[],
     },
@@ -2860,8 +2860,8 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.unwritten",
         question: "How does a trace show that its tracer was killed with events in memory?",
-        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads. If drops_events is true, events that the tracer dropped after it last updated manifest.json are missing as well.",
-        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound. Nothing limits how many events a tracer drops between two updates of manifest.json, so no number can include them.",
+        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads.",
+        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound.",
         sources: &[],
     },
     Decision {
@@ -2895,7 +2895,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "recovery.torn",
         question: "What is an event of kind 0 followed by zeros?",
-        answer: "In a file without a footer, the last event before one or more all-zero records is torn if its kind is 0: its bytes are trailing bytes. Anywhere else, an event of kind 0 is an event of unknown kind.",
+        answer: "In a file without a footer, the last event before one or more all-zero records is torn if its kind is 0: its bytes are trailing bytes. Anywhere else, an event of kind 0 is an event of unknown kind. The zeros reach to the end of the file or to a torn event of fewer than 32 bytes.",
         reason: "Time and function precede the kind in both wire versions, and 0 is not a defined kind, so the zeros belong to the tail: the start of the event reached the disk, but its end did not. Returning half an event would be wrong. A tracer that uses kind 0 itself loses at most one event, and only in an unfinalized file.",
         sources: &[],
     },
@@ -2930,7 +2930,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "ring.belongs",
         question: "When does a ring belong to the files next to it?",
-        answer: "If its version and thread_id are those of index.atf and, for each nonempty area: the area's start lies inside its file, the file's events before that start have the area's checksum, and any bytes of the file from there on equal the area's. Otherwise the whole ring is ignored and reported. Next to a finalized index.atf, it is ignored silently.",
+        answer: "If its header is valid, its areas end inside it, its version and thread_id are those of index.atf and, for each nonempty area: the area's file exists, the area's start is from 64 to the file's size, the file's events before that start have the area's checksum, and any bytes of the file from there on equal the area's. Otherwise the whole ring is ignored and reported. Next to an index.atf with a verified footer, it is ignored silently.",
         reason: "A ring may be left over from another run or another writer, or be copied without its files. A checksum binds the ring to its files by content; an inode or a time would not survive a copy.",
         sources: &[],
     },

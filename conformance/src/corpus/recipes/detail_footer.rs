@@ -167,6 +167,34 @@ fn missing() -> Vec<Recipe> {
         .asks("ATF-RDER-001")
         .titled("missing, and the last stack ends like a footer whose numbers match")
         .note("By the last event's length, these bytes belong to the event."),
+        breaks(
+            "ATF-DFTR-001",
+            "a last length that ends inside a footer before another byte",
+            |t| {
+                t.detail(|file| *file = file.clone().placeholder());
+                t.append(DETAIL, &[0x55]);
+                t.patch(DETAIL, 329, &133_u32.to_le_bytes());
+                inside(t, &[124, 141, 133], 462);
+            },
+        )
+        .at(DETAIL, "footer", 462, Recover)
+        .also(DETAIL, "ATF-DFTR-010")
+        .also(DETAIL, "ATF-DPAY-002")
+        .titled("inside the last event, and followed by another byte")
+        .note("By the last event's length, the footer's first byte belongs to the event."),
+        breaks(
+            "ATF-DFTR-001",
+            "a stack with a footer whose numbers fit before a torn event",
+            |t| {
+                stack(t, &[3, 389, 1, 2], 64);
+                let torn = t.file(DETAIL)[64..164].to_vec();
+                t.append(DETAIL, &torn);
+            },
+        )
+        .at(DETAIL, "footer", 517, Recover)
+        .also(DETAIL, "ATF-DFTR-010")
+        .titled("missing, and a torn event follows a stack with a footer whose numbers match")
+        .note("The torn event is no reason to take captured memory for the footer."),
         meets("ATF-DFTR-010", "three whole events", |t| t.cut(DETAIL, 461))
             .also(DETAIL, "ATF-DFTR-001")
             .titled("three complete events"),
@@ -176,6 +204,14 @@ fn missing() -> Vec<Recipe> {
         .at(DETAIL, "events", 329, Recover)
         .also(DETAIL, "ATF-DFTR-001")
         .also(INDEX, "ATF-LINK-002"),
+        breaks("ATF-DFTR-010", "ten bytes after 48 zeros", |t| {
+            let torn = t.file(DETAIL)[64..74].to_vec();
+            zeros(t, 48);
+            t.append(DETAIL, &torn);
+        })
+        .at(DETAIL, "events", 461, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .flag("zero-tail"),
         breaks("ATF-DFTR-010", "one byte of the third", |t| {
             t.cut(DETAIL, 330);
         })
@@ -242,6 +278,14 @@ fn stack(trace: &mut Trace, numbers: &[u64; 4], size: u8) {
         payload.extend(footer.take(size.into()));
     });
     trace.cut(DETAIL, 353 + 100 + usize::from(size));
+}
+
+/// Describes a file whose last event ends at `end`, inside the footer.
+fn inside(trace: &mut Trace, sizes: &[usize], end: usize) {
+    let rest = trace.file(DETAIL)[end..].to_vec();
+    trace.cut(DETAIL, end);
+    trace.append(DETAIL, &rest);
+    trace.survive(DETAIL, sizes);
 }
 
 /// Replaces the footer with zeros.

@@ -184,6 +184,25 @@ fn missing() -> Vec<Recipe> {
         .flag("zero-tail")
         .titled("half of the sixth, followed by zeros")
         .note("Its kind is 0 because it was never written: a time and a function alone do not make an event."),
+        breaks("ATF-IFTR-010", "five bytes after zeros", |t| {
+            t.unfinalize_index();
+            after_zeros(t);
+        })
+        .at(INDEX, "events", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .flag("zero-tail")
+        .titled("five bytes after two events' worth of zeros")
+        .note("The zeros are not between two events, so they are not a gap but trailing bytes."),
+        breaks("ATF-IFTR-010", "five bytes after an event of kind 0 and zeros", |t| {
+            t.events(|events| events[5].kind = 0);
+            t.unfinalize_index();
+            after_zeros(t);
+            t.survive(INDEX, &[32; 5]);
+        })
+        .at(INDEX, "events", 224, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .flag("zero-tail")
+        .note("The sixth event is torn, too: the zeros after it show that its end was never written."),
         meets(
             "ATF-IFTR-010",
             "an event of kind 4 in front of zeros",
@@ -228,4 +247,11 @@ fn missing() -> Vec<Recipe> {
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001"),
     ]
+}
+
+/// Appends two events' worth of zeros and the first bytes of an event.
+fn after_zeros(trace: &mut Trace) {
+    let torn = trace.file(INDEX)[64..69].to_vec();
+    trace.append(INDEX, &[0; 64]);
+    trace.append(INDEX, &torn);
 }

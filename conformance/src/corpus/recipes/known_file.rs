@@ -7,7 +7,15 @@ use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T, Trace, call};
 use atf_samples::files::{IndexFile, crc32_ieee};
 
 pub(super) fn recipes() -> Vec<Recipe> {
-    let tables = [counts(), places(), crashes(), layouts(), lengths(), holes()];
+    let tables = [
+        counts(),
+        places(),
+        elsewhere(),
+        crashes(),
+        layouts(),
+        lengths(),
+        holes(),
+    ];
     tables.into_iter().flatten().collect()
 }
 
@@ -129,6 +137,104 @@ fn events_offset(trace: &mut Trace, offset: u64) {
 
 fn details_offset(trace: &mut Trace, offset: u64) {
     trace.detail(|file| file.events_offset = offset);
+}
+
+/// Footers that no header mentions and that are followed by other bytes.
+fn elsewhere() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-IHDR-017", "a footer before 100 other bytes", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.append(INDEX, &[0x55; 100]);
+        })
+        .at(INDEX, "header", 0, Recover)
+        .also(INDEX, "ATF-IFTR-009")
+        .flag("crash-before-header")
+        .titled("a placeholder, and 100 bytes after the footer"),
+        breaks("ATF-IHDR-017", "two footers", |t| {
+            let footer = t.file(INDEX)[256..].to_vec();
+            t.index(|file| *file = file.clone().placeholder());
+            t.append(INDEX, &footer);
+        })
+        .at(INDEX, "header", 0, Recover)
+        .also(INDEX, "ATF-IFTR-009")
+        .flag("crash-before-header")
+        .titled("a placeholder, and a copy of the footer after the footer")
+        .note("The copy in the last 64 bytes is damaged: its numbers do not match its offset."),
+        breaks(
+            "ATF-IFTR-002",
+            "one too many under a placeholder before other bytes",
+            |t| {
+                t.index(|file| {
+                    *file = file.clone().placeholder();
+                    file.footer_count = 7;
+                });
+                t.append(INDEX, &[0x55; 100]);
+            },
+        )
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .flag("crash-before-header")
+        .titled("one too many, with a placeholder header and 100 bytes after the footer"),
+        breaks(
+            "ATF-IFTR-003",
+            "a byte more under a placeholder before other bytes",
+            |t| {
+                t.index(|file| {
+                    *file = file.clone().placeholder();
+                    file.bytes_written = 193;
+                });
+                t.append(INDEX, &[0x55; 100]);
+            },
+        )
+        .at(INDEX, "footer.bytes_written", 288, Reject)
+        .flag("crash-before-header")
+        .titled("a byte more, with a placeholder header and 100 bytes after the footer"),
+        breaks("ATF-DHDR-012", "a footer before 100 other bytes", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+            t.append(DETAIL, &[0x55; 100]);
+        })
+        .at(DETAIL, "header", 0, Recover)
+        .also(DETAIL, "ATF-DFTR-009")
+        .flag("crash-before-header")
+        .titled("a placeholder, and 100 bytes after the footer"),
+        breaks("ATF-DHDR-012", "two footers", |t| {
+            let footer = t.file(DETAIL)[461..].to_vec();
+            t.detail(|file| *file = file.clone().placeholder());
+            t.append(DETAIL, &footer);
+        })
+        .at(DETAIL, "header", 0, Recover)
+        .also(DETAIL, "ATF-DFTR-009")
+        .flag("crash-before-header")
+        .titled("a placeholder, and a copy of the footer after the footer")
+        .note("The copy in the last 64 bytes is damaged: its length does not match its offset."),
+        breaks(
+            "ATF-DFTR-002",
+            "one too many under a placeholder before other bytes",
+            |t| {
+                t.detail(|file| {
+                    *file = file.clone().placeholder();
+                    file.footer_count = 4;
+                });
+                t.append(DETAIL, &[0x55; 100]);
+            },
+        )
+        .at(DETAIL, "footer.event_count", 469, Reject)
+        .flag("crash-before-header")
+        .titled("one too many, with a placeholder header and 100 bytes after the footer"),
+        breaks(
+            "ATF-DFTR-003",
+            "a byte more under a placeholder before other bytes",
+            |t| {
+                t.detail(|file| {
+                    *file = file.clone().placeholder();
+                    file.footer_bytes = 398;
+                });
+                t.append(DETAIL, &[0x55; 100]);
+            },
+        )
+        .at(DETAIL, "footer.bytes_length", 477, Reject)
+        .flag("crash-before-header")
+        .titled("a byte more, with a placeholder header and 100 bytes after the footer"),
+    ]
 }
 
 fn crashes() -> Vec<Recipe> {

@@ -195,7 +195,13 @@ impl<'a> File<'a> {
             self.counted_end(),
             self.rewritten_end().filter(|end| at_end == Some(*end)),
         ];
+        // Elsewhere, a footer is where an event could begin.
+        let end = self.walk(self.bytes.len() as u64).end;
+        let is_elsewhere = self.footer_at(end).is_some_and(|footer| {
+            self.footer.has_magic(footer.bytes) && footer.is_zero("reserved")
+        });
         by_itself
+            || is_elsewhere
             || proved.into_iter().flatten().any(|at| {
                 let rest = between(self.bytes, at, self.bytes.len() as u64);
                 rest.is_some_and(|rest| rest.len() >= self.footer.size && !is_zero(rest))

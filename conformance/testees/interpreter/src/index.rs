@@ -207,14 +207,19 @@ impl<'a> File<'a> {
     fn survivors(&self) -> Option<u64> {
         let size = self.event.size as u64;
         let rest = between(self.bytes, self.start, self.bytes.len() as u64)?;
-        let data = rest
-            .len()
-            .checked_sub(rest.iter().rev().take_while(|byte| **byte == 0).count())?;
+        let data = without_zeros(rest);
+        let last = (data.len() as u64).div_ceil(size);
+        // Without this, 32 or more bytes of a torn footer would count as an event.
+        let mut ends = last.saturating_sub(2)..last;
+        if let Some(seq) = ends.find(|seq| self.begins_footer(data, *seq)) {
+            return Some(seq);
+        }
         let mut whole = (rest.len() as u64).checked_div(size)?;
-        let touched = (data as u64).div_ceil(size);
+        let section = without_zeros(between(rest, 0, whole.checked_mul(size)?)?);
+        let touched = (section.len() as u64).div_ceil(size);
         if touched < whole {
-            // Zeros at the end are preallocated space or blocks that never reached the disk. An
-            // event of kind 0 right before them is torn.
+            // Zeros at the end, or before a torn event, are preallocated space or blocks that never
+            // reached the disk. An event of kind 0 right before them is torn.
             let last = touched.checked_sub(1).and_then(|seq| self.view(seq));
             let is_torn = last.is_some_and(|event| event.number("event_kind") == 0);
             whole = touched.saturating_sub(u64::from(is_torn));
@@ -222,10 +227,7 @@ impl<'a> File<'a> {
         if self.is_end_known() {
             whole = whole.min(self.header.number("event_count"));
         }
-        // Without this, 32 or more bytes of a torn footer would count as an event.
-        let mut ends = whole.saturating_sub(1)..=whole;
-        let cut = ends.find(|seq| self.begins_footer(rest.get(..data).unwrap_or_default(), *seq));
-        Some(cut.unwrap_or(whole))
+        Some(whole)
     }
 
     /// Returns whether the bytes after `seq` events are the beginning of a footer for these events.
@@ -246,4 +248,10 @@ impl<'a> File<'a> {
             && agrees("event_count", seq)
             && agrees("bytes_written", at)
     }
+}
+
+/// Returns the bytes up to the last one that is not 0.
+fn without_zeros(bytes: &[u8]) -> &[u8] {
+    let last = bytes.iter().rposition(|byte| *byte != 0);
+    last.map_or(&[], |last| bytes.get(..=last).unwrap_or_default())
 }

@@ -451,4 +451,9 @@ fn the_reason_for_a_missing_footer_is_given_if_it_is_known() {
         some,
         "no footer: the file was truncated; 4 of 6 events are left"
     );
+    let more = said(&|t| {
+        t.index(|file| file.header_count = 2);
+        t.cut(INDEX, 256);
+    });
+    assert_eq!(more, "no footer; the header counts only 2 of 6 events");
 }
