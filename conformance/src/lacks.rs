@@ -38,9 +38,14 @@ impl Lack {
         }
     }
 
-    /// Returns whether a document may omit this key.
-    pub(crate) fn leaves_out(self, key: &str) -> bool {
-        self != Self::Verdict && self.name() == key
+    /// Returns whether an object of this name in a document may omit this key.
+    pub(crate) fn leaves_out(self, object: &str, key: &str) -> bool {
+        match self {
+            // A footer's checksum is a field like any other.
+            Self::Checksum => object == "derived" && key == self.name(),
+            Self::Header | Self::Footer | Self::Derived => key == self.name(),
+            Self::Verdict => false,
+        }
     }
 
     /// Returns whether a case tests this capability. `is_read` is true for readers and false for

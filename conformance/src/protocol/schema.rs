@@ -50,25 +50,26 @@ pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String>
 
 fn compile(schema: &str, lacks: &[Lack]) -> Option<Validator> {
     let mut schema = serde_json::from_str(schema).ok()?;
-    require_less(&mut schema, lacks);
+    require_less(&mut schema, "", lacks);
     jsonschema::validator_for(&schema).ok()
 }
 
-/// Removes from every list of required keys those that an implementation may omit.
-fn require_less(schema: &mut Value, lacks: &[Lack]) {
+/// Removes from every list of required keys those that an implementation may omit. `name` is the
+/// name of the object that the schema describes.
+fn require_less(schema: &mut Value, name: &str, lacks: &[Lack]) {
     match schema {
         Value::Object(members) => {
             if let Some(Value::Array(keys)) = members.get_mut("required") {
-                let is_lacking = |key: &str| lacks.iter().any(|lack| lack.leaves_out(key));
+                let is_lacking = |key: &str| lacks.iter().any(|lack| lack.leaves_out(name, key));
                 keys.retain(|key| !key.as_str().is_some_and(is_lacking));
             }
             members
-                .values_mut()
-                .for_each(|value| require_less(value, lacks));
+                .iter_mut()
+                .for_each(|(name, value)| require_less(value, name, lacks));
         }
         Value::Array(values) => values
             .iter_mut()
-            .for_each(|value| require_less(value, lacks)),
+            .for_each(|value| require_less(value, name, lacks)),
         _ => {}
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use atf_conformance::Verdict;
-use atf_conformance::corpus::Case;
+use atf_conformance::corpus::{self, Case};
 use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Grade, Outcome, Role, Score, State};
@@ -452,6 +452,27 @@ fn a_reader_may_omit_and_is_not_graded_on_what_it_lacks() {
     bare["events"][0]["function_id"] = json!("5");
     let results = bench.run(&[bench.says("silent", &bare, 0)], vec![case("v1/one")]);
     assert!(matches!(results.cases[0].outcome, Outcome::Failed { .. }));
+}
+
+#[test]
+fn a_reader_without_checksums_still_shows_the_footer_checksum() {
+    let bench = Bench::new();
+    let clean = corpus::cases().into_iter();
+    let clean: Vec<_> = clean.filter(|case| case.name == "v1/clean-index").collect();
+    let mut document = clean[0].expected.clone();
+    let derived = document["derived"].as_object_mut().unwrap();
+    derived.remove("checksum").unwrap();
+    let reader = bench.lacking("'checksum'", &document);
+    let results = bench.run(&[reader], clean.clone());
+    assert_eq!(results.testees[0].refused, None);
+    assert_eq!(results.cases[0].outcome, Outcome::Passed);
+    // The protocol makes only `derived.checksum` optional, in the smoke check as in the run.
+    let footer = document["footer"].as_object_mut().unwrap();
+    footer.remove("checksum").unwrap();
+    let reader = bench.lacking("'checksum'", &document);
+    let results = bench.run(&[reader], clean);
+    let refused = results.testees[0].refused.as_deref().unwrap();
+    assert!(refused.contains("v1/clean-index: /footer: "), "{refused}");
 }
 
 #[test]
