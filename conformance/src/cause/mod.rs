@@ -13,6 +13,9 @@ use crate::results::{CaseResult, Difference, Failure, Grade, Outcome, Results, S
 use crate::rules;
 use table::{KNOWN, Known};
 
+/// Begins the title of a cause that the kit can only guess.
+const MAY_BE: &str = "may be: ";
+
 /// The cause of a failure, inferred from what the kit can observe.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cause {
@@ -133,14 +136,14 @@ impl Cause {
         }
     }
 
-    /// Groups crashes by source line. If the line is unknown, groups crashes with the same signal
+    /// Groups crashes by the source line that standard error names. If the line is unknown, groups crashes with the same signal
     /// or exit code on files that break rules of the same group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
         match crash::place(stderr) {
             Some(place) => Self {
                 id: format!("crash:{how}:{place}"),
-                title: format!("crash ({how}) at {place}"),
+                title: format!("crash ({how}), stderr names {place}"),
             },
             None => {
                 let groups = rules::table::GROUPS.iter();
@@ -166,9 +169,10 @@ impl Cause {
     fn of_difference(difference: &Difference, rule: &str) -> Self {
         let clues = Clues::of(difference, rule);
         if let Some(known) = KNOWN.iter().find(|known| clues.fit(known)) {
+            let may_be = if known.is_seen { "" } else { MAY_BE };
             return Self {
                 id: known.id.to_owned(),
-                title: known.title.to_owned(),
+                title: format!("{may_be}{}", known.title),
             };
         }
         let Clues { field, turn, .. } = &clues;
@@ -220,6 +224,7 @@ struct Clues<'a> {
     field: &'a str,
     turn: Turn,
     expected: &'a str,
+    got: &'a str,
 }
 
 /// The way in which an answer is wrong.
@@ -227,7 +232,8 @@ struct Clues<'a> {
 enum Turn {
     /// The answer rejects a readable file.
     Refused,
-    /// The answer accepts a file that must be rejected.
+    /// The answer accepts a file that must be rejected or recovered, or reads one that must be
+    /// rejected.
     Believed,
     /// The answer contains something that is not in the file.
     Extra,
@@ -260,7 +266,7 @@ impl<'a> Clues<'a> {
         let got = difference.got.trim_matches('"');
         let turn = match (field, expected, got) {
             ("verdict", _, "reject") => Turn::Refused,
-            ("verdict", "reject", _) => Turn::Believed,
+            ("verdict", "reject" | "recover or reject", _) => Turn::Believed,
             (_, "nothing", _) => Turn::Extra,
             (_, _, "nothing") => Turn::Lost,
             _ => Turn::Other,
@@ -271,6 +277,7 @@ impl<'a> Clues<'a> {
             field,
             turn,
             expected,
+            got,
         }
     }
 
@@ -283,6 +290,7 @@ impl<'a> Clues<'a> {
             && (known.rules.is_empty() || known.rules.iter().any(is_rule))
             && (known.fields.is_empty() || known.fields.contains(&self.field))
             && (known.turns.is_empty() || known.turns.contains(&self.turn))
-            && known.expected.is_none_or(|value| value == self.expected)
+            && known.values.0.is_none_or(|value| value == self.expected)
+            && known.values.1.is_none_or(|value| value == self.got)
     }
 }

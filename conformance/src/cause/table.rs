@@ -10,14 +10,17 @@ pub(super) struct Known {
     pub(super) id: &'static str,
     /// The mistake in the implementation.
     pub(super) title: &'static str,
+    /// Whether the difference itself is the mistake. Otherwise, the mistake is only the usual reason
+    /// for such a difference.
+    pub(super) is_seen: bool,
     pub(super) grade: Option<Grade>,
     /// The rules that the answer broke, without `ATF-`. A trailing `*` matches any ending.
     pub(super) rules: &'static [&'static str],
     /// The last name in the path of a difference.
     pub(super) fields: &'static [&'static str],
     pub(super) turns: &'static [Turn],
-    /// The expected value.
-    pub(super) expected: Option<&'static str>,
+    /// The expected and the returned value.
+    pub(super) values: (Option<&'static str>, Option<&'static str>),
 }
 
 impl Known {
@@ -37,7 +40,17 @@ impl Known {
     }
 
     const fn instead_of(mut self, expected: &'static str) -> Self {
-        self.expected = Some(expected);
+        self.values.0 = Some(expected);
+        self
+    }
+
+    const fn got(mut self, got: &'static str) -> Self {
+        self.values.1 = Some(got);
+        self
+    }
+
+    const fn seen(mut self) -> Self {
+        self.is_seen = true;
         self
     }
 }
@@ -46,11 +59,12 @@ const fn known(id: &'static str, title: &'static str, rules: &'static [&'static 
     Known {
         id,
         title,
+        is_seen: false,
         grade: None,
         rules,
         fields: &[],
         turns: &[],
-        expected: None,
+        values: (None, None),
     }
 }
 
@@ -67,23 +81,25 @@ const READ: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other, Turn::Lost];
 pub(super) const KNOWN: &[Known] = &[
     // Checksum mistakes have their own causes, in both grades.
     known("checksum-unnoticed", "checksum mismatch not noticed", &[])
-        .in_fields(&["checksum"]).of(Grade::Label).instead_of("mismatch"),
+        .in_fields(&["checksum"]).of(Grade::Label).instead_of("bad").seen(),
     known("checksum-false-alarm", "valid checksum reported as a mismatch", &[])
-        .in_fields(&["checksum"]).of(Grade::Label).instead_of("good"),
-    known("checksum-unnoticed", "checksum mismatch not noticed", &["IFTR-004", "DFTR-004"]).by(TAKEN).of(Grade::Data),
-    known("checksum-ieee", "checksum mismatch not noticed: IEEE CRC-32", &["IFTR-005", "DFTR-005"]).by(TAKEN).of(Grade::Data),
-    known("label-verdict", "label only: verdict", &[]).in_fields(&["verdict"]).of(Grade::Label),
-    known("label-count-source", "label only: source of the count", &[]).in_fields(&["count_source"]).of(Grade::Label),
-    known("label-trailing-bytes", "label only: trailing bytes", &[]).in_fields(&["trailing_bytes"]).of(Grade::Label),
-    known("label-checksum", "label only: checksum state", &[]).in_fields(&["checksum"]).of(Grade::Label),
-    known("label-manifest", "label only: manifest state", &[]).in_fields(&["manifest"]).of(Grade::Label),
+        .in_fields(&["checksum"]).of(Grade::Label).instead_of("good").got("bad").seen(),
+    known("checksum-unnoticed", "checksum mismatch not noticed", &["IFTR-004", "DFTR-004"])
+        .by(&[Turn::Believed]).of(Grade::Data).seen(),
+    known("checksum-ieee", "checksum mismatch not noticed: IEEE CRC-32", &["IFTR-005", "DFTR-005"])
+        .by(&[Turn::Believed]).of(Grade::Data).seen(),
+    known("label-verdict", "label only: verdict", &[]).in_fields(&["verdict"]).of(Grade::Label).seen(),
+    known("label-count-source", "label only: source of the count", &[]).in_fields(&["count_source"]).of(Grade::Label).seen(),
+    known("label-trailing-bytes", "label only: trailing bytes", &[]).in_fields(&["trailing_bytes"]).of(Grade::Label).seen(),
+    known("label-checksum", "label only: checksum state", &[]).in_fields(&["checksum"]).of(Grade::Label).seen(),
+    known("label-manifest", "label only: manifest state", &[]).in_fields(&["manifest"]).of(Grade::Label).seen(),
 
     known("thread-spoils-session", "one bad thread fails the whole session", &["RDER-003"]),
-    known("manifest-needed", "session rejected or lost over its manifest", &["MANI-*"]).by(HELD_BACK),
+    known("manifest-needed", "session lost over its manifest", &["MANI-*"]).by(HELD_BACK),
     known("link-refuses-file", "good file rejected over a link", &["LINK-*"]).by(&[Turn::Refused]),
-    known("details-refuse-index", "details lost over the other file's contents", &["IHDR-018", "LINK-008", "LINK-009", "LINK-010"]).by(HELD_BACK),
-    known("thread-id-refused", "file rejected over a differing thread id", &["IEVT-003", "DEVT-004", "SESS-001", "SESS-004"]).by(HELD_BACK),
-    known("reserved-refused", "file rejected over reserved bytes or flags",
+    known("details-refuse-index", "details lost over the other file", &["IHDR-018", "LINK-008", "LINK-009", "LINK-010"]).by(HELD_BACK),
+    known("thread-id-refused", "rejected over a differing thread id", &["IEVT-003", "DEVT-004", "SESS-001", "SESS-004"]).by(HELD_BACK),
+    known("reserved-refused", "rejected over reserved bytes or flags",
         &["IHDR-012", "IHDR-013", "DHDR-008", "IEVT-005", "DEVT-005", "DPAY-003", "IFTR-008", "DFTR-008"]).by(HELD_BACK),
     known("unknown-value-refused", "file rejected over an unknown value",
         &["IHDR-008", "IHDR-009", "IHDR-010", "IHDR-011", "DHDR-006", "DHDR-007", "IEVT-002", "DEVT-003", "LINK-007"]).by(HELD_BACK),
@@ -96,17 +112,18 @@ pub(super) const KNOWN: &[Known] = &[
     known("unfinalized-misread", "unfinalized file misread", &["IFTR-001", "DFTR-001", "RDER-001"]).by(READ),
     known("torn-footer", "truncated footer read as events", &["IFTR-012", "DFTR-012"]).by(READ),
     known("torn-event", "truncated event mishandled", &["IFTR-010", "DFTR-010"]).by(READ),
-    known("zero-tail", "zeros after the last event counted as events", &["IFTR-011", "DFTR-011"]).by(READ),
+    known("zero-tail", "zeros at the end counted as events", &["IFTR-011", "DFTR-011"]).by(READ),
     known("hole-moved", "all-zero events mishandled", &["IEVT-006"]),
-    known("count-believed", "footer's count trusted without checking", &["IFTR-002", "DFTR-002"]).by(READ),
-    known("section-end-believed", "footer's length trusted without checking", &["IFTR-003", "DFTR-003"]).by(READ),
+    known("count-believed", "footer's count trusted, not checked", &["IFTR-002", "DFTR-002"]).by(READ),
+    known("section-end-believed", "footer's length trusted, not checked", &["IFTR-003", "DFTR-003"]).by(READ),
     known("header-believed", "header trusted over the footer",
         &["IHDR-014", "IHDR-016", "DHDR-009", "DHDR-010", "DHDR-011", "RDER-002"]).by(READ),
     known("footer-times", "footer's fields misread", &["IFTR-007", "DFTR-007"]).by(READ),
     known("events-offset", "events_offset trusted without checking", &["IHDR-007", "DHDR-005"]).by(READ),
     known("invalid-header-read", "file with an invalid header accepted",
-        &["IHDR-001", "IHDR-002", "IHDR-003", "IHDR-004", "IHDR-006", "DHDR-001", "DHDR-002", "DHDR-003", "DHDR-004"]).by(TAKEN),
-    known("other-layout", "read with the other wire version's layout", &["IHDR-005", "LINK-008"]).by(TAKEN),
+        &["IHDR-001", "IHDR-002", "IHDR-003", "IHDR-004", "IHDR-006", "DHDR-001", "DHDR-002", "DHDR-003", "DHDR-004"])
+        .by(&[Turn::Believed]).seen(),
+    known("other-layout", "read with the other version's layout", &["IHDR-005", "LINK-008"]).by(TAKEN),
     known("length-believed", "event length trusted without checking", &["DEVT-001", "DEVT-002"]).by(READ),
     known("payload-shape", "payload decoded as the wrong type", &["DPAY-*", "DEVT-003"]).by(READ),
     known("links-unproven", "links not checked in both directions", &["LINK-001", "LINK-002", "LINK-003", "LINK-004", "LINK-005"]).by(READ),

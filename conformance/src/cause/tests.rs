@@ -53,7 +53,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
             (
                 Label,
                 "threads[0].index.derived.checksum",
-                "\"mismatch\"",
+                "\"bad\"",
                 "\"good\"",
                 "ATF-DFTR-004",
             ),
@@ -65,10 +65,39 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
                 Label,
                 "derived.checksum",
                 "\"good\"",
-                "\"mismatch\"",
+                "\"bad\"",
                 "ATF-IFTR-004",
             ),
             "checksum-false-alarm",
+        ),
+        // The reader did not verify the checksum, so it reported no mismatch.
+        (
+            WrongLabel,
+            (
+                Label,
+                "derived.checksum",
+                "\"good\"",
+                "\"not_checked\"",
+                "ATF-IFTR-004",
+            ),
+            "label-checksum",
+        ),
+        (
+            WrongAccept,
+            (
+                Data,
+                "verdict",
+                "recover or reject",
+                "accept",
+                "ATF-IFTR-004",
+            ),
+            "checksum-unnoticed",
+        ),
+        // An invented event does not show whether the reader noticed the mismatch.
+        (
+            WrongDecode,
+            (Data, "events[6]", "nothing", "{}", "ATF-IFTR-004"),
+            "data:ATF-IFTR-004:events:invented",
         ),
         (
             WrongReject,
@@ -167,6 +196,35 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
 }
 
 #[test]
+fn only_what_the_kit_sees_is_stated_as_a_fact() {
+    let title = |class, difference: (Grade, &str, &str, &str, &str)| {
+        Cause::of(&result(class, &[difference])).unwrap().title
+    };
+    let accepts = |rule| {
+        let difference = (Grade::Data, "verdict", "recover or reject", "accept", rule);
+        title(Failure::WrongAccept, difference)
+    };
+    assert_eq!(accepts("ATF-IFTR-004"), "checksum mismatch not noticed");
+    // The answer does not show why the reader accepts the file.
+    assert_eq!(
+        accepts("ATF-IFTR-002"),
+        "may be: footer's count trusted, not checked"
+    );
+    let loses = (Grade::Data, "events[5]", "{}", "nothing", "ATF-IFTR-009");
+    assert_eq!(
+        title(Failure::WrongDecode, loses),
+        "may be: footer looked for in one place only"
+    );
+    // A line in the standard error of a crash need not be where it crashed.
+    let mut crash = result(Failure::Crash, &[]);
+    crash.stderr = "reader.c:12: warning: no footer\n".to_owned();
+    assert_eq!(
+        Cause::of(&crash).unwrap().title,
+        "crash (SIGSEGV), stderr names reader.c:12"
+    );
+}
+
+#[test]
 fn data_outranks_labels_and_crashes_are_grouped_by_line() {
     let data = (Grade::Data, "verdict", "reject", "accept", "ATF-IFTR-002");
     let label = (
@@ -190,7 +248,15 @@ fn each_cause_has_one_name_that_fits_on_a_line_and_names_rules_of_the_spec() {
     let mut titles = BTreeMap::new();
     for known in KNOWN {
         assert_eq!(*titles.entry(known.id).or_insert(known.title), known.title);
-        assert!(known.title.len() <= 46, "{}", known.title);
+        let guess = if known.is_seen { "" } else { MAY_BE };
+        assert!(guess.len() + known.title.len() <= 46, "{}", known.title);
+        assert!(
+            KNOWN
+                .iter()
+                .all(|other| other.id != known.id || other.is_seen == known.is_seen),
+            "{}",
+            known.id
+        );
         for rule in known.rules {
             let id = format!("ATF-{}", rule.trim_end_matches('*'));
             let mut all = rules::table::ALL.iter();

@@ -89,7 +89,7 @@ pub(crate) fn difference() -> Difference {
     bytes[16..24].copy_from_slice(&[0x32, 0x49, 0x54, 0x41, 0xde, 0xad, 0xbe, 0xef]);
     Difference {
         grade: Grade::Data,
-        place: "footer.checksum".to_owned(),
+        place: "verdict".to_owned(),
         expected: "\"reject\"".to_owned(),
         got: "\"accept\"".to_owned(),
         rule: Some("ATF-IFTR-004".to_owned()),

@@ -13,7 +13,7 @@ FAILED ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject
   cause: checksum mismatch not noticed (checksum-unnoticed)
   One bit of the checksum is off; a reader that never verifies gives damaged events.
   ATF-IFTR-005  The checksum is not the IEEE CRC-32 of the events section.
-  footer.checksum (data, ATF-IFTR-004):
+  verdict (data, ATF-IFTR-004):
     expected \"reject\"
     got      \"accept\"
   thread_7/index.atf, 4 bytes at 0x64:
