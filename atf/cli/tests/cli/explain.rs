@@ -174,6 +174,18 @@ fn field_problems_are_shown_and_set_the_exit_status() {
 }
 
 #[test]
+fn zeros_before_a_torn_event_are_not_shown_as_one() {
+    let folder = TempDir::new().unwrap();
+    let file = IndexFile::finalized(1, 2).placeholder().without_footer();
+    let bytes = [padded(&file, 64), vec![0xee; 5]].concat();
+    fs::write(folder.path().join("index.atf"), bytes).unwrap();
+    let output = atf(folder.path(), &["explain", "index.atf"]);
+    let (_, text, _) = texts(&output);
+    let expected = "trailing bytes at 0x80, 69 bytes: not a whole event";
+    assert!(text.contains(expected), "{text}");
+}
+
+#[test]
 fn events_are_selected_by_position_and_omissions_reported() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("i"), IndexFile::finalized(2, 20).bytes()).unwrap();
