@@ -7,17 +7,17 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "f92ae7fe3ff7ebc1101a6babc169d2841d0f6aa68899bc4aeb08455db5793281",
+    digest: "fc36caadd64300c3a9b1fe72e22134c9c229c97593591f337c982b7881802a6a",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "8dcdd24fc993ba5952272d7d6b922f2c82e92d96bb6c56eeaa4f4e01c5052e03",
+    digest: "2f446f81c120c0f10c153c560499b4fbee7598c13d0c3a79e949d3a54f61a67d",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "a0682ba022fd7eb1c71caeac7e3a45c3e6d9fbaf723c2bea3ed749f7749e7f35",
+    digest: "2bbe768727b90dd875eae593f1b68b75c502572f516fa57fd4ea6efcd538d6fd",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -1638,7 +1638,7 @@ pub static ATF_MANI_016: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.unwritten"],
     note: Some(
-        "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread.",
+        "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread. If drops_events is true, it may also have dropped events without counting them here.",
     ),
     untestable: None,
 };
@@ -2839,7 +2839,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
+        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, drops_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
         reason: "No source defines a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
         sources: &[],
     },
@@ -2860,8 +2860,8 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.unwritten",
         question: "How does a trace show that its tracer was killed with events in memory?",
-        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads.",
-        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound.",
+        answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads. If drops_events is true, events that the tracer dropped after it last updated manifest.json are missing as well.",
+        reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound. Nothing limits how many events a tracer drops between two updates of manifest.json, so no number can include them.",
         sources: &[],
     },
     Decision {
