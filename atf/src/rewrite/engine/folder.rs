@@ -8,6 +8,7 @@ use super::Engine;
 use crate::check::rules::Rule;
 use crate::check::thread::are_comparable;
 use crate::check::{Fact, Kind, rule_of, rule_of_fact};
+use crate::completeness::Completeness;
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, is_numbered};
@@ -186,8 +187,11 @@ impl Engine<'_> {
                 self.keep_ring(what, place, route, report, beside)?;
             }
             (None, None) => {
-                let place = Place::new(RING_FILE, "", None).found("index.atf is finalized");
+                let place = Place::new(RING_FILE, "", None).found("index.atf has a footer");
                 let rule = rule_of_fact(Kind::Ring, Fact::RingLeftOver);
+                // A writer removes the ring only after it has rewritten the header.
+                let completeness = thread.index().completeness();
+                let rule = rule.filter(|_| matches!(completeness, Completeness::Finalized));
                 self.keep_ring((NoteKind::RingLeftOver, rule), place, route, report, beside)?;
             }
         }

@@ -13,7 +13,7 @@ fn rings() {
     let expected = "\
 session: recovered, 4 events and 0 details of 2 threads
   thread_1: 2 events, 0 details
-    mended: a ring.atf whose events the files have already: ring.atf: index.atf is finalized [ATF-RING-001]
+    mended: a ring.atf whose events the files have already: ring.atf: index.atf has a footer [ATF-RING-001]
   thread_2: 2 events, 0 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0x80) [ATF-IFTR-001]
     lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2 [ATF-RING-002]
