@@ -68,6 +68,7 @@ static const Member manifest_members[] = {
     {"unwritten_events", {.kind = INTEGER, .most = UINT64_MAX}, false},
     {"ended_by", {.kind = TEXT}, false},
     {"clock_error_ns", {.kind = INTEGER, .most = UINT64_MAX}, false},
+    {"drops_events", {.kind = BOOLEAN}, false},
     {"detail_fields", {.kind = BOOLEAN}, false},
     {0},
 };

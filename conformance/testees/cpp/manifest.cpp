@@ -105,6 +105,7 @@ bool is_manifest(const Json &value) {
                                          {"unwritten_events", number<u64>},
                                          {"ended_by", text},
                                          {"clock_error_ns", number<u64>},
+                                         {"drops_events", boolean},
                                          {"detail_fields", boolean}});
     return manifest(value);
 }

@@ -102,5 +102,6 @@ MANIFEST = {
     "unwritten_events": unsigned(64),
     "ended_by": text,
     "clock_error_ns": unsigned(64),
+    "drops_events": boolean,
     "detail_fields": boolean,
 }
