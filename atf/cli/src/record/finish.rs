@@ -66,8 +66,9 @@ pub(super) fn sessions(
         let why = why_nothing(folder, settings, &summary);
         // A program without hooks leaves nothing. A program whose functions are all excluded leaves
         // sessions without events.
-        fs::remove_dir_all(folder)?;
-        return Ok(Some(why));
+        if remove_ended(folder, still_runs)? {
+            return Ok(Some(why));
+        }
     }
     summary.tell(folder, settings, ended.elapsed);
     for message in patterns::unmatched(&sessions, settings, summary.may_lack_events()) {
@@ -78,6 +79,21 @@ pub(super) fn sessions(
         tell_hottest(segments, processes.len() > 1)?;
     }
     Ok(None)
+}
+
+/// Removes the sessions of ended processes, and their folder. Returns whether that left nothing: a
+/// daemon may have begun its session in the meantime.
+fn remove_ended(folder: &Path, still_runs: impl Fn(&Path) -> bool) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() && !still_runs(&entry.path()) {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    match fs::remove_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
+        removed => removed.map(|()| true),
+    }
 }
 
 /// Removes the folders of segments that a process had just created or partly deleted when it ended.
@@ -290,6 +306,20 @@ mod tests {
     use atf_samples::files::IndexFile;
 
     use super::*;
+
+    #[test]
+    fn the_session_of_a_running_process_is_not_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("session_1");
+        let [ended, running] = ["pid_7", "pid_8"].map(|name| folder.join(name));
+        for path in [&ended, &running] {
+            fs::create_dir_all(path.join("thread_0")).unwrap();
+        }
+        assert!(!remove_ended(&folder, |path| path == running).unwrap());
+        assert!(running.join("thread_0").exists() && !ended.exists());
+        assert!(remove_ended(&folder, |_| false).unwrap());
+        assert!(!folder.exists());
+    }
 
     #[test]
     fn only_segments_of_the_process_that_have_nothing_are_removed() {
