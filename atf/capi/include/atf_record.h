@@ -24,7 +24,8 @@
  * a recording call on the same thread. The thread's first event must not come from a handler, since
  * it registers the thread. A handler may also call atf_recording_trigger*,
  * atf_recording_wait_for_triggers, atf_recording_now_ns and atf_recorder_lose_event; all other
- * functions take locks, so a handler that calls them, for example to stop, may wait forever. The
+ * functions take locks, so a handler that calls them, for example to stop, may wait forever. If
+ * a handler calls exit, the recording is stopped, unless the handler interrupted one of them. The
  * drain inherits the signal mask of the thread that starts the recording: to keep signal handlers
  * from running on the drain, block signals during that call.
  *

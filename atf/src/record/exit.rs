@@ -47,3 +47,28 @@ fn lock() -> Option<MutexGuard<'static, Running>> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::record::{RecordOptions, Recording};
+    use crate::write::{SessionWriter, WriteOptions};
+
+    #[test]
+    fn a_handler_that_interrupted_a_lock_s_holder_does_not_wait_for_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
+        let recording = Recording::start(session, &RecordOptions::default()).unwrap();
+        let shared = Arc::clone(recording.shared());
+        let state = shared.lock();
+        shared.stop_at_exit();
+        assert!(!state.is_stopping);
+        drop(state);
+        shared.stop_at_exit();
+        // The caller receives the outcome once.
+        assert_eq!(recording.stop().unwrap().segments, 1);
+        assert!(recording.stop().is_err());
+    }
+}

@@ -27,7 +27,8 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 /// A signal handler may record: its event is lost and counted if the handler interrupted a call
 /// that records on the same thread. The thread must be registered. A handler may also use
 /// [triggers](Trigger) and [loss counters](LossCounter). The other functions take locks, so a
-/// handler that calls them, for example to stop, may wait forever.
+/// handler that calls them, for example to stop, may wait forever. If a handler calls `exit`, the recording
+/// is [stopped](RecordOptions::stop_at_exit), unless the handler interrupted one of them.
 ///
 /// # The start and end of the process
 ///
@@ -111,6 +112,11 @@ impl Recording {
             exit::stop(&shared);
         }
         Ok(Self { shared })
+    }
+
+    #[cfg(test)]
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// Returns the session, for setting modules, symbols and anchors.

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::losses::{Lane, Losses};
-use super::thread::Direct;
+use super::sleep;
+use super::thread::{ATTEMPTS, Direct, WAITING};
 use super::trigger::Triggers;
 use super::{RecordOptions, RecordSummary, ThreadRecorder};
 use crate::clock::CounterClock;
@@ -323,10 +324,25 @@ impl Shared {
 
     /// Stops the recording at the end of the process, and keeps the outcome for a later
     /// [`stop`](Self::stop).
+    ///
+    /// A signal handler that ends the process may have interrupted a thread that holds a lock. The
+    /// recording is not stopped then.
     pub(super) fn stop_at_exit(&self) {
-        if self.check_process().is_ok() && !self.lock().is_stopping {
-            let outcome = self.stop();
-            self.lock().at_exit = Some(outcome);
+        if self.check_process().is_err() {
+            return;
+        }
+        let is_stopping = || self.state.try_lock().ok().map(|state| state.is_stopping);
+        let is_free = || self.session.is_free() && self.drain.try_lock().is_ok();
+        for _ in 0..ATTEMPTS {
+            match is_stopping() {
+                Some(true) => return,
+                Some(false) if is_free() => {
+                    let outcome = self.stop();
+                    self.lock().at_exit = Some(outcome);
+                    return;
+                }
+                _ => sleep(WAITING),
+            }
         }
     }
 

@@ -11,10 +11,10 @@ use crate::sys::{Holder, InUse, Revoker, revocable};
 use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
 
-/// How many times to try to get a thread's writer.
-const ATTEMPTS: u32 = 200;
+/// How many times to try to get a thread's writer, or a lock at the end of the process.
+pub(super) const ATTEMPTS: u32 = 200;
 /// The time between two attempts.
-const WAITING: Duration = Duration::from_millis(1);
+pub(super) const WAITING: Duration = Duration::from_millis(1);
 
 /// A recorder for the events of one thread of a [`Recording`](super::Recording). Dropping it
 /// finalizes the thread's files.

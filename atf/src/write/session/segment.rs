@@ -35,6 +35,11 @@ impl SessionWriter {
         });
     }
 
+    /// Returns whether no thread holds the session's lock.
+    pub(crate) fn is_free(&self) -> bool {
+        self.shared.try_lock().is_ok()
+    }
+
     /// Ends the recording, apart from its last manifest.
     pub(crate) fn end_recording(&self) {
         lock(&self.shared).recording = Recorded::Over;
