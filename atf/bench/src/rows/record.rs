@@ -27,33 +27,26 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let amount = Amount::Each(rounds * CAPACITY, "event");
     let folder = context.path("record");
 
-    let push = compare(
-        context.pairs,
-        Time::Wall,
-        |watch| ring(Timed::Push, watch, rounds, &folder),
-        |watch| bare_push(watch, rounds),
-    )?;
-    context.report.add(Row {
-        work: "record an event in process, without the clock".to_owned(),
-        baseline: "rtrb push of 32 bytes",
-        goal: Some(0.8),
-        comparison: push,
-        amount,
-    });
-
-    let push = compare(
-        context.pairs,
-        Time::Wall,
-        |watch| ring(Timed::Push, watch, rounds, &folder),
-        |watch| bare_store(watch, rounds),
-    )?;
-    context.report.add(Row {
-        work: "record an event in process, without the clock".to_owned(),
-        baseline: "a plain store of 32 bytes into an array",
-        goal: Some(0.5),
-        comparison: push,
-        amount,
-    });
+    type Bare = fn(&mut Stopwatch, u64) -> Result<()>;
+    let bare: [(&str, f64, Bare); 2] = [
+        ("rtrb push of 32 bytes", 0.8, bare_push),
+        ("a plain store of 32 bytes into an array", 0.5, bare_store),
+    ];
+    for (baseline, goal, bare) in bare {
+        let push = compare(
+            context.pairs,
+            Time::Wall,
+            |watch| ring(Timed::Push, watch, rounds, &folder),
+            |watch| bare(watch, rounds),
+        )?;
+        context.report.add(Row {
+            work: "record an event in process, without the clock".to_owned(),
+            baseline,
+            goal: Some(goal),
+            comparison: push,
+            amount,
+        });
+    }
 
     let drain = compare(
         context.pairs,

@@ -13,8 +13,8 @@ use crate::loss::Lost;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
-/// What a process that died had not yet written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The events that a process had not yet written when it died.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Unwritten {
     /// The maximum number of events of each thread.
     pub(super) events: u64,
@@ -27,6 +27,14 @@ impl Unwritten {
         match manifest.unwritten()? {
             Missing::Unwritten { events, drops, .. } => Some(Self { events, drops }),
             _ => None,
+        }
+    }
+
+    /// Describes several processes together.
+    fn or(self, other: Self) -> Self {
+        Self {
+            events: self.events.max(other.events),
+            drops: self.drops || other.drops,
         }
     }
 }
@@ -42,7 +50,7 @@ pub(super) struct Summary {
     threads: BTreeSet<(String, u32)>,
     sessions: u64,
     lost: Lost,
-    /// What was in memory when a process died; the maximum of all processes.
+    /// The unwritten events of all processes that died.
     unwritten: Option<Unwritten>,
     /// The largest window that did not fit into its ring.
     window: Option<TooLarge>,
@@ -67,7 +75,8 @@ impl Summary {
         let listed = manifest.threads.iter().map(Lost::of);
         let lost = listed.fold(Lost::of_no_thread(manifest), Lost::plus);
         self.lost = self.lost.plus(lost);
-        self.unwritten = self.unwritten.max(Unwritten::of(manifest));
+        let all = self.unwritten.into_iter().chain(Unwritten::of(manifest));
+        self.unwritten = all.reduce(Unwritten::or);
         let Some(pre_roll) = settings.pre_roll() else {
             return Ok(());
         };
