@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "2bbe768727b90dd875eae593f1b68b75c502572f516fa57fd4ea6efcd538d6fd",
+    digest: "00b24ca1744a4ddd0dd2bf28a418f9f98f544174273448c9acba84592a43ce6a",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

@@ -227,7 +227,7 @@ fn areas() -> Vec<Recipe> {
         )
         .note("The index area fits, but the whole ring is ignored."),
         broken(
-            "details behind the end of the file",
+            "details past the end of the file",
             "header.detail_start",
             None,
             |t| {
