@@ -36,6 +36,8 @@ pub(crate) struct Snapshot {
     thread_id: u32,
     index: Area,
     detail: Area,
+    /// The maximum number of bytes that a file may lack before its area.
+    most_missing: u64,
 }
 
 /// One of the ring's areas.
@@ -81,7 +83,10 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
         Err(error) => return Err(error),
     };
     for _ in 0..ATTEMPTS {
-        if let Some(snapshot) = look(&input, &path)? {
+        if let Some(mut snapshot) = look(&input, &path)? {
+            if options.past_missing {
+                snapshot.most_missing = MOST_CAPACITY;
+            }
             return Ok(Some(snapshot));
         }
     }
@@ -109,6 +114,7 @@ fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
         thread_id: before.thread_id.get(),
         index,
         detail,
+        most_missing: 0,
     }))
 }
 
@@ -240,7 +246,7 @@ impl Snapshot {
             return Err(error.with_field(area.file));
         };
         let (found, min, max) = (area.start, HEADER_SIZE as u64, file.size());
-        if !(min..=max).contains(&found) {
+        if found < min || found.saturating_sub(max) > self.most_missing {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(area.start_field));
         }
@@ -262,8 +268,9 @@ impl Snapshot {
             let error = self.error(ErrorKind::RingDiffers { file: area.file });
             return Err(error.with_field(area.start_field));
         }
-        let is_known = !unreadable.overlaps(&(min..area.start));
-        let checksum = Crc32c::of(file, min, area.start)?;
+        let missing = area.start.saturating_sub(max);
+        let is_known = missing == 0 && !unreadable.overlaps(&(min..area.start));
+        let checksum = Crc32c::of(file, min, area.start.min(max))?;
         if is_known && checksum != area.checksum {
             let kind = ErrorKind::Disagrees {
                 found: area.checksum.into(),
@@ -272,14 +279,15 @@ impl Snapshot {
             };
             return Err(self.error(kind).with_field(area.checksum_field));
         }
-        let mut missing = Unreadable::default();
+        let mut unreadable = Unreadable::default();
         for range in area.unreadable.iter() {
-            missing.add(range.start.max(max)..range.end.max(max));
+            unreadable.add(range.start.max(max)..range.end.max(max));
         }
         Ok(Tail {
+            missing: usize::try_from(missing).unwrap_or(usize::MAX),
             bytes: rest.to_vec(),
             origin: area.origin.saturating_add(size as u64),
-            unreadable: missing,
+            unreadable,
         })
     }
 

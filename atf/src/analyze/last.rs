@@ -126,7 +126,7 @@ fn of_unit(
     let mut latest = VecDeque::new();
     let end = unit.read(&mut problems, |step| {
         match step {
-            Step::Event(seq, event) => {
+            Step::Event(seq, event, _) => {
                 let event = IndexEvent {
                     timestamp_ns: options.time(event.timestamp_ns),
                     ..*event

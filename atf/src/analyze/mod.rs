@@ -28,8 +28,9 @@
 //! - With [`Segments`], a call may start in one segment and end in a later one. If a segment is
 //!   missing, or a thread in it cannot be read, the thread's open calls end at its last event
 //!   before the gap, and count as open.
-//! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. Each
-//!   decrease is counted in [`out_of_order`](ThreadTotals::out_of_order).
+//! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. A
+//!   single timestamp that is too great is replaced by the next event's. Each decrease is counted in
+//!   [`out_of_order`](ThreadTotals::out_of_order).
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time within the range counts.
 //! - With a recording's clock ([`Options::clock`]), all times and durations are on that clock.

@@ -33,8 +33,8 @@ pub(super) enum Step<'s, 'a> {
     Files(&'s Files<'a>),
     /// Events are missing here.
     Gap,
-    /// An event, with its position counted across all files.
-    Event(u64, &'s IndexEvent),
+    /// An event, with its position counted across all files, and the time of the file's next event.
+    Event(u64, &'s IndexEvent, Option<u64>),
 }
 
 /// The state at the end of the last files that could be read.
@@ -145,10 +145,12 @@ impl<'a> Unit<'a> {
             take(Step::Files(files))?;
             let first_seq = end.as_ref().map_or(0, |end| end.event_count);
             let mut seq = first_seq;
-            for event in index.events() {
+            let mut events = index.events().peekable();
+            while let Some(event) = events.next() {
                 match event {
                     Ok(event) => {
-                        take(Step::Event(seq, &event))?;
+                        let next = events.peek().and_then(|next| next.as_ref().ok());
+                        take(Step::Event(seq, &event, next.map(|next| next.timestamp_ns)))?;
                         seq = seq.saturating_add(1);
                     }
                     Err(error) => problems.push(error),

@@ -8,7 +8,7 @@ use super::unit::Step;
 use super::{EventPlace, Options, ThreadTotals};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
-use crate::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
+use crate::spans::{CallStack, Depth, Paired, SpanEnd, ThreadClock, Unmatched};
 
 /// An observer that collects an analysis's results from a thread's calls.
 pub(super) trait Observer {
@@ -69,9 +69,8 @@ pub(super) struct Walk<'o, O: Observer> {
     stack: CallStack,
     /// One frame per open call, outermost first, in the order of `stack`.
     frames: VecDeque<Frame<O::Place>>,
-    /// The greatest timestamp so far.
-    clock_ns: Option<u64>,
-    /// The previous event's own time, which may be less than the clock.
+    clock: ThreadClock,
+    /// The previous event's own time, which may differ from the clock's.
     before_ns: u64,
     /// The index file that is being read, and the position of its first event within the thread.
     file: (Option<PathBuf>, u64),
@@ -92,7 +91,7 @@ impl<'o, O: Observer> Walk<'o, O> {
             observer,
             stack: CallStack::new(),
             frames: VecDeque::new(),
-            clock_ns: None,
+            clock: ThreadClock::default(),
             before_ns: 0,
             file: (None, 0),
             next_seq: 0,
@@ -103,7 +102,7 @@ impl<'o, O: Observer> Walk<'o, O> {
     /// Processes the thread's next step.
     pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
         match step {
-            Step::Event(seq, event) => self.event(*seq, event),
+            Step::Event(seq, event, next_ns) => self.event(*seq, event, *next_ns),
             Step::Gap => self.end_all(|stack, ended| stack.interrupt(ended)),
             Step::Files(files) => {
                 self.file = (files.index_path(), self.next_seq);
@@ -112,10 +111,11 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
-    /// Processes event `seq`.
-    fn event(&mut self, seq: u64, event: &IndexEvent) -> Result<()> {
+    /// Processes event `seq`. `next_ns` is the timestamp of the file's next event.
+    fn event(&mut self, seq: u64, event: &IndexEvent, next_ns: Option<u64>) -> Result<()> {
         self.next_seq = seq.saturating_add(1);
-        let now_ns = self.advance(seq, self.options.time(event.timestamp_ns));
+        let next_ns = next_ns.map(|next_ns| self.options.time(next_ns));
+        let now_ns = self.advance(seq, self.options.time(event.timestamp_ns), next_ns);
         let mut ended = Ok(());
         let Self {
             stack,
@@ -171,7 +171,7 @@ impl<'o, O: Observer> Walk<'o, O> {
         &mut self,
         end_stack: impl FnOnce(&mut CallStack, &mut dyn FnMut(Paired)),
     ) -> Result<()> {
-        let Some(now_ns) = self.clock_ns else {
+        let Some(now_ns) = self.clock.now_ns() else {
             return Ok(());
         };
         let mut ended = Ok(());
@@ -190,13 +190,12 @@ impl<'o, O: Observer> Walk<'o, O> {
         ended
     }
 
-    /// Advances the clock to the time of event `seq`, unless the clock is already later. Returns
-    /// the clock's time.
-    fn advance(&mut self, seq: u64, timestamp_ns: u64) -> u64 {
+    /// Advances the clock to event `seq`, and returns the clock's time.
+    fn advance(&mut self, seq: u64, timestamp_ns: u64, next_ns: Option<u64>) -> u64 {
         let is_earlier = timestamp_ns < mem::replace(&mut self.before_ns, timestamp_ns);
-        let before_ns = self.clock_ns.unwrap_or(timestamp_ns);
-        let now_ns = timestamp_ns.max(before_ns);
-        self.clock_ns = Some(now_ns);
+        let before_ns = self.clock.now_ns();
+        let now_ns = self.clock.advance(timestamp_ns, next_ns);
+        let before_ns = before_ns.unwrap_or(now_ns);
         let totals = &mut self.totals;
         if self.options.contains(now_ns) {
             totals.events = totals.events.saturating_add(1);

@@ -113,7 +113,9 @@ with_setters! {
     #[derive(Default, Clone)]
     #[non_exhaustive]
     pub struct RecoverOptions<'a> {
-        /// Whether to also search past holes and damage. The report marks events found there.
+        /// Whether to also search past holes and damage, to rebuild damaged headers, and to use a
+        /// `ring.atf` although its file lost up to 16 MiB before it. The report marks events found
+        /// there.
         pub salvage: bool,
         /// The manifest of another run, for modules and symbols that the session's own manifest
         /// lacks. If the two manifests have different build ids for a module, the module's names
@@ -264,12 +266,13 @@ pub fn scrub(
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the
 /// session if needed.
 ///
-/// An event is in the range if the greatest timestamp up to that event is in the range, so a
-/// thread's events stay together even where timestamps decrease. Events keep their details. If a
+/// An event is in the range if its time is, as in [`analyze`](crate::analyze), so a thread's events
+/// stay together even where timestamps decrease. Events keep their details. If a
 /// thread has events after the start and calls open at the start, its part begins with these calls,
 /// at the start's time, outermost first. If it has events after the end and calls open at the end,
 /// its part ends with their returns, at the end's time. As a result, each call in the new trace
-/// lasts exactly as long as [`analyze`](crate::analyze) reports for the range. The manifest records
+/// lasts exactly as long as [`analyze`](crate::analyze) reports for the range, unless timestamps
+/// decrease where the part or a segment begins. The manifest records
 /// how many calls and returns were added, and where: [`Cut`](crate::manifest::Cut). A thread that
 /// ended earlier gets no returns.
 ///

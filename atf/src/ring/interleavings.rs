@@ -203,6 +203,7 @@ fn careless(input: &Input) -> Option<Snapshot> {
         thread_id: 7,
         index: area(input, &header, Which::Index).unwrap(),
         detail: area(input, &header, Which::Detail).unwrap(),
+        most_missing: 0,
     })
 }
 

@@ -7,6 +7,8 @@ use super::{Input, ReadAt, Unreadable};
 /// Bytes to append to a source, from another file.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
+    /// The number of bytes that are missing before the tail, which read as zeros.
+    pub(crate) missing: usize,
     pub(crate) bytes: Vec<u8>,
     /// The offset of the first byte in the file that the bytes come from.
     pub(crate) origin: u64,
@@ -17,13 +19,16 @@ pub(crate) struct Tail {
 impl Input {
     /// Returns the same input with `tail` appended.
     pub(crate) fn followed_by(self, tail: Tail) -> Self {
-        let appended = Some((self.size(), tail.origin));
-        let bytes = tail.bytes;
+        let end = self.size();
+        let start = end.saturating_add(tail.missing as u64);
+        let mut bytes = vec![0; tail.missing];
+        bytes.extend(tail.bytes);
         let mut all = self.wrapped(|input| Followed { input, tail: bytes });
+        all.unreadable.add(end..start);
         for range in tail.unreadable.iter() {
             all.unreadable.add(range.clone());
         }
-        all.appended = appended;
+        all.appended = Some((start, tail.origin));
         all
     }
 }

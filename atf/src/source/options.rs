@@ -37,6 +37,9 @@ pub struct OpenOptions {
     /// Whether to first read whole files to find unreadable ranges, which then read as zeros (see
     /// [`Input::unreadable`](super::Input::unreadable)). Must not be set for mapped files.
     pub(crate) around_errors: bool,
+    /// Whether `ring.atf` may continue a file that lost its end since. The missing bytes then count
+    /// as unreadable.
+    pub(crate) past_missing: bool,
     /// The maximum size in bytes of a `detail.atf` that is read into memory as a whole. This saves
     /// reads, because the file is walked when it is opened and then read again.
     pub(crate) detail_in_memory: u64,
@@ -59,6 +62,7 @@ impl OpenOptions {
             follow_links: false,
             manifest_limit: MANIFEST_LIMIT,
             around_errors: false,
+            past_missing: false,
             detail_in_memory: 0,
             scan: false,
         }

@@ -81,6 +81,7 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 
+mod clock;
 mod depths;
 mod stack;
 
@@ -93,6 +94,7 @@ use crate::error::Result;
 use crate::index::IndexEvent;
 use crate::wire::EventKind;
 
+pub(crate) use clock::ThreadClock;
 pub use depths::Depths;
 pub use stack::CallStack;
 

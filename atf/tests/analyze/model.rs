@@ -52,9 +52,16 @@ impl Expected {
     }
 
     fn add(&mut self, events: &[Short], range: &RangeInclusive<u64>) {
-        let clock: Vec<u64> = (0..events.len())
-            .map(|seq| events[..=seq].iter().map(|event| event.0).max().unwrap())
-            .collect();
+        let mut clock: Vec<u64> = Vec::new();
+        for (seq, event) in events.iter().enumerate() {
+            let before = clock.last().copied().unwrap_or_default();
+            let next = events.get(seq + 1).map(|event| event.0);
+            let time = match next {
+                Some(next) if before <= next && next < event.0 => next,
+                _ => event.0.max(before),
+            };
+            clock.push(time);
+        }
         let clip = |ns: u64| ns.max(*range.start()).min(*range.end());
         let at = |seq: usize| clock[seq.min(events.len() - 1)];
         self.events += clock.iter().filter(|ns| range.contains(ns)).count() as u64;

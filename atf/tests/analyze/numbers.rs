@@ -40,6 +40,18 @@ pub(crate) fn broken() -> impl Strategy<Value = Vec<Short>> {
     })
 }
 
+/// Generates the same events without decreasing times.
+pub(crate) fn ordered() -> impl Strategy<Value = Vec<Short>> {
+    broken().prop_map(|mut events| {
+        let mut now = 0;
+        for event in &mut events {
+            now = event.0.max(now);
+            event.0 = now;
+        }
+        events
+    })
+}
+
 /// Generates calls that return in order, except for calls that are open at the end.
 pub(crate) fn well_formed() -> impl Strategy<Value = Vec<Short>> {
     vec((0..200_u64, prop::option::of(0..5_u64)), 0..80).prop_map(|steps| {

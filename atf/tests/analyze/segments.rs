@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::model::Expected;
-use crate::numbers::{broken, check_all, ranges, well_formed};
+use crate::numbers::{check_all, ordered, ranges, well_formed};
 use crate::{CALL, RETURN, Short, file, session};
 
 /// A thread's events, and the ends of its segments in thousandths of these events.
@@ -81,7 +81,7 @@ fn split(
 }
 
 pub(crate) fn splits(segments: usize) -> impl Strategy<Value = Vec<Split>> {
-    vec(split(prop_oneof![broken(), well_formed()], segments), 1..4)
+    vec(split(prop_oneof![ordered(), well_formed()], segments), 1..4)
 }
 
 pub(crate) fn events(threads: &[Split]) -> Vec<Vec<Short>> {

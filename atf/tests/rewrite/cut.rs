@@ -168,6 +168,26 @@ fn both_ends_of_the_range_are_inside() {
 }
 
 #[test]
+fn a_single_wrong_time_cuts_off_no_other_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("session"), folder.path().join("cut"));
+    // The wrong time is also the last of a block that a rewrite reads at once.
+    for (at, count) in [(2, 6), (2046, 2050)] {
+        let mut events: Vec<Short> = (0..count).map(|at| (100 + at, CALL, 1, 0, None)).collect();
+        write(&path, Wire::V2, std::slice::from_ref(&events));
+        events[at].0 = 1 << 62;
+        let index = path.join("thread_0/index.atf");
+        let mut bytes = fs::read(&index).unwrap();
+        bytes[64 + 32 * at..][..8].copy_from_slice(&events[at].0.to_le_bytes());
+        fs::write(&index, bytes).unwrap();
+        cut_to(&path, &out, 100, 5000);
+        assert_eq!(read(&out, 0), events);
+        fs::remove_dir_all(&path).unwrap();
+        fs::remove_dir_all(&out).unwrap();
+    }
+}
+
+#[test]
 fn a_thread_is_cut_only_where_it_goes_on() {
     let places = Places::new();
     let thread = |times: &[(u64, u32, u64)]| -> Vec<Short> {

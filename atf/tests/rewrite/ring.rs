@@ -238,6 +238,38 @@ fn a_ring_whose_index_has_no_header_is_set_aside() {
     assert_eq!(found["unreadable/thread_7/ring.atf"], ring);
 }
 
+/// The system crashed after the kill: the files lost their last written bytes, but not the ring.
+#[test]
+fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
+    for version in [1, 2] {
+        let places = Places::new();
+        let whole = Killed::new(version);
+        let cut = Killed {
+            index_size: 64 + 2 * 32 + 5,
+            index_start: 64 + 4 * 32,
+            detail_size: whole.detail_size - 3,
+            ..whole
+        };
+        cut.put(&places, |ring| ring);
+        assert_eq!(recovered(&places).events(), 2);
+        let options = RecoverOptions::default().salvage(true);
+        let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
+        let thread = thread(&report);
+        assert_eq!(
+            (thread.events.kept, thread.events.from_ring),
+            (7, 5),
+            "{report}"
+        );
+        assert_eq!(
+            (thread.details.kept, thread.details.from_ring),
+            (1, 1),
+            "{report}"
+        );
+        assert_eq!(thread.notes.count(NoteKind::RingNotRead), 0);
+        assert!(report.losses() > 0);
+    }
+}
+
 #[test]
 fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
     let places = Places::new();

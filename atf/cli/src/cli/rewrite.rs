@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
-use atf::rewrite::{DropReason, RecoverOptions, Report};
+use atf::rewrite::{DropReason, Note, NoteKind, RecoverOptions, Report, ThreadReport};
 use atf::session::ProcessName;
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -78,8 +78,8 @@ impl Common {
             }
             writeln!(out, "written to {}", Printable(self.out.display()))?;
             if offers_salvage && leaves_some_behind(&report) {
-                let hint = "to keep events after gaps and damage, run again with --salvage";
-                writeln!(out, "{hint} and another --out")?;
+                let hint = "to keep events under damaged headers and after gaps and damage";
+                writeln!(out, "{hint}, run again with --salvage and another --out")?;
             }
         }
         out.flush()?;
@@ -168,8 +168,19 @@ impl Repair {
 
 /// Returns whether `--salvage` would find more than was kept.
 fn leaves_some_behind(report: &Report) -> bool {
-    let mut dropped = report.threads().flat_map(|thread| &thread.dropped);
     let is_salvageable =
         |why: DropReason| matches!(why, DropReason::AfterHole | DropReason::AfterFramingProblem);
-    dropped.any(|dropped| is_salvageable(dropped.why))
+    let has_damaged_header = |thread: &ThreadReport| {
+        thread.not_recovered.is_some() || thread.notes.count(NoteKind::DetailFileUnreadable) > 0
+    };
+    let has_gap_before_ring = |thread: &ThreadReport| {
+        let mut notes = thread.notes.iter();
+        let places = |note: &Note| note.first.iter().any(|it| it.field.ends_with("_start"));
+        notes.any(|note| note.kind == NoteKind::RingNotRead && places(note))
+    };
+    report.threads().any(|thread| {
+        thread.dropped.iter().any(|it| is_salvageable(it.why))
+            || has_damaged_header(thread)
+            || has_gap_before_ring(thread)
+    })
 }

@@ -283,7 +283,9 @@ impl Display for DropReason {
             Self::DamagedFooter => "a footer that contradicts the file",
             Self::AfterFooter => "bytes after the footer",
             Self::Orphans => "details that no event refers to",
-            Self::Unreadable => "bytes that cannot be read, and the rest of their events",
+            Self::Unreadable => {
+                "bytes that cannot be read or are missing, and the rest of their events"
+            }
             Self::Overlap => "bytes that overlap with details found by their links",
         })
     }

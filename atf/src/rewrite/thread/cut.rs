@@ -9,7 +9,7 @@ use crate::index::IndexEvent;
 use crate::manifest::Cut;
 use crate::rewrite::job::{CutRange, Failure};
 use crate::rewrite::report::{NoteKind, Place};
-use crate::spans::{CallStack, Depth, Span};
+use crate::spans::{CallStack, Depth, Span, ThreadClock};
 use crate::wire::EventKind;
 
 /// Where an event is relative to a cut.
@@ -25,9 +25,9 @@ pub(super) enum Part {
 pub(super) struct Cutting {
     from_ns: u64,
     to_ns: u64,
-    /// The greatest timestamp so far. It decides where an event is relative to the cut, so the cut
-    /// is a contiguous range of events even where timestamps decrease.
-    clock_ns: u64,
+    /// Decides where an event is relative to the cut, so the cut is a contiguous range of events
+    /// even where timestamps decrease.
+    clock: ThreadClock,
     stack: CallStack,
     has_begun: bool,
     /// The positions of the events inside the cut.
@@ -41,7 +41,7 @@ impl Cutting {
         Self {
             from_ns: range.from_ns,
             to_ns: range.to_ns,
-            clock_ns: 0,
+            clock: ThreadClock::default(),
             stack: CallStack::new(),
             has_begun: false,
             inside: 0..0,
@@ -82,12 +82,18 @@ impl Cutting {
         }
     }
 
-    /// Follows the open calls up to event `seq`. Returns where that event is relative to the cut,
-    /// and adds the events that precede it in the new thread.
-    fn step(&mut self, seq: u64, event: &IndexEvent, added: &mut Added) -> Part {
-        self.clock_ns = self.clock_ns.max(event.timestamp_ns);
+    /// Follows the open calls up to event `seq`, which the event at `next_ns` follows. Returns where
+    /// that event is relative to the cut, and adds the events that precede it in the new thread.
+    fn step(
+        &mut self,
+        seq: u64,
+        event: &IndexEvent,
+        next_ns: Option<u64>,
+        added: &mut Added,
+    ) -> Part {
+        let now_ns = self.clock.advance(event.timestamp_ns, next_ns);
         let next = seq.saturating_add(1);
-        if self.clock_ns < self.from_ns {
+        if now_ns < self.from_ns {
             self.stack.push(seq, event, |_| {});
             self.inside = next..next;
             return Part::Before;
@@ -96,7 +102,7 @@ impl Cutting {
             self.has_begun = true;
             self.repeat_calls(added);
         }
-        if self.clock_ns > self.to_ns {
+        if now_ns > self.to_ns {
             self.add_returns(added);
             return Part::After;
         }
@@ -161,13 +167,18 @@ fn blank(call: &Span) -> IndexEvent {
 
 impl Walk<'_, '_> {
     /// Writes the events that precede event `seq` in the new thread, and returns where that event
-    /// is relative to the cut.
-    pub(super) fn cut(&mut self, seq: u64, event: &IndexEvent) -> Result<Part, Failure> {
+    /// is relative to the cut. `next_ns` is the timestamp of the next event.
+    pub(super) fn cut(
+        &mut self,
+        seq: u64,
+        event: &IndexEvent,
+        next_ns: Option<u64>,
+    ) -> Result<Part, Failure> {
         let Some(cutting) = &mut self.cutting else {
             return Ok(Part::Inside);
         };
         let mut added = Added::default();
-        let part = cutting.step(seq, event, &mut added);
+        let part = cutting.step(seq, event, next_ns, &mut added);
         if part == Part::Before {
             if let Some(link) = event.detail_seq {
                 self.next_link = Some(link.saturating_add(1));

@@ -18,7 +18,7 @@ use crate::check::rules::Rule;
 use crate::check::{self, Fact, Kind, link, rule_of_fact};
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
 use crate::error::Error;
-use crate::index::{IndexEvent, IndexReader, Pass};
+use crate::index::{IndexEvent, IndexReader, Pass, timestamp_ns};
 use crate::manifest::Cut;
 use crate::thread::{Ring, ThreadReader};
 use crate::wire::{Clock, Wire};
@@ -202,15 +202,20 @@ impl<'a, 'b> Walk<'a, 'b> {
         let mut next = Next::Event;
         while next == Next::Event {
             let count = index.read_records(seq, &mut records)?;
-            let block = records.get(..count).unwrap_or_default();
+            // Read the last event of a full block again, together with the event after it.
+            let whole = count.min(BLOCK.saturating_sub(1));
+            let (block, next_records) = (records.get(..whole), records.get(1..count));
+            let (block, next_records) =
+                (block.unwrap_or_default(), next_records.unwrap_or_default());
             if block.is_empty() {
                 break;
             }
             if let Some(pass) = &mut pass {
                 pass.add(index, block);
             }
+            let mut next_times = next_records.iter().map(timestamp_ns);
             for bytes in block {
-                next = self.step(seq, bytes)?;
+                next = self.step(seq, bytes, next_times.next())?;
                 if next != Next::Event {
                     break;
                 }
@@ -258,8 +263,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         })
     }
 
-    /// Processes event `seq`, and returns the next step.
-    fn step(&mut self, seq: u64, bytes: &[u8; IndexEvent::SIZE]) -> Result<Next, Failure> {
+    /// Processes event `seq`, and returns the next step. `next_ns` is the timestamp of the next event.
+    fn step(
+        &mut self,
+        seq: u64,
+        bytes: &[u8; IndexEvent::SIZE],
+        next_ns: Option<u64>,
+    ) -> Result<Next, Failure> {
         let index = self.pair.index;
         if !index.is_readable(seq) {
             (self.next_link, self.before) = (None, None);
@@ -269,7 +279,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             return Ok(Next::Hole);
         }
         let event = IndexEvent::decode(index.wire(), index.header().thread_id, bytes);
-        match self.cut(seq, &event)? {
+        match self.cut(seq, &event, next_ns)? {
             Part::Before => {}
             Part::Inside => {
                 let offset = index.event_offset(seq);
