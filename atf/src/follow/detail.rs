@@ -15,7 +15,7 @@ use crate::wire::{HEADER_SIZE, offset};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// The number of bytes after an event in which to look for later data.
-const BEHIND: u64 = 32;
+const AFTER: u64 = 32;
 /// The number of bytes to read ahead.
 const AHEAD: u64 = 16 << 10;
 
@@ -349,9 +349,9 @@ impl DetailFollower {
         if look.header.stated_end() == Some(footer) && place < footer && footer < end {
             return Ok(None);
         }
-        let is_certain = match look.view(end, BEHIND)? {
+        let is_certain = match look.view(end, AFTER)? {
             [] => end > self.zeros_end,
-            behind => is_written(behind),
+            after => is_written(after),
         };
         if !is_certain {
             self.zeros_end = size;
@@ -393,7 +393,7 @@ impl DetailFollower {
                 // A footer without its magic is recognizable only if nothing follows it.
                 Verdict::Damaged(_) => {
                     let end = place.saturating_add(FOOTER_SIZE as u64);
-                    is_proved || !is_written(look.view(end, BEHIND)?)
+                    is_proved || !is_written(look.view(end, AFTER)?)
                 }
                 Verdict::NoFooter => is_proved || (is_stated && left == FOOTER_SIZE as u64),
             },

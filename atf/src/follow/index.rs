@@ -345,11 +345,11 @@ impl IndexFollower {
         let mut place = start;
         for record in records.iter().take(MOST) {
             let next = rest.get(IndexEvent::SIZE..).unwrap_or_default();
-            let behind = next.get(..IndexEvent::SIZE).unwrap_or(next);
+            let after = next.get(..IndexEvent::SIZE).unwrap_or(next);
             let end = place.saturating_add(EVENT_SIZE);
-            let is_certain = match behind {
+            let is_certain = match after {
                 [] => end > self.zeros_end,
-                _ => is_written(behind),
+                _ => is_written(after),
             };
             if !is_certain || !is_written(record) {
                 self.zeros_end = size;
@@ -378,7 +378,7 @@ impl IndexFollower {
         bytes: &[u8],
         place: u64,
     ) -> Result<bool> {
-        let Some(behind) = bytes.get(FOOTER_SIZE..) else {
+        let Some(after) = bytes.get(FOOTER_SIZE..) else {
             return Ok(true);
         };
         let has_magic = bytes.first_chunk() == Some(&IndexFooter::MAGIC);
@@ -391,7 +391,7 @@ impl IndexFollower {
                 Verdict::NoFooter if !has_magic => false,
                 Verdict::Damaged(damaged) if has_magic && damaged.is_single() => true,
                 // Other bytes count as a damaged footer only if nothing follows them.
-                _ => !is_written(behind.get(..IndexEvent::SIZE).unwrap_or(behind)),
+                _ => !is_written(after.get(..IndexEvent::SIZE).unwrap_or(after)),
             },
         )
     }

@@ -7,17 +7,17 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.3.0",
-    digest: "fc36caadd64300c3a9b1fe72e22134c9c229c97593591f337c982b7881802a6a",
+    digest: "1d67df86b48c505063657d5baf15e7cd203f07624bd114e3ea15254533fa2a16",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "2f446f81c120c0f10c153c560499b4fbee7598c13d0c3a79e949d3a54f61a67d",
+    digest: "9a63c17a4f0542877f515f2e68a89d9d4cb94ff4e90fb0efe91d55f118eede0d",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "00b24ca1744a4ddd0dd2bf28a418f9f98f544174273448c9acba84592a43ce6a",
+    digest: "b38eb905a1f071ee553d131d545f7fde111236c07701387fd4afca9dbf2a0dea",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -866,7 +866,9 @@ pub static ATF_IFTR_012: Rule = Rule {
     about: &["index_footer"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count"],
-    note: None,
+    note: Some(
+        "A truncated footer begins at the place of an event. It has the magic and, as far as they are present, the number of events before it or the time of the first event. If a power loss replaced its first half by zeros, the rest has the length of the events.",
+    ),
     untestable: None,
 };
 /// magic is "2ITA".

@@ -218,7 +218,7 @@ fn missing() -> Vec<Recipe> {
         .titled("an event of kind 4, followed by zeros"),
         meets(
             "ATF-IFTR-010",
-            "an event of kind 0 with nothing behind",
+            "an event of kind 0 with nothing after it",
             |t| {
                 t.events(|events| events[5].kind = 0);
                 t.unfinalize_index();
@@ -246,6 +246,14 @@ fn missing() -> Vec<Recipe> {
         })
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IFTR-012", "40 of its bytes after two events of zeros", |t| {
+            t.hole(192, 64);
+            t.cut(INDEX, 256 + 40);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IEVT-006")
+        .note("The header proves where the footer was, so the zeros are a gap between the events and the footer."),
     ]
 }
 

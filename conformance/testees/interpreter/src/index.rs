@@ -208,6 +208,12 @@ impl<'a> File<'a> {
         let size = self.event.size as u64;
         let rest = between(self.bytes, self.start, self.bytes.len() as u64)?;
         let data = without_zeros(rest);
+        let count = self.header.number("event_count");
+        let is_past = (data.len() as u64) > count.saturating_mul(size);
+        if self.is_end_known() && is_past {
+            // The bytes at the footer's proven offset are its remains.
+            return Some(count);
+        }
         let last = (data.len() as u64).div_ceil(size);
         // Without this, 32 or more bytes of a torn footer would count as an event.
         let mut ends = last.saturating_sub(2)..last;
@@ -223,9 +229,6 @@ impl<'a> File<'a> {
             let last = touched.checked_sub(1).and_then(|seq| self.view(seq));
             let is_torn = last.is_some_and(|event| event.number("event_kind") == 0);
             whole = touched.saturating_sub(u64::from(is_torn));
-        }
-        if self.is_end_known() {
-            whole = whole.min(self.header.number("event_count"));
         }
         Some(whole)
     }
