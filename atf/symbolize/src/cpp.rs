@@ -11,6 +11,9 @@ const LONGEST: usize = 1 << 16;
 /// place is tried: a name of 2 KiB has up to 200 places, and trying all of them takes 0.1 s.
 const MOST: usize = 1 << 19;
 
+/// The maximum number of attempts to find the ends of all types in a name: see [`with_members`].
+const MOST_ATTEMPTS: usize = 256;
+
 /// The mangled prefix of each kind of thunk, the number of offsets after it (each ends with `_`),
 /// and the demangled prefix.
 const THUNKS: [(&str, usize, &str); 4] = [
@@ -38,7 +41,7 @@ pub(crate) fn demangle(name: &str) -> Option<String> {
         Some((format!("_Z{function}"), text))
     });
     let (name, before) = thunk.unwrap_or_else(|| (name.to_owned(), ""));
-    let demangled = raw(&with_return_types(name))?;
+    let demangled = raw(&with_return_types(with_members(name)))?;
     let mut whole = before.to_owned();
     whole.push_str(&with_suffixes(&without_empty_packs(&with_qualifiers_last(
         &demangled,
@@ -53,6 +56,53 @@ fn raw(name: &str) -> Option<String> {
     let options = cpp_demangle::DemangleOptions::new();
     symbol.structured_demangle(&mut out, &options).ok()?;
     Some(out.0)
+}
+
+/// Rewrites each member of a type that depends on a template's arguments, such as
+/// `std::is_array<T>::value`. GCC writes `sr`, the type and the member's name, which `cpp_demangle`
+/// cannot read if the type begins with `S` or `N`. The nested name `L_ZN…EE` has the same meaning.
+fn with_members(name: String) -> String {
+    let has_members = name.contains("srS") || name.contains("srN");
+    if !has_members || raw(&name).is_some() {
+        return name;
+    }
+    let mut attempts = MOST_ATTEMPTS.min(MOST.checked_div(name.len()).unwrap_or(0));
+    rewritten(&name, 0, &mut attempts).map_or(name, |(name, _)| name)
+}
+
+/// Rewrites the members after `start`. The type ends at a place where a name follows an `E`: tries
+/// each such place until the whole name can be demangled. Returns the name in both forms.
+fn rewritten(name: &str, start: usize, attempts: &mut usize) -> Option<(String, String)> {
+    *attempts = attempts.checked_sub(1)?;
+    let mut found = name.get(start..)?.match_indices("sr");
+    let found = found.find_map(|(place, _)| {
+        let place = start.saturating_add(place);
+        let (before, member) = name.split_at_checked(place)?;
+        let kind = member.strip_prefix("sr")?;
+        kind.starts_with(['S', 'N']).then_some((before, kind))
+    });
+    let Some((before, kind)) = found else {
+        return raw(name).map(|demangled| (name.to_owned(), demangled));
+    };
+    let next = before.len().saturating_add(2);
+    let with_end = |(place, _): (usize, &str)| {
+        let (whole, tail) = kind.split_at_checked(place.saturating_add(1))?;
+        let digits = tail.find(|digit: char| !digit.is_ascii_digit())?;
+        let length: usize = tail.get(..digits)?.parse().ok()?;
+        let (member, after) = tail.split_at_checked(digits.checked_add(length)?)?;
+        // A nested name already has an `N` and an `E`.
+        let nested = whole.strip_prefix('N').and_then(|it| it.strip_suffix('E'));
+        let path = nested.unwrap_or(whole);
+        let candidate = format!("{before}L_ZN{path}{member}EE{after}");
+        Some((candidate, format!("::{}(", member.get(digits..)?)))
+    };
+    let mut candidates = kind.match_indices('E').filter_map(with_end);
+    let with = candidates.find_map(|(candidate, function)| {
+        // At a wrong place, the member may seem to have parameters.
+        let found = rewritten(&candidate, next, attempts);
+        found.filter(|(_, demangled)| !demangled.contains(&function))
+    });
+    with.or_else(|| rewritten(name, next, attempts))
 }
 
 /// Adds a return type to each template of a constructor or a conversion. These have no return type,
@@ -272,6 +322,28 @@ mod tests {
             "A::f() const::{lambda()#1}::operator()() const",
         );
         check("_ZN1A1fEM1BFivE", "A::f(int (B::*)())");
+    }
+
+    #[test]
+    fn members_of_dependent_types_are_read() {
+        check(
+            "_ZSt3cosIiEN9__gnu_cxx11__enable_ifIXsrSt12__is_integerIT_E7__valueEdE6__typeES3_",
+            "__gnu_cxx::__enable_if<std::__is_integer<int>::__value, double>::__type std::cos<int>(int)",
+        );
+        check(
+            "_ZN1A1fIiEENSt9enable_ifIXsrNS_1BIT_EE5valueES3_E4typeEv",
+            "std::enable_if<A::B<int>::value, int>::type A::f<int>()",
+        );
+        check(
+            "_Z1fIiENSt9enable_ifIXaasrSt1AIT_E5valuesrSt1BIS2_E5valueEvE4typeEv",
+            "std::enable_if<std::A<int>::value&&std::B<int>::value, void>::type f<int>()",
+        );
+        check(
+            "_Z1fIiENSt9enable_ifIXsrSt1AINSt1BIT_E4typeEE5valueEvE4typeEv",
+            "std::enable_if<std::A<std::B<int>::type>::value, void>::type f<int>()",
+        );
+        let damaged = format!("_Z1fI{}E", "srSE1".repeat(2000));
+        assert_eq!(demangle(&damaged), None);
     }
 
     #[test]
