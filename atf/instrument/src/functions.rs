@@ -9,43 +9,68 @@ use crate::guest::complain;
 use crate::marks::{Functions, MarkTable, Marks};
 use crate::settings::Settings;
 
-/// Determines which functions of a module have marks. Returns `None` if the module is not recorded.
-pub(crate) fn of(path: &Path, build_id: &str, settings: &'static Settings) -> Option<Functions> {
+/// How the settings treat the functions of a module.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// `None` if the module is not recorded.
+    functions: Option<Functions>,
+    /// What is wrong with the module's names.
+    complaint: Option<String>,
+}
+
+impl Found {
+    /// Reports what is wrong with the names of a module whose function was called.
+    pub(crate) fn told(self) -> Option<Functions> {
+        self.complaint.as_deref().inspect(|text| complain(text));
+        self.functions
+    }
+}
+
+/// Determines which functions of a module have marks.
+pub(crate) fn of(path: &Path, build_id: &str, settings: &'static Settings) -> Found {
     if !settings.records(path) {
-        return None;
+        return Found::default();
     }
     if !settings.marks_functions() {
-        return Some(Functions::Alike);
+        return Found {
+            functions: Some(Functions::Alike),
+            complaint: None,
+        };
     }
     let (file, id) = (path.to_owned(), build_id.to_owned());
     let found = aside::run(move || marked(&file, &id, settings));
-    Some(match found.unwrap_or_else(|error| Err(error.to_string())) {
-        Ok(marked) if marked.is_empty() => Functions::Alike,
-        Ok(marked) => Functions::Marked(Box::leak(Box::new(MarkTable::new(&marked)))),
-        Err(why) => {
-            complain(&format!(
-                "{}: all its functions are recorded, as their names are not known: {why}",
-                path.display()
-            ));
-            Functions::Alike
-        }
-    })
+    let found = found.unwrap_or_else(|error| Err(error.to_string()));
+    let (marked, complaint) = found.unwrap_or_else(|why| {
+        let path = path.display();
+        let text = "all its functions are recorded, as their names are not known";
+        (Vec::new(), Some(format!("{path}: {text}: {why}")))
+    });
+    let functions = if marked.is_empty() {
+        Functions::Alike
+    } else {
+        Functions::Marked(Box::leak(Box::new(MarkTable::new(&marked))))
+    };
+    Found {
+        functions: Some(functions),
+        complaint,
+    }
 }
 
-/// Returns the functions with marks, by offset.
-fn marked(path: &Path, build_id: &str, settings: &Settings) -> Result<Vec<(u32, Marks)>, String> {
+/// The functions with marks, by offset, and what is wrong with the names of the others.
+type Marked = (Vec<(u32, Marks)>, Option<String>);
+
+fn marked(path: &Path, build_id: &str, settings: &Settings) -> Result<Marked, String> {
     let build_id = Some(build_id).filter(|id| !id.is_empty());
     let found = settings.symbols.find(path.to_str(), build_id);
     let Some((file, table)) = found.file else {
         let refused = found.refused.first().map(ToString::to_string);
         return Err(refused.unwrap_or_else(|| "the file is not there".to_owned()));
     };
-    if settings.leaves_out() && !table.has_statics() {
-        complain(&format!(
-            "{} has no names for functions that it does not export; these are recorded",
-            file.display()
-        ));
-    }
+    let lacks_names = settings.leaves_out() && !table.has_statics();
+    let complaint = lacks_names.then(|| {
+        let text = "has no names for functions that it does not export; these are recorded";
+        format!("{} {text}", file.display())
+    });
     let mark = |function: atf_symbolize::Function<'_>| {
         let offset = u32::try_from(function.offset).ok()?;
         let marks = settings.marks(&function);
@@ -55,5 +80,5 @@ fn marked(path: &Path, build_id: &str, settings: &Settings) -> Result<Vec<(u32, 
     if table.gave_up() {
         return Err("a C++ name could not be demangled in time".to_owned());
     }
-    Ok(marked)
+    Ok((marked, complaint))
 }

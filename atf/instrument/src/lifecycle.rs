@@ -27,6 +27,9 @@ use crate::trigger::{self, atf_instrument_trigger};
 /// A lock that protects the start of the recording. In a forked child, no thread holds it.
 static LOCK: AtomicBool = AtomicBool::new(false);
 
+/// Whether this process is a forked child.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
 extern "C" fn acquire() {
     while LOCK.swap(true, Ordering::Acquire) {
         std::thread::yield_now();
@@ -64,14 +67,14 @@ fn start_once() {
     });
     match started {
         Some(process) => {
-            PROCESS.store(Box::into_raw(process), Ordering::SeqCst);
+            PROCESS.store(ptr::from_ref(process).cast_mut(), Ordering::SeqCst);
             last_thread::wait_if_needed();
         }
         None => IS_OFF.store(true, Ordering::Release),
     }
 }
 
-fn start() -> Result<Option<Box<Process>>, String> {
+fn start() -> Result<Option<&'static Process>, String> {
     let Some(settings) = Settings::read()? else {
         return Ok(None);
     };
@@ -87,7 +90,11 @@ fn start() -> Result<Option<Box<Process>>, String> {
         recording.map_err(|error| error.to_string())
     });
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
-    let process = Box::new(Process::new(settings, clock, recording));
+    let process: &Process = Box::leak(Box::new(Process::new(settings, clock, recording)));
+    // In a forked child, a lock of the loader may be held forever.
+    if !IS_CHILD.load(Ordering::Relaxed) {
+        process.modules.read_ahead(&process.settings);
+    }
     trigger::arm(&process.settings.triggers, &process.trigger);
     Ok(Some(process))
 }
@@ -117,6 +124,7 @@ fn create(settings: &Settings) -> Result<SessionWriter, String> {
 /// Makes a forked child start its own recording at its next event. The child must not touch its
 /// parent's recording, not even to drop it.
 pub(crate) extern "C" fn forked() {
+    IS_CHILD.store(true, Ordering::Relaxed);
     process::abandon();
     memory::forked();
     last_thread::forked();

@@ -30,7 +30,7 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    fn contains(&self, function: usize) -> bool {
+    pub(crate) fn contains(&self, function: usize) -> bool {
         let mut code = self.code.iter();
         code.any(|(start, end)| (*start..*end).contains(&function))
     }
@@ -121,7 +121,7 @@ fn program_headers<'a>(start: *const u8, size: usize) -> Option<&'a [ProgramHead
 }
 
 /// Returns the modules that are currently loaded.
-fn loaded_modules() -> Vec<Loaded> {
+pub(crate) fn loaded_modules() -> Vec<Loaded> {
     let mut modules = Vec::new();
     // SAFETY: the callback gets only this pointer, which is valid during the call.
     unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock};
 use atf::manifest::Module;
 use atf::record::Recording;
 
-use crate::functions;
+use crate::functions::{self, Found};
 use crate::guest::lock;
 use crate::loader::{self, Loaded};
 use crate::marks::{Functions, Marks};
@@ -71,6 +71,9 @@ pub(crate) struct Modules {
     ranges: AtomicPtr<Vec<Range>>,
     /// Modules whose functions have been called, including unloaded ones, in id order.
     known: Mutex<Vec<Known>>,
+    /// Modules whose symbols were read when the recording started, and whose functions have not
+    /// been called.
+    read: Mutex<Vec<(Loaded, Found)>>,
 }
 
 /// A module with an id.
@@ -86,6 +89,25 @@ impl Modules {
         Self {
             ranges: AtomicPtr::new(ptr::null_mut()),
             known: Mutex::default(),
+            read: Mutex::default(),
+        }
+    }
+
+    /// Reads the symbols of all loaded modules if they are needed, so that no recorded call has to
+    /// wait for them. Even a module without hooks may be needed: a C++ function that several
+    /// modules define has the same address in all of them.
+    pub(crate) fn read_ahead(&self, settings: &'static Settings) {
+        if !settings.marks_functions() {
+            return;
+        }
+        let own = (dlclose as Dlclose as *const ()).addr();
+        let mut read = lock(&self.read);
+        for (place, module) in loader::loaded_modules().into_iter().enumerate() {
+            // The first module is the program, which may contain this library.
+            if place == 0 || !module.contains(own) {
+                let found = functions::of(&module.path, &module.build_id, settings);
+                read.push((module, found));
+            }
         }
     }
 
@@ -140,7 +162,14 @@ impl Modules {
         let module_id = module_id(place.unwrap_or(known.len()));
         let functions = match place.and_then(|place| known.get(place)) {
             Some(known) => known.functions,
-            None => functions::of(&module.path, &module.build_id, settings),
+            None => {
+                let mut read = lock(&self.read);
+                let place = read.iter().position(|(read, _)| *read == module);
+                let found = place.map(|place| read.swap_remove(place).1);
+                drop(read);
+                let read = || functions::of(&module.path, &module.build_id, settings);
+                found.unwrap_or_else(read).told()
+            }
         };
         let mut ranges = self.ranges().to_vec();
         ranges.retain(|range| range.unloaded == unloaded && range.module_id != module_id);

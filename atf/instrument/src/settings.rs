@@ -35,9 +35,9 @@
 //! [`atf_instrument_trigger`](crate::trigger::atf_instrument_trigger).
 //!
 //! Functions, including `static` ones, are selected by the names in their module's symbol table
-//! when the module's first function is called. A function without a known name is recorded, because
-//! an event that was skipped by mistake cannot be recovered. Modules without symbols are listed on
-//! standard error.
+//! when the recording starts or, if the module is loaded later, when its first function is called.
+//! A function without a known name is recorded, because an event that was skipped by mistake cannot
+//! be recovered. Modules without symbols are listed on standard error.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -104,6 +104,27 @@ fn functions_smaller_than_a_size_are_left_out() {
 }
 
 #[test]
+fn the_symbols_of_loaded_modules_are_read_before_the_first_event() {
+    Program::with("life.c", |program| {
+        let library = program.folder.path().join("ahead.so");
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-shared", "-fPIC", "-finstrument-functions"]);
+        let path = source("ahead_library.c");
+        succeed(command.arg(path).arg("-o").arg(&library));
+        let mut command = Command::new("gcc");
+        command.args(["-O1", "-finstrument-functions"]);
+        let command = command.arg(source("ahead.c")).arg(&library);
+        succeed(command.arg("-o").arg(program.path()));
+        let mut command = program.command(&[library.to_str().unwrap()]);
+        let run = program.finished(command.env("ATF_FUNCTIONS", "chosen"));
+        assert!(run.output.status.success(), "{:?}", run.output);
+        // Without their names, both functions would be recorded.
+        assert_eq!(run.session().accepted().event_count(), 2);
+        assert_eq!(run.told(), "");
+    });
+}
+
+#[test]
 fn a_library_s_constructor_is_chosen_while_the_loader_has_its_lock() {
     Program::with("life.c", |program| {
         let library = program.folder.path().join("constructor.so");

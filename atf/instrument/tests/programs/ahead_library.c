@@ -1,0 +1,3 @@
+// The library of ahead.c.
+void chosen(void) {}
+void other(void) {}
