@@ -149,7 +149,10 @@ typedef struct AtfRecordOptions {
     uint64_t pre_roll_ns;
     /** How long after its trigger a window ends. */
     uint64_t post_roll_ns;
-    /** The total size of events and details, in bytes, at which a segment ends; 0 for no limit. */
+    /**
+     * The total size of events and details, in bytes, at which a segment ends; 0 for no limit. A
+     * segment may exceed it by the contents of the rings.
+     */
     uint64_t segment_size;
     /** The age at which a segment ends; 0 for no limit. */
     uint64_t segment_duration_ns;

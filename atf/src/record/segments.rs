@@ -17,11 +17,14 @@ with_setters! {
     ///
     /// Each segment is a valid session. The first is the one that the recording was started with,
     /// and the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`.
-    /// Existing names are skipped. All threads switch to the next segment at the same time, each
-    /// between two events, and every segment has the recording's modules, symbols, names and
-    /// anchors. Call depths continue across segments: a call that is open at the switch is in one
-    /// segment, and its return is in a later one. [`Segments`](crate::session::Segments) reads them
-    /// as one trace. A loss belongs to the segment in which it was counted.
+    /// Existing names are skipped. All threads switch to the next segment after the same pass of
+    /// the drain, each between two events. A pass drains one ring after the other, and a thread may
+    /// wait for room in its ring with an event that already has its time, so the first events of a
+    /// segment may be earlier than the last events of the two segments before it. Every segment has
+    /// the recording's modules, symbols, names and anchors. Call depths continue across segments: a
+    /// call that is open at the switch is in one segment, and its return is in a later one.
+    /// [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs to the
+    /// segment in which it was counted.
     ///
     /// During a switch, each thread briefly has two writers. If the next segment cannot be created,
     /// the recording continues in the current one and retries about once a second. If no attempt

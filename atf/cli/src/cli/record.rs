@@ -29,7 +29,8 @@ SIGFPE, SIGILL and the program's exit are triggers too, and so are SIGINT, SIGTE
 SIGQUIT, unless the program handles or ignores them. A window holds at most half of a ring: if that
 is less than --flight or --pre-roll requests, the summary suggests a --ring that is large enough.
 With --segment, a long run is split into several sessions: pid_<pid>, pid_<pid>_segment_000002 and
-so on. All three use rings.
+so on. A session may exceed the requested size by the contents of all rings: 2 MiB per thread, or
+less with a smaller --ring, plus details. All three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
