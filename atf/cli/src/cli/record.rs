@@ -87,11 +87,11 @@ pub(super) struct Options {
     #[arg(long, value_name = "WHEN", value_parser = ["off", "all", "trigger"])]
     details: Option<String>,
     /// How many bytes of the stack a detail contains; 128 by default
-    #[arg(long, requires = "details", value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=256))]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=256))]
     stack: Option<u32>,
     /// Record details only of functions whose name matches, as with --function; with `!`, of none of
     /// these; may be repeated
-    #[arg(long, requires = "details", value_name = "GLOB", value_parser = Filter::escape)]
+    #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     detail_function: Vec<String>,
     /// Keep only the last seconds, or bytes of events per thread (as in 64M), and write them when there
     /// is a trigger, a crash, or at the end; seconds may need a larger --ring

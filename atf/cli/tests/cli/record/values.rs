@@ -117,6 +117,14 @@ fn values_and_options_without_meaning_are_refused_before_the_program_runs() {
             &["--details", "off", "--stack", "8"],
             "--stack needs --details all or trigger",
         ),
+        (
+            &["--stack", "256"],
+            "--stack needs --details all or trigger",
+        ),
+        (
+            &["--detail-function", "f"],
+            "--detail-function needs --details all or trigger",
+        ),
     ] {
         let output = record(&folder, options, &["touch", "has_run"])
             .output()
