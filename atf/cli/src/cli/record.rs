@@ -34,8 +34,9 @@ less with a smaller --ring, plus details. All three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
 symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
-SIGHUP, SIGUSR1, SIGUSR2, SIGURG and SIGCONT are passed to the program. So are SIGINT, SIGQUIT and
-SIGWINCH, unless this command is in the foreground of a terminal, which sends them to both.
+SIGHUP, SIGUSR1, SIGUSR2, SIGURG and SIGCONT are passed to the program. So are SIGINT, SIGQUIT,
+SIGWINCH and SIGTSTP, unless this command is in the foreground of a terminal and the program is in
+its process group: there, the terminal sends them to both.
 
 Exit status: the program's, or 128 plus the number of the signal that ended it; 2 usage, a program
 that cannot be run, or nothing was recorded.
