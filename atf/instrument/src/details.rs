@@ -187,8 +187,8 @@ impl Length {
         let seconds = length.parse::<u32>().ok().filter(|seconds| *seconds > 0);
         let seconds = seconds.map(|seconds| Self::Time(Duration::from_secs(seconds.into())));
         let expected = match most {
-            u64::MAX => "seconds, or a size such as 64M",
-            _ => "seconds, or a size up to 512M",
+            u64::MAX => "a whole number of seconds, at least 1, or a size such as 64M",
+            _ => "a whole number of seconds, at least 1, or a size up to 512M",
         };
         let parsed = seconds.or(size.map(Self::Bytes));
         parsed.ok_or_else(|| wrong(variable, expected, length))

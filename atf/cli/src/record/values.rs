@@ -6,12 +6,14 @@ const SIGNALS: [&str; 5] = ["HUP", "USR1", "USR2", "URG", "WINCH"];
 
 /// Parses how much a flight recorder keeps: at most half of the largest ring.
 pub(crate) fn flight(text: &str) -> Result<String, String> {
-    length(text, 512 << 20).ok_or_else(|| "expected seconds, or a size up to 512M".to_owned())
+    let expected = "expected a whole number of seconds, at least 1, or a size up to 512M";
+    length(text, 512 << 20).ok_or_else(|| expected.to_owned())
 }
 
 /// Parses the length of a segment.
 pub(crate) fn segment(text: &str) -> Result<String, String> {
-    length(text, u64::MAX).ok_or_else(|| "expected seconds, or a size such as 64M".to_owned())
+    let expected = "expected a whole number of seconds, at least 1, or a size such as 64M";
+    length(text, u64::MAX).ok_or_else(|| expected.to_owned())
 }
 
 /// Parses a size in bytes with a unit.

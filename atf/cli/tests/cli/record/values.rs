@@ -69,13 +69,13 @@ fn values_and_options_without_meaning_are_refused_before_the_program_runs() {
         (&["--segment", "0.5"][..], "'--segment <SECONDS|BYTES>'"),
         (
             &["--segment", "0"],
-            "expected seconds, or a size such as 64M",
+            "expected a whole number of seconds, at least 1, or a size such as 64M",
         ),
         (&["--segment", "x"], "invalid value 'x'"),
         (&["--flight", "0"], "'--flight <SECONDS|BYTES>'"),
         (
             &["--flight", "abc"],
-            "expected seconds, or a size up to 512M",
+            "expected a whole number of seconds, at least 1, or a size up to 512M",
         ),
         (&["--flight", "1.5"], "invalid value '1.5'"),
         (&["--flight", "1T"], "invalid value '1T'"),
