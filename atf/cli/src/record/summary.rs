@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use atf::detail::DetailReader;
 use atf::manifest::{Manifest, Missing};
 use atf::session::SessionReader;
 
@@ -42,6 +43,7 @@ impl Unwritten {
 #[derive(Default)]
 pub(super) struct Summary {
     pub(super) events: u64,
+    details: u64,
     /// The processes, by the names of their first sessions.
     pub(super) processes: BTreeSet<String>,
     /// Whether the program exited on its own but left a session unfinalized.
@@ -67,6 +69,7 @@ impl Summary {
             self.threads.insert((process.to_owned(), thread.id()));
             if let Ok(thread) = thread.open() {
                 self.events += thread.index().event_count();
+                self.details += thread.detail().map_or(0, DetailReader::event_count);
             }
         }
         let Some(manifest) = session.manifest() else {
@@ -103,6 +106,12 @@ impl Summary {
             elapsed.as_secs_f64(),
             self.missing(settings),
         ));
+        let has_triggers = settings.is_set("ATF_DETAILS", "trigger");
+        if has_triggers && self.details == 0 && self.lost.details.is_none() {
+            complain(
+                "no details recorded: no trigger fired, or its window has no event with details",
+            );
+        }
         if let Some(window) = self.window {
             complain(format_args!("{}", ring::advice(window, settings)));
         }

@@ -285,11 +285,14 @@ fn patterns_that_match_no_function_are_in_the_summary() {
     let found = messages(&format!("{details} outter --trigger-function no*"));
     let expected = format!("atf: --trigger-function: {none} \"outter,no*\"\n");
     assert!(found.contains(&expected), "{found}");
+    let no_details = "atf: no details recorded: no trigger fired";
+    assert!(found.contains(no_details), "{found}");
     // The program has this function but does not call it.
     let found = messages(&format!("{details} told"));
     assert!(found.contains(&format!("{none} \"told\"")), "{found}");
     let found = messages(&format!("{details} inner --trigger-function outter"));
     assert!(!found.contains(none), "{found}");
+    assert!(!found.contains(no_details), "{found}");
     let found = messages("--flight 10 --details all --detail-function inne");
     let expected = format!("atf: --detail-function: {none} \"inne\"\n");
     assert!(found.contains(&expected), "{found}");
