@@ -62,12 +62,15 @@ impl<W: Write> Text<W> {
             write!(self.out, " \"{}\"", Printable(name))?;
         }
         write!(self.out, ": ")?;
+        let count = thread.event_count;
+        if thread.missing_events > 0 {
+            let all = Counted(count.saturating_add(thread.missing_events), "event");
+            let bad = self.colours.bad;
+            write!(self.out, "{bad}truncated{bad:#} after it was finalized")?;
+            return Ok(write!(self.out, ", {count} of {all} left")?);
+        }
+        Ok(write!(self.out, ", {}", Counted(count, "event"))?)
         self.ending(thread)?;
-        Ok(write!(
-            self.out,
-            ", {}",
-            Counted(thread.event_count, "event")
-        )?)
     }
 
     /// Writes a thread in one line.
@@ -135,15 +138,6 @@ impl<W: Write> Text<W> {
 
     fn ending(&mut self, thread: &LastOfThread) -> Written {
         let Colours { good, odd, bad, .. } = self.colours;
-        if thread.missing_events > 0 {
-            let all = thread.event_count.saturating_add(thread.missing_events);
-            let all = Counted(all, "event");
-            write!(
-                self.out,
-                "{bad}truncated{bad:#} after it was finalized with {all}"
-            )?;
-            return Ok(());
-        }
         match Ending::from(&thread.completeness) {
             Ending::Finalized => write!(self.out, "{good}finalized{good:#}")?,
             Ending::HeaderNotUpdated => {
@@ -273,13 +267,20 @@ impl<W: Write> Sink for Text<W> {
             .filter_map(|problem| problem.thread)
             .filter(|id| last.threads.iter().all(|thread| thread.thread != *id))
             .collect();
-        let all = Counted((last.threads.len() + unreadable.len()) as u64, "thread");
+        let shown = last.threads.len() + unreadable.len();
+        let all = part.selected(&[]).len().max(shown);
+        let mut threads = Counted(all as u64, "thread").to_string();
+        if shown < all {
+            threads = format!("{shown} of {threads}");
+        }
         let path = Printable(part.path.display());
         let ended = match (unfinalized, unreadable.len()) {
-            (0, 0) => format!("{all}, finalized"),
-            (0, count) => format!("{count} of {all} unreadable"),
-            (count, 0) => format!("{count} of {all} not finalized"),
-            (count, others) => format!("{count} of {all} not finalized, {others} unreadable"),
+            (0, 0) => format!("{threads}, finalized"),
+            (0, count) => format!("{threads}, {count} unreadable"),
+            (count, 0) => format!("{threads}, {count} not finalized"),
+            (count, others) => {
+                format!("{threads}, {count} not finalized, {others} unreadable")
+            }
         };
         writeln!(
             self.out,

@@ -104,7 +104,7 @@ fn a_killed_thread_has_the_events_of_its_ring_and_what_is_missing() {
     let (status, text, messages) = texts(&output);
     assert_eq!((status, messages), (1, ""));
     let expected = "\
-s: session, 1 of 2 threads not finalized, 1 unreadable
+s: session, 2 threads, 1 not finalized, 1 unreadable
 
 thread 3 \"main\": died or still runs: not finalized, 4 events, the last 2 from ring.atf
   ended +0.000000060 s, with the last event of all threads
@@ -125,7 +125,7 @@ thread 5: unreadable
     assert_eq!(names.len(), 2, "{problems}");
     fs::remove_dir_all(folder.path().join("s/thread_3")).unwrap();
     let text = written(folder.path(), &["last", "s"]);
-    let expected = "s: session, 2 of 2 threads unreadable\n\nthread 3: unreadable\n\nthread 5: unreadable\n\n2 problems: ";
+    let expected = "s: session, 2 threads, 2 unreadable\n\nthread 3: unreadable\n\nthread 5: unreadable\n\n2 problems: ";
     assert!(text.starts_with(expected), "{text}");
     killed(&folder.path().join("s"));
     let report = written(folder.path(), &["report", "s"]);
@@ -163,4 +163,16 @@ fn a_thread_that_died_comes_first_and_most_threads_get_one_line() {
         &["last", "--thread", "1", "--limit", "0", "s"],
     );
     assert_eq!(some.matches("  ended +").count(), 1);
+    assert!(some.starts_with("s: session, 1 of 30 threads, finalized\n"));
+}
+
+#[test]
+fn a_truncated_thread_has_the_number_of_its_remaining_events() {
+    let folder = TempDir::new().unwrap();
+    let mut bytes = IndexFile::finalized(1, 4).without_footer();
+    bytes.truncate(bytes.len() - 32);
+    fs::write(folder.path().join("index.atf"), bytes).unwrap();
+    let text = written(folder.path(), &["last", "index.atf"]);
+    let expected = ": truncated after it was finalized, 3 of 4 events left\n";
+    assert!(text.contains(expected), "{text}");
 }
