@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use atf::EventKind;
 use atf::analyze::{Last, LastOfThread};
 use atf::index::IndexEvent;
 use atf::manifest::{Loss, Manifest};
@@ -69,8 +70,8 @@ impl<W: Write> Text<W> {
             write!(self.out, "{bad}truncated{bad:#} after it was finalized")?;
             return Ok(write!(self.out, ", {count} of {all} left")?);
         }
-        Ok(write!(self.out, ", {}", Counted(count, "event"))?)
         self.ending(thread)?;
+        Ok(write!(self.out, ", {}", Counted(count, "event"))?)
     }
 
     /// Writes a thread in one line.
@@ -192,14 +193,19 @@ impl<W: Write> Text<W> {
     }
 
     fn open(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
-        if thread.open_count == 0 {
-            return Ok(writeln!(self.out, "  no call was open")?);
-        }
+        let outer = outer_calls(thread);
+        let begun = "whose start is not in the trace";
         let calls = Counted(thread.open_count, "call");
-        writeln!(
-            self.out,
-            "  {calls} open, innermost first: since, for, depth, function"
-        )?;
+        let columns = "innermost first: since, for, depth, function";
+        match (thread.open_count, outer) {
+            (0, 0) => return Ok(writeln!(self.out, "  no call was open")?),
+            (0, _) => {
+                let calls = Counted(outer, "call");
+                return Ok(writeln!(self.out, "  {calls} open {begun}")?);
+            }
+            (_, 0) => writeln!(self.out, "  {calls} open, {columns}")?,
+            _ => writeln!(self.out, "  {calls} open, and {outer} {begun}; {columns}")?,
+        }
         for call in &thread.open {
             self.call(by, thread, call)?;
         }
@@ -250,6 +256,20 @@ impl<W: Write> Text<W> {
         }
         Ok(())
     }
+}
+
+/// Returns how many calls outside those in the trace were open according to the recorded depths.
+/// They began before the first event, or their start was lost.
+fn outer_calls(thread: &LastOfThread) -> u64 {
+    let depth = match (thread.outermost, thread.events.last()) {
+        _ if thread.given_up > 0 => 0,
+        (Some(call), _) if !call.depth.is_derived() => call.depth.get(),
+        (None, Some((_, event))) if event.event_kind == EventKind::RETURN => {
+            event.call_depth.unwrap_or(0)
+        }
+        _ => 0,
+    };
+    depth.saturating_sub(1).into()
 }
 
 impl<W: Write> Sink for Text<W> {

@@ -176,3 +176,35 @@ fn a_truncated_thread_has_the_number_of_its_remaining_events() {
     let expected = ": truncated after it was finalized, 3 of 4 events left\n";
     assert!(text.contains(expected), "{text}");
 }
+
+/// A flight recording begins in the middle of calls.
+#[test]
+fn open_calls_that_began_before_the_first_event_are_counted() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    let open = |version, events: &[(u8, u32)]| {
+        let event = |(kind, depth): &(u8, u32)| EventRecord {
+            timestamp_ns: 10,
+            function_id: 1,
+            kind: *kind,
+            depth: *depth,
+            detail_seq: None,
+        };
+        let file = IndexFile::of(version, events.iter().map(event).collect());
+        fs::write(&path, file.bytes()).unwrap();
+        let text = written(folder.path(), &["last", "index.atf"]);
+        let line = text.lines().find(|line| line.contains(" open"));
+        line.unwrap().trim().to_owned()
+    };
+    let missing = "whose start is not in the trace";
+    let columns = "innermost first: since, for, depth, function";
+    let calls = [(1, 9), (1, 10), (2, 10), (2, 9), (1, 9), (1, 10)];
+    let expected = format!("2 calls open, and 8 {missing}; {columns}");
+    assert_eq!(open(1, &calls), expected);
+    assert_eq!(open(2, &calls), format!("2 calls open, {columns}"));
+    assert_eq!(open(1, &[(1, 2), (2, 2)]), format!("1 call open {missing}"));
+    for returned in [[(1, 1), (2, 1)], [(1, 0), (2, 0)]] {
+        assert_eq!(open(1, &returned), "no call was open");
+    }
+    assert_eq!(open(1, &[(1, 0)]), format!("1 call open, {columns}"));
+}
