@@ -201,6 +201,13 @@ fn write_to<T>(
         return write(&mut BufWriter::with_capacity(BUFFER, file)).map_err(at);
     }
     let part = part_file(path).map_err(|error| at(error.into()))?;
+    // A file that is replaced keeps its mode.
+    if let Ok(replaced) = fs::metadata(path) {
+        let mode = replaced.permissions();
+        part.as_file()
+            .set_permissions(mode)
+            .map_err(|error| at(error.into()))?;
+    }
     let mut out = BufWriter::with_capacity(BUFFER, part.as_file());
     let result = write(&mut out).map_err(at)?;
     out.flush().map_err(|error| at(error.into()))?;

@@ -74,12 +74,8 @@ impl Tree {
         }
         for name in names {
             if is_unfinished(&name) {
-                let why = "an unfinished copy: delete it unless another run is still writing it";
-                let left = LeftBehind::new(&below.join(name), why);
-                self.left_behind.push(LeftBehind {
-                    is_loss: false,
-                    ..left
-                });
+                self.left_behind
+                    .push(LeftBehind::unfinished(&below.join(name)));
                 continue;
             }
             let below = below.join(name);

@@ -46,9 +46,8 @@
 //! dangling links.
 //!
 //! Nothing in this module panics or changes how the host handles signals. A thread writer locks its
-//! session only for a moment, when it creates a file or ends. Exceeding a file-size limit
-//! (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores or handles that signal, as
-//! the command `atf` does; the write error is then returned like any other.
+//! session only for a moment, when it creates a file or ends. A write beyond a file-size limit
+//! (`RLIMIT_FSIZE`) returns an error like any other; it does not raise SIGXFSZ.
 
 use std::io;
 use std::path::Path;

@@ -188,7 +188,12 @@ fn a_folder_whose_copy_would_have_too_long_a_path_does_not_affect_others() {
 #[test]
 fn an_unfinished_copy_is_not_a_session() {
     let places = Places::new();
-    for folder in ["session", ".atf-123-0", ".atf-123-0/below"] {
+    for folder in [
+        "session",
+        "session/.atf-9-1",
+        ".atf-123-0",
+        ".atf-123-0/below",
+    ] {
         let name = format!("in/{folder}/thread_7/index.atf");
         places.put(&name, without_details(1));
     }

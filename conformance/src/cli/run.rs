@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
@@ -287,8 +287,10 @@ fn made(now: SystemTime) -> Made {
     let arguments = arguments.map(|word| word.to_string_lossy().into_owned());
     let words = ["atf-conformance".to_owned()].into_iter().chain(arguments);
     let words: Vec<_> = words.map(|word| quoted(&word)).collect();
+    // The system's clock may be set to any time, but only years up to 9999 can be formatted.
+    let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
     Made {
-        at: humantime::format_rfc3339_seconds(now).to_string(),
+        at: humantime::format_rfc3339_seconds(now.clamp(UNIX_EPOCH, last)).to_string(),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         command: words.join(" "),
     }
@@ -363,4 +365,19 @@ fn lists(
     let stale = list.apply(&mut own, names, scope);
     results.stale.extend(stale);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_may_happen_at_any_time() {
+        let day = Duration::from_secs(86_400);
+        assert_eq!(made(UNIX_EPOCH - day).at, "1970-01-01T00:00:00Z");
+        assert_eq!(
+            made(UNIX_EPOCH + day * 5_000_000).at,
+            "9999-12-31T23:59:59Z"
+        );
+    }
 }

@@ -31,7 +31,7 @@ impl<'a> Modules<'a> {
         };
         let is_same = |other: &&(Option<&str>, u64)| other.0 == module;
         let is_only_one = functions.iter().filter(is_same).count() == 1;
-        match module.map(Printable) {
+        match module.map(|module| Printable(head(module))) {
             Some(module) if is_only_one => format!(" [{module}]"),
             Some(module) => format!(" [{module} {id:#x}]"),
             None => format!(" [{id:#x}]"),
@@ -56,5 +56,8 @@ mod tests {
         let modules = Modules::of([a, b, also_b].into_iter());
         let after = [a, b, also_b].map(|it| modules.after_name(it));
         assert_eq!(after, [" [liba.so]", " [libb.so 0x3]", " [libb.so 0x4]"]);
+        let long = "b".repeat(1 << 20);
+        let modules = Modules::of([a, (Some("init"), Some(&long), 3)].into_iter());
+        assert!(modules.after_name((Some("init"), Some(&long), 3)).len() < 5000);
     }
 }

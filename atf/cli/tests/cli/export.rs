@@ -72,15 +72,22 @@ fn a_damaged_trace_is_exported_with_status_1() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_replaces_an_older_one_and_a_failure_keeps_it() {
+    use std::os::unix::fs::PermissionsExt;
+
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     fs::write(&out, "older").unwrap();
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(&out, mode.clone()).unwrap();
     let (status, _) = export("csv", out.to_str().unwrap(), "no-such-trace");
     assert_eq!((status, fs::read(&out).unwrap()), (2, b"older".to_vec()));
     let (status, messages) = export("csv", out.to_str().unwrap(), "sample-small");
     assert_eq!((status, messages.as_str()), (0, ""));
+    let found = fs::metadata(&out).unwrap().permissions().mode() & 0o777;
+    assert_eq!(found, mode.mode());
     assert!(
         fs::read_to_string(&out)
             .unwrap()

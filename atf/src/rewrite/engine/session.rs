@@ -15,7 +15,8 @@ use crate::check::rules::Rule;
 use crate::check::{self, Fact, Kind, rule_of, rule_of_fact, rule_of_file};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
-    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, thread_id,
+    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, is_unfinished,
+    thread_id,
 };
 use crate::parallel::{Results, in_order};
 use crate::rewrite::job::{Failure, Progress};
@@ -374,6 +375,12 @@ impl Engine<'_> {
             // and the threads.
             let is_manifest = text == MANIFEST_FILE || text == MANIFEST_PART;
             if is_thread || is_manifest || is_earlier(&text) {
+                continue;
+            }
+            if is_unfinished(&name) {
+                report
+                    .left_behind
+                    .push(LeftBehind::unfinished(Path::new(&name)));
                 continue;
             }
             let from = path.join(&name);

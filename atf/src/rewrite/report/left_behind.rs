@@ -30,6 +30,16 @@ impl LeftBehind {
         }
     }
 
+    /// Creates a report on an [unfinished](crate::files::is_unfinished) trace, which duplicates
+    /// another.
+    pub(in crate::rewrite) fn unfinished(path: &Path) -> Self {
+        let why = "an unfinished copy: delete it unless another run is still writing it";
+        Self {
+            is_loss: false,
+            ..Self::new(path, why)
+        }
+    }
+
     /// Adds the broken rule.
     pub(in crate::rewrite) fn breaks(mut self, rule: Option<&'static Rule>) -> Self {
         self.rule = rule.map(|rule| rule.id);
