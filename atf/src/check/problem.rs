@@ -60,6 +60,8 @@ pub enum Fact {
     TimeGoesBack,
     /// An index event links to a detail event that links to another event.
     LinksElsewhere,
+    /// A detail event has a time other than the index event that it belongs to.
+    TimesDiffer,
     /// The links to detail events are not numbered 0, 1, 2 and so on, in the order of the index.
     LinkOutOfOrder,
     /// A thread's clock differs from that of the session's first thread.
@@ -85,6 +87,7 @@ pub const fn rule_of_fact(kind: Kind, fact: Fact) -> Option<&'static Rule> {
         (Kind::Index, Fact::ClocksDiffer) => &rules::ATF_SESS_005,
         (Kind::Detail, Fact::BytesAfterFooter) => end_rules::DETAIL.nothing_after,
         (Kind::Detail, Fact::IeeeChecksum) => end_rules::DETAIL.checksum_ieee,
+        (Kind::Detail, Fact::TimesDiffer) => &rules::ATF_LINK_006,
         (Kind::Ring, Fact::RingLeftOver) => &rules::ATF_RING_001,
         (Kind::Manifest, Fact::NoManifest) => &rules::ATF_MANI_001,
         (Kind::Folder, Fact::NotAThread) => &rules::ATF_SESS_002,

@@ -37,6 +37,8 @@ pub struct Scan {
     pub disorder: Option<Disorder>,
     /// The number of events whose index event links back to them; 0 if the index was not read.
     pub linked: u64,
+    /// How many of these have a time other than their index event's.
+    pub times_differ: u64,
 }
 
 impl Scan {
@@ -65,6 +67,8 @@ impl Scan {
         let is_link = event.seq > 0 || *record != [0; IndexEvent::SIZE];
         let is_linked = is_link && linking.detail_seq == Some(event.seq);
         self.linked = self.linked.saturating_add(is_linked.into());
+        let differs = is_linked && linking.timestamp_ns != event.header.timestamp;
+        self.times_differ = self.times_differ.saturating_add(differs.into());
     }
 
     /// Reads all events of a file, and the index events that they link to.

@@ -159,7 +159,9 @@ pub(crate) enum Found<'a> {
     None,
     /// The event's detail.
     Detail(Detail<'a>),
-    /// The event's link leads to no detail that links back.
+    /// The event's link leads to a detail that does not belong to the event.
+    Foreign,
+    /// The event's link leads to no detail.
     Dangling,
 }
 
@@ -186,6 +188,7 @@ impl<'a> Details<'a> {
         let Some(detail_seq) = event.event.detail_seq else {
             return Ok(Found::None);
         };
+        let mut is_there = false;
         let places = self.places.get(&(event.process, event.thread));
         for place in places.cloned().unwrap_or_default() {
             let reader = self.open(&place, told).and_then(ThreadReader::detail);
@@ -196,6 +199,7 @@ impl<'a> Details<'a> {
             let back = (event.seq, event.event.timestamp_ns);
             let leads_back =
                 |found: &DetailEvent| (found.header.index_seq, found.header.timestamp) == back;
+            is_there |= found.is_some();
             if let Some(found) = found.filter(leads_back) {
                 let has_fields = self.with_fields.get(place.process as usize);
                 let has_fields = has_fields.copied().unwrap_or_default();
@@ -205,7 +209,11 @@ impl<'a> Details<'a> {
                 }));
             }
         }
-        Ok(Found::Dangling)
+        Ok(if is_there {
+            Found::Foreign
+        } else {
+            Found::Dangling
+        })
     }
 
     fn open(&mut self, place: &ThreadPlace, told: &mut Told) -> Option<&ThreadReader> {

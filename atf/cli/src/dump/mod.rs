@@ -358,8 +358,9 @@ struct Output<'a, S> {
     clocks: &'a Clocks,
     sink: &'a mut S,
     told: Told,
-    /// For each thread, the first event with a dangling link and the number of such events.
-    dangling: BTreeMap<ThreadName, (u64, u64)>,
+    /// For each thread, the first event without its detail and the number of such events,
+    /// separately for links to details of other events.
+    dangling: BTreeMap<(ThreadName, bool), (u64, u64)>,
     /// For each thread, the first event of all zeros and the number of such events.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
     /// For each thread that has any, the number of events in earlier segments.
@@ -429,8 +430,9 @@ impl<S: Sink> Output<'_, S> {
                 Some(detail)
             }
             Ok(Found::None) => None,
-            Ok(Found::Dangling) => {
-                let (_, count) = self.dangling.entry(thread).or_insert((event.seq, 0));
+            Ok(found @ (Found::Foreign | Found::Dangling)) => {
+                let key = (thread, matches!(found, Found::Foreign));
+                let (_, count) = self.dangling.entry(key).or_insert((event.seq, 0));
                 *count += 1;
                 None
             }
@@ -464,10 +466,14 @@ impl<S: Sink> Output<'_, S> {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
         }
-        for (thread, (seq, count)) in &self.dangling {
+        for ((thread, is_foreign), (seq, count)) in &self.dangling {
             let events = Counted(*count, "event");
+            let what = match is_foreign {
+                true => "details that do not belong to their events:",
+                false => "missing details of",
+            };
             complain(format_args!(
-                "thread {thread}: missing details of {events}, first events[{seq}]"
+                "thread {thread}: {what} {events}, first events[{seq}]"
             ));
         }
         // After a full read, the zeros were either reported as a gap, or a checksum proved that

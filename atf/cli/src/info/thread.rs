@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::Problem;
 use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
+use super::verify::is_zero;
 use crate::json::{self, U64};
 use crate::loss::Lost;
 use crate::target::session_around;
@@ -102,8 +103,11 @@ impl From<Ring> for RingInfo {
 /// The links between the two files of a thread.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Links {
-    /// Links to a detail event that links back.
+    /// Links to a detail event that links back and has the same time.
     pub(crate) good: U64,
+    /// Links to a detail event that links back but has another time.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) times_differ: U64,
     /// Links to a missing detail event.
     pub(crate) dangling: U64,
     /// Links to a detail event that links elsewhere.
@@ -190,7 +194,7 @@ impl ThreadInfo {
         let detail = path.join(DETAIL_FILE);
         // Do not report an unreadable index as a problem of the details.
         let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
-        let mut linked = 0;
+        let mut linked = (0, 0);
         self.detail = match (thread.detail(), thread.detail_error()) {
             (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {
                 let scan = || {
@@ -202,8 +206,13 @@ impl ThreadInfo {
                         reader.scan().map(Some)
                     }
                 };
-                let scan =
-                    || scan().inspect(|scan| linked = scan.as_ref().map_or(0, |it| it.linked));
+                let scan = || {
+                    let scan = scan()?;
+                    linked = scan
+                        .as_ref()
+                        .map_or((0, 0), |it| (it.linked, it.times_differ));
+                    Ok(scan)
+                };
                 FileInfo::detail_facts(reader, scan, problems)
             })),
             (None, Some(error)) => {
@@ -251,6 +260,11 @@ impl ThreadInfo {
                 let problem = problem(links.dangling.0, "to missing detail events");
                 self.problems.push(problem);
             }
+            if links.times_differ.0 > 0 {
+                let problem = problem(links.times_differ.0, "to detail events with another time");
+                self.problems
+                    .push(problem.breaks(Kind::Detail, Fact::TimesDiffer));
+            }
         }
         self.links = links;
     }
@@ -273,15 +287,19 @@ impl Links {
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
             good: U64(self.good.0 + other.good.0),
+            times_differ: U64(self.times_differ.0 + other.times_differ.0),
             dangling: U64(self.dangling.0 + other.dangling.0),
             crossed: U64(self.crossed.0 + other.crossed.0),
             orphans: U64(self.orphans.0 + other.orphans.0),
         }
     }
 
-    /// Counts all links. `good` is the number of details whose event links back to them. Returns
-    /// `None` if there are neither details nor links.
-    fn of(thread: &ThreadReader, good: u64) -> Result<Option<Self>, Error> {
+    /// Counts all links. `linked` is the number of details whose event links back to them, and how
+    /// many of these have another time. Returns `None` if there are neither details nor links.
+    fn of(
+        thread: &ThreadReader,
+        (linked, times_differ): (u64, u64),
+    ) -> Result<Option<Self>, Error> {
         let scan = thread.index().scan()?;
         let there = thread.detail().map_or(0, DetailReader::event_count);
         let mut dangling = 0;
@@ -294,10 +312,11 @@ impl Links {
             }
         }
         let links = Self {
-            good: U64(good),
+            good: U64(linked.saturating_sub(times_differ)),
+            times_differ: U64(times_differ),
             dangling: U64(dangling),
-            crossed: U64(scan.links.saturating_sub(good).saturating_sub(dangling)),
-            orphans: U64(there.saturating_sub(good)),
+            crossed: U64(scan.links.saturating_sub(linked).saturating_sub(dangling)),
+            orphans: U64(there.saturating_sub(linked)),
         };
         let is_any = thread.has_detail_file() || dangling > 0;
         Ok(is_any.then_some(links))

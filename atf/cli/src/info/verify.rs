@@ -34,7 +34,7 @@ pub(crate) struct Contents {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
 )]
-fn is_zero(number: &U64) -> bool {
+pub(super) fn is_zero(number: &U64) -> bool {
     number.0 == 0
 }
 

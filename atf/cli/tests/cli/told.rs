@@ -521,6 +521,28 @@ fn info_counts_each_link_once_and_no_hole_as_one() {
 }
 
 #[test]
+fn details_with_another_time_than_their_events_are_reported() {
+    let folder = session(None);
+    let mut details = DetailFile::finalized(1, 3).events;
+    details[1].timestamp += 1;
+    details[2].timestamp += 1;
+    let path = folder.path().join("s/thread_7/detail.atf");
+    fs::write(path, DetailFile::of(1, details).bytes()).unwrap();
+    let (_, _, messages) = run(&folder, &["recover", "s", "--out", "out"]);
+    assert_eq!(messages, "");
+    for path in ["s", "out"] {
+        let (status, text, _) = run(&folder, &["info", "--verify", path]);
+        let problem = "thread_7: 2 links to detail events with another time [ATF-LINK-006]\n";
+        assert!(status == 1 && text.contains(problem), "{text}");
+        let links = "links     1 good, 2 to detail events with another time\n";
+        assert!(text.contains(links), "{text}");
+        let (status, _, messages) = run(&folder, &["dump", "--details", path]);
+        let expected = "atf: thread 7: details that do not belong to their events: 2 events, first events[3]\n";
+        assert_eq!((status, messages.as_str()), (1, expected));
+    }
+}
+
+#[test]
 fn info_reports_unverified_checksums_and_unreadable_manifests() {
     let folder = session(None);
     let unread = "checksums of events not verified (--verify reads all events)\n";
