@@ -116,6 +116,9 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) ->
     Ok(())
 }
 
+/// Why a file with a rewritten header has no footer.
+const AFTERWARDS: &str = "the file was truncated or damaged after it was finalized";
+
 fn unfinalized(
     end: &End<'_>,
     trailing_bytes: u64,
@@ -127,16 +130,14 @@ fn unfinalized(
     report.add(rules.finalized, Place::at("footer", events_end), || {
         let left = end.event_count;
         match end.header_count {
-            None => "no footer: the file was not finalized".to_owned(),
-            Some(count) if count == left => {
-                "no footer after the events: the writer omitted it, or the file was truncated"
-                    .to_owned()
-            }
+            // Writers may set the flags of a placeholder early.
+            None | Some(0) => "no footer: the file was not finalized".to_owned(),
+            Some(count) if count == left => format!("no footer: {AFTERWARDS}"),
             Some(count) if count < left => {
                 format!("no footer; the header counts only {count} of {left} events")
             }
             Some(count) => {
-                format!("no footer: the file was truncated; {left} of {count} events are left")
+                format!("no footer: {AFTERWARDS}; {left} of {count} events are left")
             }
         }
     });

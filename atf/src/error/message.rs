@@ -55,7 +55,7 @@ impl fmt::Display for ErrorKind {
                 f,
                 "no footer: the file was {}{}",
                 if *is_cut {
-                    "truncated"
+                    "truncated or damaged after it was finalized"
                 } else {
                     "not finalized"
                 },

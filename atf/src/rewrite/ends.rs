@@ -35,6 +35,8 @@ struct End<'a> {
     file_size: u64,
     footer_offset: Option<u64>,
     completeness: &'a Completeness,
+    /// Whether the header shows that the file was finalized.
+    was_finalized: bool,
     checksum: Checksum,
     disagreements: Vec<Error>,
     framing_problem: Option<&'a Error>,
@@ -63,6 +65,7 @@ pub(super) fn index(index: &IndexReader, times: Times, report: &mut ThreadReport
         file_size: index.file_size(),
         footer_offset: index.footer_offset(),
         completeness: index.completeness(),
+        was_finalized: index.header().is_bounded(),
         checksum: if unreadable.is_empty() {
             index.checksum()?
         } else {
@@ -98,6 +101,7 @@ pub(super) fn detail(
         file_size: detail.file_size(),
         footer_offset: detail.footer_offset(),
         completeness: detail.completeness(),
+        was_finalized: detail.header().stated_end().is_some(),
         checksum: if detail.input.unreadable().is_empty() {
             detail.checksum()?
         } else {
@@ -244,8 +248,12 @@ impl End<'_> {
                 });
             }
             Completeness::Unfinalized { .. } => {
-                let rule = Some(self.rules.finalized);
-                notes.add(NoteKind::NotFinalized, rule, || footer("no footer"));
+                let kind = if self.was_finalized {
+                    NoteKind::Damaged
+                } else {
+                    NoteKind::NotFinalized
+                };
+                notes.add(kind, Some(self.rules.finalized), || footer("no footer"));
             }
             Completeness::DamagedFooter { problems, .. } => {
                 for problem in problems {
@@ -308,10 +316,14 @@ impl End<'_> {
         notes.add(NoteKind::EventsMissing, rule, || {
             let missing = self.missing_events;
             let count = self.event_count.saturating_add(missing);
-            let how = if self.file_size < self.header_end {
-                format!("the file was truncated at {:#x}", self.file_size)
-            } else {
-                format!("no event from {:#x} on", self.events_end)
+            let how = match self.completeness {
+                Completeness::DamagedFooter { offset, .. } => {
+                    format!("from the end or the middle: the footer is at {offset:#x}")
+                }
+                _ if self.file_size < self.header_end => {
+                    format!("the file was truncated at {:#x}", self.file_size)
+                }
+                _ => format!("no event from {:#x} on", self.events_end),
             };
             Place::new(self.file, "", None).found(format!("{missing} of {count}, {how}"))
         });

@@ -127,7 +127,9 @@ fn a_file_truncated_after_it_was_finalized_lacks_events() {
     let index = IndexReader::from_bytes(bytes.clone()).unwrap();
     let text = index.problems()[0].to_string();
     assert!(
-        text.ends_with("no footer: the file was truncated (at 0x7c0)"),
+        text.ends_with(
+            "no footer: the file was truncated or damaged after it was finalized (at 0x7c0)"
+        ),
         "{text}"
     );
 }

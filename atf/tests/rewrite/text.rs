@@ -139,8 +139,8 @@ fn problems_of_events_and_details() {
     let expected = "\
 session: recovered, 9 events and 5 details of 1 thread
   thread_7: 9 events, 5 details
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0x4ad) [ATF-DFTR-001]
-    mended: the file was not finalized: index.atf: footer: no footer (at 0x160) [ATF-IFTR-001]
+    mended: the file is damaged: detail.atf: footer: no footer (at 0x4ad) [ATF-DFTR-001]
+    mended: the file is damaged: index.atf: footer: no footer (at 0x160) [ATF-IFTR-001]
     stays: content that breaks a rule: detail.atf: events[2].thread_id: 9, the header has 7 (at 0x144) [ATF-DEVT-004]
     stays: content that breaks a rule: detail.atf: events[3].payload.stack_size: 257, at most 256 (at 0x22c) [ATF-DPAY-001]
     stays: content that breaks a rule: index.atf: events[1].timestamp_ns: 900 is less than the previous 1000 (at 0x60) [ATF-IEVT-001]
@@ -241,11 +241,11 @@ session: recovered, 49 events and 0 details of 14 threads
     mended: a header disagreed with the events, the footer or the other file: index.atf: header.event_count: 5, the footer has 4 (at 0x1c) [ATF-IHDR-014]
     mended: a header disagreed with the events, the footer or the other file: 2 times, first index.atf: header.time_start_ns: 1, the footer has 1234567890075648 (at 0x30) [ATF-IHDR-016]
   thread_9: 3 events, 0 details
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
+    mended: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
     lost: events that the header counts: index.atf: 1 of 4, the file was truncated at 0xa0 [ATF-IFTR-001]
   thread_10: 3 events, 0 details
     dropped: zeros at the end: index.atf: 32 bytes (at 0xa0) [ATF-IFTR-011]
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
+    mended: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
     lost: events that the header counts: index.atf: 1 of 4, no event from 0xa0 on [ATF-IFTR-001]
   thread_11: 4 events, 0 details
     mended: the events had no usable checksum: index.atf: footer.checksum: 0 (at 0xc4) [ATF-IFTR-006]
@@ -346,7 +346,7 @@ session: recovered, 51 events and 14 details of 13 threads
     lost: all details: their file cannot be read: detail.atf: header.magic: \"\\x07\\x07\\x07\\x07\", expected \"ATD2\" (at 0x0) [ATF-DHDR-002]
   thread_12: 4 events, 1 detail
     dropped: a torn event: detail.atf: 10 bytes (at 0xbc) [ATF-DFTR-010]
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
+    mended: the file is damaged: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
     mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
     lost: events that the header counts: detail.atf: 1 of 2, the file was truncated at 0xc6 [ATF-DFTR-001]
   thread_13: 3 events, 1 detail

@@ -7,7 +7,7 @@ use atf::check::{Fact, Kind, detail_repeats, index_repeats};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
 use atf::wire::Record;
-use atf::{Checksum, Completeness, Error, Wire};
+use atf::{Checksum, Completeness, Error, ErrorKind, Wire};
 use serde::Serialize;
 
 use super::verify::{self, Contents};
@@ -38,6 +38,9 @@ pub(crate) struct Facts {
     pub(crate) footer: Option<Vec<FieldInfo>>,
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
+    /// Whether the file has no footer although it was finalized.
+    #[serde(skip)]
+    pub(crate) lost_footer: bool,
     pub(crate) event_count: U64,
     /// The number of events that the finalized header counts but the file no longer contains.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,7 +146,8 @@ impl FileInfo {
         } else {
             (None, None)
         };
-        problems.extend(reader.problems().iter().map(of));
+        let own = reader.problems();
+        problems.extend(own.iter().map(of));
         problems.extend(index_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(after_footer(
             Kind::Index,
@@ -161,6 +165,7 @@ impl FileInfo {
             footer: footer.map(|bytes| fields("index_footer", wire, bytes)),
             footer_offset: reader.footer_offset().map(U64),
             completeness: reader.completeness().into(),
+            lost_footer: lost_footer(&own),
             event_count: reader.event_count().into(),
             missing_events: missing(reader.missing_events()),
             count_source: reader.count_source().name(),
@@ -179,7 +184,8 @@ impl FileInfo {
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
         let of = |error: &Error| Problem::of(Kind::Detail, error);
-        problems.extend(reader.problems()?.iter().map(of));
+        let own = reader.problems()?;
+        problems.extend(own.iter().map(of));
         problems.extend(detail_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(after_footer(
             Kind::Detail,
@@ -200,6 +206,7 @@ impl FileInfo {
             footer: footer.map(|bytes| fields("detail_footer", wire, bytes)),
             footer_offset: reader.footer_offset().map(U64),
             completeness: reader.completeness().into(),
+            lost_footer: lost_footer(&own),
             event_count: reader.event_count().into(),
             missing_events: missing(reader.missing_events()),
             count_source: reader.count_source().name(),
@@ -209,6 +216,12 @@ impl FileInfo {
             contents,
         })
     }
+}
+
+fn lost_footer(problems: &[Error]) -> bool {
+    let kinds = problems.iter().map(Error::kind);
+    let mut cut = kinds.filter(|kind| matches!(kind, ErrorKind::NotFinalized { is_cut: true, .. }));
+    cut.next().is_some()
 }
 
 fn missing(count: u64) -> Option<U64> {

@@ -70,14 +70,23 @@ impl<W: Write> Text<W> {
         self.facts(facts, file.kind)
     }
 
-    /// Writes the state of a file's end or, if events are missing, how many remain.
+    /// Writes the state of a file's end or, if events are missing, how many.
     fn state(&mut self, facts: &Facts) -> Written {
-        let Some(missing) = facts.missing_events else {
-            return self.ending(&facts.completeness);
-        };
         let (bad, there) = (self.colours.bad, facts.event_count.0);
-        let all = Counted(there.saturating_add(missing.0), "event");
-        Ok(write!(self.out, "{bad}truncated: {there} of {all}{bad:#}")?)
+        let missing = facts.missing_events.map_or(0, |missing| missing.0);
+        let all = Counted(there.saturating_add(missing), "event");
+        match (&facts.completeness, missing) {
+            (Ending::Unfinalized { .. }, 1..) => {
+                return Ok(write!(self.out, "{bad}truncated: {there} of {all}{bad:#}")?);
+            }
+            (_, 1..) => write!(self.out, "{bad}{missing} of {all} missing{bad:#}, ")?,
+            (ending, 0) if facts.lost_footer => {
+                write!(self.out, "{bad}footer lost{bad:#}")?;
+                return Ok(ending.write_rest(&mut self.out)?);
+            }
+            (_, 0) => {}
+        }
+        self.ending(&facts.completeness)
     }
 
     fn ending(&mut self, ending: &Ending) -> Written {

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use atf::EventKind;
 use atf::analyze::{Last, LastOfThread};
 use atf::index::IndexEvent;
 use atf::manifest::{Loss, Manifest};
 use atf::spans::Span as Call;
+use atf::{Completeness, EventKind};
 
 use super::{Sink, died, end_ns};
 use crate::dump::Shown;
@@ -64,7 +64,8 @@ impl<W: Write> Text<W> {
         }
         write!(self.out, ": ")?;
         let count = thread.event_count;
-        if thread.missing_events > 0 {
+        let has_footer = matches!(thread.completeness, Completeness::DamagedFooter { .. });
+        if thread.missing_events > 0 && !has_footer {
             let all = Counted(count.saturating_add(thread.missing_events), "event");
             let bad = self.colours.bad;
             write!(self.out, "{bad}truncated{bad:#} after it was finalized")?;
@@ -162,7 +163,11 @@ impl<W: Write> Text<W> {
         let bad = self.colours.bad;
         if thread.missing_events > 0 {
             let events = Counted(thread.missing_events, "event");
-            writeln!(self.out, "  {bad}missing{bad:#} {events} at the end")?;
+            let place = match thread.completeness {
+                Completeness::DamagedFooter { .. } => "at the end or in the middle",
+                _ => "at the end",
+            };
+            writeln!(self.out, "  {bad}missing{bad:#} {events} {place}")?;
         }
         self.loss(by, thread.lost_events, "event", "")?;
         self.loss(by, thread.lost_details, "detail", "")?;

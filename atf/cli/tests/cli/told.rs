@@ -38,7 +38,7 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
     let folder = session(Some(&whole[..64 + 4 * 32]));
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 4));
-    let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was truncated (at 0xc0) [ATF-IFTR-001]\n\
+    let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was truncated or damaged after it was finalized (at 0xc0) [ATF-IFTR-001]\n\
                     atf: s/thread_7/index.atf: header.event_count: 9 events, but the file has only 4 (at 0x1c)\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
@@ -62,6 +62,46 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
     thread(folder.path(), "thread_8", &whole);
     assert_eq!(run(&folder, &["dump", "s/thread_8"]).0, 0);
     assert_eq!(run(&folder, &["dump", "--thread", "8", "s"]).0, 0);
+}
+
+#[test]
+fn a_file_that_was_finalized_is_called_truncated_or_damaged() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let end = 64 + 9 * 32;
+    let lost = "no footer: the file was truncated or damaged after it was finalized";
+    let damaged = "the file is damaged: index.atf: footer: no footer (at 0x160) [ATF-IFTR-001]";
+    for (bytes, state) in [
+        (whole[..end].to_vec(), "footer lost  !"),
+        (
+            patched(&whole, end, &[0; 64]),
+            "footer lost, 64 bytes of zeros at the end  !",
+        ),
+    ] {
+        let folder = session(Some(&bytes));
+        let (_, text, _) = run(&folder, &["check", "s"]);
+        assert!(text.contains(lost), "{text}");
+        let (_, text, _) = run(&folder, &["info", "s"]);
+        assert!(text.contains(lost) && text.contains(state), "{text}");
+        let (_, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
+        assert!(text.contains(damaged), "{text}");
+        assert!(!text.contains("was not finalized"), "{text}");
+    }
+    // Three events are missing in the middle.
+    let folder = session(Some(
+        &[&whole[..64 + 2 * 32], &whole[64 + 5 * 32..]].concat(),
+    ));
+    let (_, text, _) = run(&folder, &["info", "s"]);
+    let state = "3 of 9 events missing, damaged footer at 0x100  !";
+    assert!(text.contains(state), "{text}");
+    let (_, text, _) = run(&folder, &["last", "s"]);
+    let missing = "missing 3 events at the end or in the middle";
+    assert!(
+        text.contains("damaged footer at 0x100") && text.contains(missing),
+        "{text}"
+    );
+    let (_, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
+    let missing = "index.atf: 3 of 9, from the end or the middle: the footer is at 0x100\n";
+    assert!(text.contains(missing), "{text}");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn a_truncated_file_is_noted_in_the_forms() {
         assert!(!summary.is_whole());
         let text = String::from_utf8_lossy(&out);
         assert!(
-            text.contains("no footer: the file was truncated"),
+            text.contains("no footer: the file was truncated or damaged"),
             "{form:?}: {text}"
         );
     }

@@ -205,8 +205,8 @@ pub enum Effect {
 pub enum NoteKind {
     /// The file was not finalized.
     NotFinalized,
-    /// The file is damaged: its footer contradicts it, or the bytes where an event should start are
-    /// not an event.
+    /// The file is damaged: its footer contradicts it or was lost after the file was finalized, or
+    /// the bytes where an event should start are not an event.
     Damaged,
     /// A header contradicts a more trusted source: the footer, the events or the other file.
     HeaderDisagrees,
