@@ -193,7 +193,7 @@ pub fn calls<'a, V: CallVisitor>(
             walk.step(&step)?;
             match step {
                 Step::Files(files) => walk.observer().begin_folder(*files),
-                Step::Gap | Step::Event(..) => walk.observer().check(),
+                Step::Gap | Step::Hole(_) | Step::Event(..) => walk.observer().check(),
             }
         })?;
         let (mut totals, mut calls) = walk.finish()?;

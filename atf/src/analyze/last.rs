@@ -153,7 +153,7 @@ fn of_unit(
                 let before = given_up_before_gaps.saturating_add(given_up);
                 (given_up, given_up_before_gaps) = (0, before);
             }
-            Step::Files(_) => {}
+            Step::Files(_) | Step::Hole(_) => {}
         }
         Ok::<_, Error>(())
     })?;

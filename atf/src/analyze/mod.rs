@@ -31,6 +31,8 @@
 //! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. A
 //!   single timestamp that is too great is replaced by the next event's. Each decrease is counted in
 //!   [`out_of_order`](ThreadTotals::out_of_order).
+//! - Events in a [hole](crate::index::Hole) have no time. They are counted as events, and
+//!   otherwise ignored.
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time within the range counts.
 //! - With a recording's clock ([`Options::clock`]), all times and durations are on that clock.

@@ -12,6 +12,9 @@ use crate::session::{self, Problem, ThreadSegment};
 use crate::spans::CallStack;
 use crate::thread::{Ring, ThreadReader, problems_beside};
 
+/// The bytes of an event in a hole.
+const ZEROS: [u8; IndexEvent::SIZE] = [0; IndexEvent::SIZE];
+
 /// A thread to read.
 #[derive(Debug)]
 pub(super) struct Unit<'a> {
@@ -35,6 +38,8 @@ pub(super) enum Step<'s, 'a> {
     Gap,
     /// An event, with its position counted across all files, and the time of the file's next event.
     Event(u64, &'s IndexEvent, Option<u64>),
+    /// An event that is all zeros, at this position. Its time is unknown.
+    Hole(u64),
 }
 
 /// The state at the end of the last files that could be read.
@@ -145,12 +150,21 @@ impl<'a> Unit<'a> {
             take(Step::Files(files))?;
             let first_seq = end.as_ref().map_or(0, |end| end.event_count);
             let mut seq = first_seq;
+            let mut may_have_holes = None;
             let mut events = index.events().peekable();
             while let Some(event) = events.next() {
                 match event {
                     Ok(event) => {
+                        let is_hole = event.timestamp_ns == 0
+                            && event.encode(index.wire()).is_ok_and(|bytes| bytes == ZEROS)
+                            && *may_have_holes
+                                .get_or_insert_with(|| index.is_hole(&ZEROS).is_ok_and(|it| it));
                         let next = events.peek().and_then(|next| next.as_ref().ok());
-                        take(Step::Event(seq, &event, next.map(|next| next.timestamp_ns)))?;
+                        take(if is_hole {
+                            Step::Hole(seq)
+                        } else {
+                            Step::Event(seq, &event, next.map(|next| next.timestamp_ns))
+                        })?;
                         seq = seq.saturating_add(1);
                     }
                     Err(error) => problems.push(error),

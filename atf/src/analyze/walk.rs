@@ -103,6 +103,14 @@ impl<'o, O: Observer> Walk<'o, O> {
     pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
         match step {
             Step::Event(seq, event, next_ns) => self.event(*seq, event, *next_ns),
+            Step::Hole(seq) => {
+                self.next_seq = seq.saturating_add(1);
+                let is_within = |now_ns| self.options.contains(now_ns);
+                if self.clock.now_ns().is_none_or(is_within) {
+                    self.totals.events = self.totals.events.saturating_add(1);
+                }
+                Ok(())
+            }
             Step::Gap => self.end_all(|stack, ended| stack.interrupt(ended)),
             Step::Files(files) => {
                 self.file = (files.index_path(), self.next_seq);

@@ -57,7 +57,7 @@ impl Expected {
             let before = clock.last().copied().unwrap_or_default();
             let next = events.get(seq + 1).map(|event| event.0);
             let time = match next {
-                Some(next) if before <= next && next < event.0 => next,
+                Some(next) if 0 < next && before <= next && next < event.0 => next,
                 _ => event.0.max(before),
             };
             clock.push(time);

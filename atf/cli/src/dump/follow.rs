@@ -22,7 +22,7 @@ use super::filter::{Filter, times};
 use super::names::Names;
 use super::told::tell_losses_of;
 use super::trace::ThreadName;
-use super::{Dump, Row, Sink, wire_of};
+use super::{Dump, Row, Sink, is_zero, wire_of};
 use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain, damaged};
 use crate::target::session_around;
@@ -437,6 +437,7 @@ impl Output<'_, '_> {
             seq: self.seqs.of(id, new.seq),
             wire: wire_of(&new.event),
             event: new.event,
+            is_zero: is_zero(&new.event),
             function: names.named(function),
             detail: detail.as_ref(),
         })

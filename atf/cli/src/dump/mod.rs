@@ -107,6 +107,8 @@ pub(crate) struct Row<'a> {
     pub(crate) wire: Wire,
     /// The event.
     pub(crate) event: IndexEvent,
+    /// Whether the event is all zeros, so that its time is unknown.
+    pub(crate) is_zero: bool,
     /// The event's function.
     pub(crate) function: Named<'a>,
     /// The event's detail, if requested and present.
@@ -418,9 +420,10 @@ impl<S: Sink> Output<'_, S> {
                 .flatten(),
             id: event.thread,
         };
+        let is_zero = is_zero(&event.event);
         let found = match &mut self.details {
-            Some(details) => details.of(&{ event }, &mut self.told),
-            None => Ok(Found::None),
+            Some(details) if !is_zero => details.of(&{ event }, &mut self.told),
+            _ => Ok(Found::None),
         };
         let mut shown = event.event;
         shown.timestamp_ns = self.clocks.time(event.process, shown.timestamp_ns);
@@ -441,7 +444,7 @@ impl<S: Sink> Output<'_, S> {
                 None
             }
         };
-        if is_zero(&event.event) {
+        if is_zero {
             let (_, count) = self.zeros.entry(thread).or_insert((event.seq, 0));
             *count += 1;
         }
@@ -456,6 +459,7 @@ impl<S: Sink> Output<'_, S> {
             seq: event.seq.saturating_add(before.copied().unwrap_or(0)),
             wire: wire_of(&event.event),
             event: shown,
+            is_zero,
             function: self.names.named((event.process, event.event.function_id)),
             detail: detail.as_ref(),
         })

@@ -135,7 +135,11 @@ impl<W: Write> Sink for Text<W> {
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
         let (event, out) = (&row.event, &mut self.out);
         let mut line = out.line()?;
-        line.since(event.timestamp_ns, self.origin_ns);
+        if row.is_zero {
+            line.text("           -");
+        } else {
+            line.since(event.timestamp_ns, self.origin_ns);
+        }
         line.text(" ");
         match row.thread.process {
             None => line.decimal::<4>(row.thread.id.into()),

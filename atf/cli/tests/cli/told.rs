@@ -528,6 +528,31 @@ fn check_and_report_name_the_same_rule_for_links_to_missing_details() {
 }
 
 #[test]
+fn the_events_of_a_hole_have_no_time() {
+    let index = IndexFile {
+        checksum: 0,
+        ..IndexFile::finalized(1, 9)
+    };
+    let folder = session(Some(&patched(&index.bytes(), 64 + 3 * 32, &[0; 64])));
+    for command in ["report", "last"] {
+        let (status, text, _) = run(&folder, &[command, "s"]);
+        assert!(status == 1 && text.contains("a gap: 2 events"), "{text}");
+        assert!(
+            !text.contains("goes back") && !text.contains(" -0."),
+            "{text}"
+        );
+    }
+    let (_, text, _) = run(&folder, &["report", "s"]);
+    assert!(text.contains("1 thread, 9 events"), "{text}");
+    let (_, text, messages) = run(&folder, &["dump", "--details", "s"]);
+    let rows = text.lines().filter(|line| line.contains("kind 0"));
+    let rows: Vec<_> = rows.map(|line| &line[..26]).collect();
+    let expected = |seq| format!("           -    7 {seq:>8}");
+    assert_eq!(rows, [expected(3), expected(4)]);
+    assert!(!messages.contains("missing details"), "{messages}");
+}
+
+#[test]
 fn info_counts_each_link_once_and_no_hole_as_one() {
     let folder = TempDir::new().unwrap();
     let thread = folder.path().join("thread_7");
