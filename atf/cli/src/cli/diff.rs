@@ -35,6 +35,7 @@ is for rows without a function, on open calls, losses and damage.
 
 All events are verified as they are read. Problems are part of the output, in which text lists at
 most 20 per run; with --json and --csv they are also written to standard error.
+Details are not read: damage inside a finalized detail.atf is reported by `atf info`.
 Damaged or missing data causes differences: compare such runs with care.
 
 Memory: as for `atf report`, and about 300 bytes per function and run. 262,144 functions of each

@@ -26,6 +26,7 @@ JSON lines: an object per session. 64-bit numbers are decimal strings, event_kin
 
 All events are verified as they are read. Problems are part of the output, in which text lists at
 most 20 per session; with --json they are also written to standard error.
+Details are not read: damage inside a finalized detail.atf is reported by `atf info`.
 
 Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown. If more are
 open, the outermost are given up and counted, and the exit status is 1.

@@ -47,6 +47,7 @@ for rows without numbers, on open calls, losses and damage.
 
 All events are verified as they are read. Problems are part of the output, in which text lists at
 most 20 per table; with --json and --csv they are also written to standard error.
+Details are not read: damage inside a finalized detail.atf is reported by `atf info`.
 
 Memory: 8 bytes per line of all histograms as CSV, at most 2 million of them. For more, the ranges
 become wider, median and p99 less precise, and a note says so. Functions take 350 bytes each, pairs
