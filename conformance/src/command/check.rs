@@ -16,6 +16,7 @@ Each file gets a verdict, which says what a reader must do with it:
   accept   read it
   recover  read the events that can be recovered: the file is unfinalized or lost data
   reject   refuse it
+A session's manifest.json is `missing` if there is none; it counts as accepted.
 
 The verdict is about reading; the exit status is about conformance. A reader accepts a file whose
 header disagrees with its footer, but its writer broke a MUST.

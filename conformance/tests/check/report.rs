@@ -23,6 +23,14 @@ fn the_text_of_a_sample_matches_the_golden_file() {
 }
 
 #[test]
+fn a_missing_manifest_is_called_missing() {
+    let output = check(&atf_samples::folder(), &["sample-crashed-nomanifest"]);
+    let (_, text, _) = texts(&output);
+    let lines = "manifest.json: missing\n  should ATF-MANI-001  missing; threads are found";
+    assert!(text.contains(lines), "{text}");
+}
+
+#[test]
 fn the_exit_status_depends_on_the_denied_severity() {
     let status = |arguments: &[&str]| texts(&check(&atf_samples::folder(), arguments)).0;
     assert_eq!(status(&["sample-crashed"]), 0);
@@ -290,10 +298,14 @@ fn json_and_text_give_the_same_numbers() {
                 if count == 1 { "" } else { "s" }
             ))
         };
+        let verdict = match file["findings"][0]["rule"].as_str() {
+            Some("ATF-MANI-001") => "missing",
+            _ => file["verdict"].as_str().unwrap(),
+        };
         lines.push(format!(
             "{}: {}{}{}",
             file["path"].as_str().unwrap(),
-            file["verdict"].as_str().unwrap(),
+            verdict,
             counted("events", "event").unwrap_or_default(),
             counted("details", "detail").unwrap_or_default(),
         ));

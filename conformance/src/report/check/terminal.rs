@@ -37,6 +37,8 @@ impl<W: Write> Terminal<W> {
 impl<W: Write> Sink for Terminal<W> {
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
         let verdict = report.verdict();
+        let findings = report.findings();
+        let is_missing = findings.iter().any(|it| it.rule.id == "ATF-MANI-001");
         let style = Style::new().bold().fg_color(Some(
             match verdict {
                 Verdict::Accept => AnsiColor::Green,
@@ -49,7 +51,11 @@ impl<W: Write> Sink for Terminal<W> {
             self.out,
             "{}: {style}{}{style:#}",
             Printable(report.path.display()),
-            verdict.name()
+            if is_missing {
+                "missing"
+            } else {
+                verdict.name()
+            }
         )?;
         for (count, noun) in [(report.events, "event"), (report.details, "detail")] {
             if let Some(count) = count {
@@ -57,7 +63,7 @@ impl<W: Write> Sink for Terminal<W> {
             }
         }
         writeln!(self.out)?;
-        for finding in report.findings() {
+        for finding in findings {
             self.finding(finding)?;
         }
         Ok(())
