@@ -9,6 +9,7 @@ use atf::FileKind;
 use atf::rewrite::is_unfinished;
 use atf::session::{ProcessName, SessionReader, is_session};
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf::wire::RingHeader;
 use atf_conformance::command::repeated;
 
 use crate::output::Failure;
@@ -67,6 +68,11 @@ impl Target {
         let mut begin = Vec::new();
         let file = File::open(path).map_err(failed)?;
         file.take(4).read_to_end(&mut begin).map_err(failed)?;
+        if begin == RingHeader::MAGIC {
+            let what = "a thread's kill journal: give the thread's folder instead (`atf explain` reads \
+                        this file alone)";
+            return Err(Failure::Usage(format!("{}: {what}", path.display())));
+        }
         let extension = path.extension().unwrap_or_default();
         let is_named_so = ["atf", "ati2", "atd2"]
             .iter()

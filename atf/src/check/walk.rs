@@ -11,7 +11,7 @@ use super::{detail, index, manifest, thread};
 use crate::FileKind;
 use crate::detail::DetailReader;
 use crate::files::{
-    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, THREAD_FOLDER, has_extension, is_unfinished,
+    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOLDER, has_extension, is_unfinished,
 };
 use crate::index::IndexReader;
 use crate::session::is_session;
@@ -74,6 +74,11 @@ fn file(path: &Path, output: &mut dyn Output) {
         Ok(None) if named(DETAIL_FILE) => detail::file(path, DetailReader::open(path), output),
         Ok(Some(FileKind::Index)) => index::file(path, IndexReader::open(path), output),
         Ok(None) if named(INDEX_FILE) => index::file(path, IndexReader::open(path), output),
+        Ok(None) if named(RING_FILE) => output.unreadable(
+            path,
+            "a thread's kill journal: give the thread's folder instead (`atf explain` reads this file \
+             alone)",
+        ),
         Ok(None) => output.unreadable(
             path,
             "not an ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",

@@ -262,6 +262,13 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
     }
     fs::write(&ring, &whole).unwrap();
 
+    for command in ["check", "info", "dump", "report", "last"] {
+        let output = atf(folder.path(), &[command, "thread_5/ring.atf"]);
+        let (status, text, messages) = texts(&output);
+        let expected = "a thread's kill journal: give the thread's folder instead";
+        let told = [text, messages].concat();
+        assert!(status == 2 && told.contains(expected), "{told}");
+    }
     for path in [".", "thread_5"] {
         let events = lines(&written(
             folder.path(),
