@@ -11,7 +11,8 @@ const AFTER_HELP: &str = "\
 Each line shows the offset in the file, the bytes, the field and its value; then = and the meaning,
 or ! and the problem. Names, meanings and descriptions come from the format's spec. Each field is
 described where it first occurs. Without --events or --all, only the first 8 and the last 2 events
-are shown, and the first 64 bytes of data without fields; a line reports what is omitted.
+are shown, and the first 64 bytes of their stacks and payloads. Without --all, only the first 64
+bytes of other data without fields are shown. A line reports what is omitted.
 
 --json writes a line per field: record, seq, field, offset, size, bytes, value, meaning, problem.
 64-bit numbers are decimal strings.

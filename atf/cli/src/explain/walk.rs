@@ -10,7 +10,7 @@ use atf::check::Kind;
 use super::Selection;
 use super::bytes::Bytes;
 use super::row::{Heading, Row, Sink};
-use crate::format::{Decoded, Meaning, Shape, number_text};
+use crate::format::{Decoded, Meaning, Shape, number_json, number_text};
 use crate::info::Problem;
 use crate::output::{Failure, complain};
 use crate::text::Counted;
@@ -133,7 +133,7 @@ impl<'s> Walk<'s> {
             let (name, text, value) = match position {
                 Some(position) => {
                     let text = number_text(field, bytes);
-                    let value = text.clone().into();
+                    let value = number_json(bytes);
                     (format!("{}[{position}]", field.name), text, value)
                 }
                 None => (field.name.clone(), decoded.to_string(), decoded.json()),
@@ -172,11 +172,13 @@ impl<'s> Walk<'s> {
         self.stretch(end, name)
     }
 
-    /// Shows the bytes up to `end`. By default, shows only the first few.
+    /// Shows the bytes up to `end`. By default, shows only the first few; of selected events, shows
+    /// all.
     pub(super) fn stretch(&mut self, end: u64, name: &str) -> Result<(), Failure> {
         let start = self.place;
         let told = match self.selection {
             Selection::All => end,
+            Selection::Range(_) if matches!(name, "stack" | "payload") => end,
             _ => end.min(start.saturating_add(OPAQUE)),
         };
         while self.place < told {

@@ -66,8 +66,7 @@ impl<'a> Decoded<'a> {
             return self.bytes.escape_ascii().to_string().into();
         }
         match self.number() {
-            Some(number) if self.field.ty.size() == 8 => number.to_string().into(),
-            Some(number) => number.into(),
+            Some(_) => number_json(self.bytes),
             None => Hex(self.bytes).to_string().into(),
         }
     }
@@ -173,6 +172,14 @@ pub(crate) fn number_text(field: &Field, bytes: &[u8]) -> String {
         return format!("0x{number:0digits$x}");
     }
     number.to_string()
+}
+
+/// Returns a number in JSON: a 64-bit number as a decimal string.
+pub(crate) fn number_json(bytes: &[u8]) -> serde_json::Value {
+    match bytes.len() {
+        8 => number(bytes).to_string().into(),
+        _ => number(bytes).into(),
+    }
 }
 
 /// Decodes a little-endian number.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use atf::Wire;
 use atf_spec::layout::{Enum, Field, Layout, Record};
 
-pub(crate) use field::{Decoded, Meaning, number_text};
+pub(crate) use field::{Decoded, Meaning, number_json, number_text};
 
 /// The resolved layout of both wire versions.
 fn layout() -> &'static Layout {

@@ -215,6 +215,29 @@ fn events_are_selected_by_position_and_omissions_reported() {
     assert!(!text.contains("index_event "), "{text}");
 }
 
+#[test]
+fn all_bytes_of_a_selected_event_are_shown() {
+    let folder = TempDir::new().unwrap();
+    let details = [0, 1].map(|seq| DetailRecord::call(seq, 1000, 100));
+    let bytes = DetailFile::of(1, details.to_vec()).bytes();
+    fs::write(folder.path().join("d"), bytes).unwrap();
+    let text = clean(folder.path(), &["explain", "d"]);
+    assert!(text.contains("… 36 bytes left out"), "{text}");
+    let text = clean(folder.path(), &["explain", "d", "--events", "0"]);
+    let left_out = text.lines().filter(|line| line.starts_with('…'));
+    let left_out: Vec<_> = left_out.collect();
+    assert!(
+        matches!(left_out[..], [line] if line.contains("1 event left out")),
+        "{text}"
+    );
+    let text = clean(folder.path(), &["explain", "d", "--events", "0", "--json"]);
+    let fields = lines(&text);
+    let stack = fields.iter().filter(|field| field["field"] == "stack");
+    assert_eq!(stack.map(|field| number(&field["size"])).sum::<u64>(), 100);
+    let register = fields.iter().find(|field| field["field"] == "x_regs[7]");
+    assert_eq!(register.unwrap()["value"], (0x1111 * 7).to_string());
+}
+
 /// Writes a session of one thread whose writer was killed, with 20 events, 10 of them with details,
 /// all in the ring.
 fn killed(folder: &Path) {
