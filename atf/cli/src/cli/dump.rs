@@ -28,8 +28,9 @@ without anchors, or with events before the recording's start, are refused, as by
 clock.
 
 Text: seconds since the first event, thread, seq, kind, call depth, function, link to a detail
-event. Terminal control characters in names are escaped. A name longer than 4096 bytes is truncated
-to 4096 bytes, followed by its length (in JSON function_length).
+event; of a detail.atf on its own, what its details repeat of that. Terminal control characters in
+names are escaped. A name longer than 4096 bytes is truncated to 4096 bytes, followed by its length
+(in JSON function_length).
 JSON lines: 64-bit numbers and links are decimal strings, a missing link is null, enumerations are
 numbers, bytes are hexadecimal, and fields that the wire version lacks are omitted. The fields of
 a call are as recorded. thread is the id in the folder's name, function the name in the manifest.

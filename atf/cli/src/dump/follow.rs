@@ -446,6 +446,7 @@ impl Output<'_, '_> {
 
 /// Writes the events of a `detail.atf` as they arrive.
 fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path) -> Outcome {
+    let names = Names::of_file(dump.symbols)?;
     let mut follower = DetailFollower::new(path);
     let mut range = None;
     let mut left = dump.limit;
@@ -474,7 +475,8 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
         };
         if range.contains(&time) {
             let wire = follower.header().map_or(Wire::V1, |header| header.wire);
-            sink.detail(wire, &Detail::followed(&follower, event, false))?;
+            let detail = Detail::followed(&follower, event, false);
+            sink.detail(wire, &detail, &names)?;
             left -= 1;
         }
     }

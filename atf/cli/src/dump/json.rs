@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::detail::{Detail, PayloadHex};
 use super::lines::Lines;
+use super::names::Names;
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::json::{self, U64};
@@ -209,7 +210,12 @@ impl<W: Write> Sink for Json<W> {
         failure_of(&hex)
     }
 
-    fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
+    fn detail(
+        &mut self,
+        wire: Wire,
+        detail: &Detail<'_>,
+        _names: &Names<'_>,
+    ) -> Result<(), Failure> {
         let hex = detail.hex();
         json::line(&mut self.out, &DetailObject::new(wire, detail, &hex)?)?;
         failure_of(&hex)

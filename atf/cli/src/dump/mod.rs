@@ -124,7 +124,8 @@ pub(crate) trait Sink {
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
     /// Writes a detail event of a `detail.atf` that is dumped on its own.
-    fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure>;
+    fn detail(&mut self, wire: Wire, detail: &Detail<'_>, names: &Names<'_>)
+    -> Result<(), Failure>;
 
     /// Writes a call of a thread, or a return without a call.
     fn span(
@@ -323,6 +324,7 @@ impl Dump<'_> {
             Ok(reader) => reader,
             Err(error) => return Ok(damaged(&error)),
         };
+        let names = Names::of_file(self.symbols)?;
         let start_ns = reader.time_range()?.map(|(start_ns, _)| start_ns);
         let range = filter::times(self, start_ns)?;
         sink.start(Some(start_ns.unwrap_or(0)))?;
@@ -342,7 +344,7 @@ impl Dump<'_> {
             };
             if range.contains(&event.header.timestamp) {
                 let wire = reader.wire();
-                sink.detail(wire, &Detail::new(&reader, event, false))?;
+                sink.detail(wire, &Detail::new(&reader, event, false), &names)?;
                 left -= 1;
             }
         }

@@ -108,6 +108,11 @@ impl<'t> Names<'t> {
         Ok(Self::new(Known::Processes(processes)))
     }
 
+    /// Returns the names for a file on its own: those in the manifest at `path`, if there is one.
+    pub(crate) fn of_file(path: Option<&Path>) -> Result<Self, Failure> {
+        path.map_or_else(|| Ok(Self::none()), Self::in_file)
+    }
+
     /// Returns the names in the manifest at `path`.
     pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
         let manifest = Manifest::open(path).map_err(|error| Failure::Usage(error.to_string()))?;

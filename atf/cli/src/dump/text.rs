@@ -3,13 +3,14 @@
 use std::fmt;
 use std::io::Write;
 
-use atf::Wire;
 use atf::detail::FunctionPayload;
 use atf::spans::{Paired, SpanEnd};
 use atf::symbols::Function;
+use atf::{DetailEventType, Wire};
 
 use super::detail::Detail;
 use super::lines::Lines;
+use super::names::Names;
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::format::member;
@@ -180,9 +181,28 @@ impl<W: Write> Sink for Text<W> {
         }
     }
 
-    fn detail(&mut self, _wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
-        let since = self.time(detail.event.header.timestamp);
-        writeln!(self.out, "{since}")?;
+    fn detail(
+        &mut self,
+        _wire: Wire,
+        detail: &Detail<'_>,
+        names: &Names<'_>,
+    ) -> Result<(), Failure> {
+        let header = &detail.event.header;
+        let (thread, seq) = (header.thread_id, header.index_seq);
+        let since = self.time(header.timestamp);
+        let kind = match header.event_type {
+            DetailEventType::FUNCTION_CALL => "call",
+            DetailEventType::FUNCTION_RETURN => "return",
+            _ => "-",
+        };
+        write!(self.out, "{since} {thread:>4} {seq:>8} {kind:9}   -  ")?;
+        match detail.function()? {
+            Some(payload) => {
+                let function = names.get((0, payload.function_id));
+                writeln!(self.out, "{}", Shown(function))?;
+            }
+            None => writeln!(self.out, "-")?,
+        }
         self.details(detail)
     }
 

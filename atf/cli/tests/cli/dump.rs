@@ -282,6 +282,16 @@ fn names_can_come_from_another_manifest() {
         &["dump", "--symbols", "m", "thread_7/index.atf"],
     );
     assert!(text.contains("  own  detail 0"), "{text}");
+    let path = "thread_7/detail.atf";
+    for (arguments, function) in [
+        (&["dump", path][..], "0x06444fc100000001"),
+        (&["dump", "--symbols", "m", path], "own"),
+    ] {
+        let text = clean(folder.path(), arguments);
+        let expected =
+            format!("+0.000000000    7        0 call        -  {function}\n    detail 0: ");
+        assert!(text.starts_with(&expected), "{text}");
+    }
 }
 
 #[test]
