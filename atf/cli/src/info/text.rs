@@ -283,7 +283,7 @@ impl<W: Write> Text<W> {
         self.label("manifest")?;
         match &session.manifest {
             Some(manifest) => self.manifest(manifest)?,
-            None => writeln!(self.out, "none")?,
+            None => writeln!(self.out, "none (for names: --symbols MANIFEST)")?,
         }
         self.table(session)?;
         self.lost(&session.lost)?;
