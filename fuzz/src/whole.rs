@@ -225,8 +225,8 @@ fn followed(session: &SessionReader) {
         // A footer under a placeholder header, with bytes after it, may be an event's first half
         // to a follower.
         let is_certain = !index.header().is_placeholder() || index.bytes_after_footer() == 0;
-        let is_whole = is_whole(index.completeness(), &index.disagreements());
-        if is_whole && is_certain || end.is_finalized() {
+        let must_end = is_certain && is_whole(index.completeness(), &index.disagreements());
+        if must_end || end.is_finalized() {
             let expected = End::finalized(index.checksum(), None);
             same("followed", &(&all, expected), &(&given, end));
         } else {
