@@ -19,7 +19,12 @@ use atf::{DetailEventType, EventKind};
 const FOLDER: &str = "ATF_TEST_KILL_FOLDER";
 const RING: &str = "ATF_TEST_KILL_RING";
 const THREADS: u32 = 2;
-const KILLS: u64 = 50;
+
+/// Returns how often to kill a writer with a ring. `ATF_TEST_KILLS` sets another number.
+fn kills() -> u64 {
+    let set = std::env::var("ATF_TEST_KILLS").ok();
+    set.map_or(50, |kills| kills.parse().unwrap())
+}
 
 fn event(seq: u64) -> Event {
     Event::new(
@@ -159,7 +164,7 @@ fn check(thread: &ThreadReader) -> u64 {
 #[test]
 fn sigkill_loses_no_event_whose_call_had_returned() {
     let mut from_rings = 0;
-    for round in 0..KILLS {
+    for round in 0..kills() {
         let folder = tempfile::tempdir().unwrap();
         let said = kill(folder.path(), true, moment(round));
         let session = SessionReader::open(folder.path().join("session")).unwrap();
