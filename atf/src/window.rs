@@ -4,7 +4,7 @@ use std::mem;
 use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::source::Input;
+use crate::source::{Input, NEAR};
 use crate::sys::Turns;
 
 /// The size of the first window in bytes. A gap of at most this size does not count as a jump.
@@ -29,6 +29,8 @@ pub(crate) struct Window<'a> {
     /// All bytes, if they are in memory.
     memory: Option<&'a [u8]>,
     buffer: Buffer,
+    /// The offset from which the next hole is looked for.
+    hole_from: u64,
 }
 
 impl<'a> Window<'a> {
@@ -37,6 +39,7 @@ impl<'a> Window<'a> {
             input,
             memory: input.as_bytes(),
             buffer: Buffer::new(FIRST, LARGEST),
+            hole_from: 0,
         }
     }
 
@@ -75,6 +78,18 @@ impl<'a> Window<'a> {
         let view = self.view(offset);
         let most = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
         Ok(view.get(..most).unwrap_or(view))
+    }
+
+    /// Returns the number of bytes from `offset` that are in a hole, for a scan forward that has
+    /// found zeros there. Asks the source at most once per 64 KiB of data, and otherwise returns 0.
+    pub(crate) fn hole(&mut self, offset: u64) -> Result<u64> {
+        if offset < self.hole_from {
+            return Ok(0);
+        }
+        let data = self.input.next_data(offset)?;
+        let data = data.unwrap_or(self.input.size());
+        self.hole_from = data.saturating_add(NEAR);
+        Ok(data.saturating_sub(offset))
     }
 
     /// Returns the available bytes from `offset`.
@@ -286,8 +301,6 @@ impl Buffer {
 pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u64> {
     let mut buffer = Vec::new();
     let mut end = end;
-    // Skip the holes of a sparse file.
-    let mut is_first = true;
     while end > start {
         let size = end.saturating_sub(start).min(LARGEST);
         let chunk_start = end.saturating_sub(size);
@@ -311,12 +324,8 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         if let Some(last) = chunk.iter().rposition(|byte| *byte != 0) {
             return Ok(chunk_start.saturating_add(last as u64).saturating_add(1));
         }
-        end = if is_first {
-            input.stored_end(start, chunk_start)?
-        } else {
-            chunk_start
-        };
-        is_first = false;
+        // Skip the holes of a sparse file.
+        end = input.stored_end(start, chunk_start)?;
     }
     Ok(start)
 }

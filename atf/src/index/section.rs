@@ -163,7 +163,8 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFo
     let mut offset = header.events_offset;
     let mut best = Verdict::NoFooter;
     while offset < end && input.size().saturating_sub(offset) >= FOOTER_SIZE as u64 {
-        if *window.record(offset)? == IndexFooter::MAGIC {
+        let magic = *window.record(offset)?;
+        if magic == IndexFooter::MAGIC {
             let verdict = classify_at(input, header.wire, header.events_offset, offset)?;
             match (&best, &verdict) {
                 (_, Verdict::Verified(_)) => return Ok(verdict),
@@ -173,7 +174,11 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFo
                 _ => {}
             }
         }
-        offset = offset.saturating_add(EVENT_SIZE);
+        let hole = match magic {
+            [0, 0, 0, 0] => window.hole(offset)?,
+            _ => 0,
+        };
+        offset = event_end(offset, (hole / EVENT_SIZE).max(1));
     }
     Ok(best)
 }

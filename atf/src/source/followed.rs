@@ -58,4 +58,13 @@ impl ReadAt for Followed {
             .read(offset, buffer)
             .map_err(|error| io::Error::other(error.to_string()))
     }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        let end = self.input.size();
+        if offset >= end {
+            return Ok(Some(offset));
+        }
+        let data = self.input.next_data(offset).map_err(io::Error::other)?;
+        Ok(Some(data.unwrap_or(end)))
+    }
 }

@@ -9,6 +9,9 @@ use super::{AroundErrors, FileSource, OpenOptions, ReadAt, Reopened, Unreadable}
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::{self, Memory};
 
+/// The distance in bytes within which a search for holes is not worth a query.
+pub(crate) const NEAR: u64 = 64 << 10;
+
 /// The location of the bytes. In-memory bytes are a separate variant, so that lookups need no call
 /// through a pointer.
 enum Source {
@@ -229,26 +232,39 @@ impl Input {
         Ok(record)
     }
 
+    /// Returns the offset of the next stored byte at or after `offset`, or `None` if nothing more is
+    /// stored. See [`ReadAt::next_data`].
+    pub(crate) fn next_data(&self, offset: u64) -> Result<Option<u64>> {
+        let Source::Other(source) = &self.source else {
+            return Ok(Some(offset));
+        };
+        let data = source.next_data(offset);
+        let data = data.map_err(|error| self.failed(offset, error))?;
+        // Do not rely on the source to advance.
+        Ok(data.map(|data| data.max(offset)))
+    }
+
     /// Returns the offset between `start` and `end` after which there is only a hole. The result
     /// may be up to 64 KiB too large.
     pub(crate) fn stored_end(&self, start: u64, end: u64) -> Result<u64> {
-        const NEAR: u64 = 64 << 10;
-        let Source::Other(source) = &self.source else {
-            return Ok(end);
+        let stored_in = |start, end| -> Result<Option<u64>> {
+            let data = self.next_data(start)?;
+            Ok(data.filter(|data| *data < end))
         };
-        let is_stored = |offset| match source.next_data(offset) {
-            Ok(data) => Ok(data.filter(|data| *data < end)),
-            Err(error) => Err(self.failed(offset, error)),
+        let (mut end, mut step) = (end, NEAR);
+        // Double the steps backward, so that one query is enough if there is no hole.
+        let mut stored = loop {
+            let offset = end.saturating_sub(step).max(start);
+            match stored_in(offset, end)? {
+                Some(data) => break data,
+                None if offset == start => return Ok(start),
+                None => (end, step) = (offset, step.saturating_mul(2)),
+            }
         };
-        let Some(mut stored) = is_stored(start)? else {
-            return Ok(start);
-        };
-        let mut end = end;
         while end.saturating_sub(stored) > NEAR {
             let middle = stored.midpoint(end);
-            match is_stored(middle)? {
-                // Do not rely on the source to advance: `max` makes the range shrink at each step.
-                Some(data) => stored = data.max(middle),
+            match stored_in(middle, end)? {
+                Some(data) => stored = data,
                 None => end = middle,
             }
         }

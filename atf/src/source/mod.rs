@@ -17,7 +17,7 @@ pub use file::FileSource;
 pub(crate) use followed::Tail;
 pub(crate) use growing::Growing;
 pub(crate) use identity::Identity;
-pub(crate) use input::Input;
+pub(crate) use input::{Input, NEAR};
 pub(crate) use options::MANIFEST_LIMIT;
 pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;

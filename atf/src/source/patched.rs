@@ -32,4 +32,11 @@ impl ReadAt for Patched {
             _ => self.file.read(offset, buffer).map_err(io::Error::other),
         }
     }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        if offset < HEADER_SIZE as u64 {
+            return Ok(Some(offset));
+        }
+        self.file.next_data(offset).map_err(io::Error::other)
+    }
 }

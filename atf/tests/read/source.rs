@@ -354,9 +354,10 @@ fn bytes_that_are_only_part_of_a_source_are_not_used() {
     assert_eq!(events(&index), expected(&file));
 }
 
-/// A 1 TiB file that consists of a header and a hole, and a counter of the bytes read.
+/// A file of 1 TiB and one byte with few stored parts, and a counter of the bytes read.
 struct Sparse {
-    header: Vec<u8>,
+    /// The offset and the bytes of each part.
+    parts: Vec<(u64, Vec<u8>)>,
     read: AtomicU64,
 }
 
@@ -364,35 +365,49 @@ struct Shared(Arc<Sparse>);
 
 impl ReadAt for Shared {
     fn size(&self) -> u64 {
-        1 << 40
+        (1 << 40) + 1
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0
-            .read
-            .fetch_add(buffer.len() as u64, Ordering::Relaxed);
-        let read = self.0.read.load(Ordering::Relaxed);
+        let left = usize::try_from(self.size() - offset).unwrap();
+        let size = left.min(buffer.len());
+        let buffer = &mut buffer[..size];
+        let read = self.0.read.fetch_add(size as u64, Ordering::Relaxed);
         if read > 8 << 20 {
             return Err(io::Error::other("it reads the hole"));
         }
         buffer.fill(0);
-        (&self.0.header[..]).read_at(offset, buffer)?;
-        Ok(buffer.len())
+        for (start, part) in &self.0.parts {
+            let place = usize::try_from(start.saturating_sub(offset)).unwrap();
+            if let Some(rest) = buffer.get_mut(place..) {
+                (&part[..]).read_at(offset.saturating_sub(*start), rest)?;
+            }
+        }
+        Ok(size)
     }
 
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
-        Ok((offset < self.0.header.len() as u64).then_some(offset))
+        let mut parts = self.0.parts.iter();
+        let next = parts.find(|(start, part)| start + part.len() as u64 > offset);
+        Ok(next.map(|(start, _)| offset.max(*start)))
     }
 }
 
 #[test]
-fn the_hole_at_the_end_of_a_sparse_file_is_not_read() {
-    for header in [
-        IndexFile::finalized(1, 3).placeholder().without_footer(),
-        IndexFile::finalized(2, 3).placeholder().without_footer(),
-    ] {
+fn the_holes_of_a_sparse_file_are_not_read() {
+    let files = [1, 2].map(|version| IndexFile::finalized(version, 3).placeholder());
+    let at_its_end = vec![];
+    let before_a_byte = vec![(1 << 40, b"x".to_vec())];
+    let around_zeros = vec![(1 << 38, vec![0; 1 << 20]), (1 << 39, vec![0; 9])];
+    let all = [&around_zeros[..], &before_a_byte].concat();
+    let cases = [at_its_end, before_a_byte, around_zeros, all];
+    for (file, parts) in files
+        .iter()
+        .flat_map(|file| cases.iter().map(move |case| (file, case)))
+    {
         let read = AtomicU64::new(0);
-        let source = Arc::new(Sparse { header, read });
+        let parts = [&[(0, file.without_footer())], &parts[..]].concat();
+        let source = Arc::new(Sparse { parts, read });
         let index = IndexReader::from_source(Shared(source.clone())).unwrap();
         assert_eq!(index.event_count(), 3);
         let read = source.read.load(Ordering::Relaxed);
