@@ -52,7 +52,10 @@ impl SalvagedDetails {
                 None
             };
             let Some(seq) = seq else {
-                offset = offset.saturating_add(1);
+                // A header may begin in a hole if it ends after it.
+                let hole = if size == 0 { window.hole(offset)? } else { 0 };
+                let skipped = hole.saturating_sub(HEADER_SIZE.saturating_sub(1));
+                offset = offset.saturating_add(skipped.max(1));
                 continue;
             };
             let event = DetailEvent {

@@ -28,13 +28,18 @@ fn recovered(index: &[u8], detail: &[u8]) -> (Places, Report) {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
     places.put("in/thread_7/detail.atf", detail);
+    let report = salvaged(&places);
+    (places, report)
+}
+
+fn salvaged(places: &Places) -> Report {
     let options = RecoverOptions::default().salvage(true);
     let (out, again) = (places.path("out"), places.path("again"));
     let report = recover(places.path("in"), &out, &options).unwrap();
     let second = recover(&out, &again, &options).unwrap();
     assert!(!second.changed(), "{second}");
     assert_eq!(files(&out), files(&again));
-    (places, report)
+    report
 }
 
 fn thread(report: &Report) -> &ThreadReport {
@@ -123,6 +128,28 @@ fn bytes_that_look_like_a_detail_do_not_displace_found_details() {
     let first = &dropped[0];
     assert_eq!((first.why, first.count), (DropReason::Overlap, 1));
     assert_eq!((first.offset, first.size), (second as u64, CALL as u64));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_detail_after_a_hole_is_found_without_reading_the_hole() {
+    use std::os::unix::fs::FileExt as _;
+
+    const HOLE: u64 = 1 << 40;
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", index(6));
+    let mut details = calls(2);
+    // The length is 0x100, so its first byte is 0 and may be in the hole.
+    details[1].payload.resize(0x100 - 24, 7);
+    let last = DetailFile::of(1, details.split_off(1)).section();
+    let first = DetailFile::of(1, details).placeholder().without_footer();
+    places.put("in/thread_7/detail.atf", &first);
+    let path = places.path("in/thread_7/detail.atf");
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.write_all_at(&last[1..], HOLE).unwrap();
+    let report = salvaged(&places);
+    assert_eq!(with_details(&places), [0, 3]);
+    assert_eq!(found(&report), [HOLE - 1], "{report}");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use atf::ErrorKind;
@@ -210,6 +210,16 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     let mut other = File::create(session.join("thread_1/index.atf"))?;
     other.seek(SeekFrom::Start((1 << 40) - 1))?;
     other.write_all(b"x")?;
+    // Write files whose holes are followed by a torn event and a torn detail.
+    thread(session, 2)?;
+    let detail = DetailFile::finalized(1, 3).placeholder().without_footer();
+    fs::write(session.join("thread_2/detail.atf"), detail)?;
+    for name in ["thread_2/index.atf", "thread_2/detail.atf"] {
+        let file = File::options().write(true).open(session.join(name))?;
+        file.write_all_at(b"x", 1 << 40)?;
+    }
+    // Reading a hole of 1 TiB would take hours.
+    limit(Resource::Cpu, 30)?;
     if has_bug {
         let file = File::open(&index)?;
         io::copy(&mut file.take(2 * READ), &mut io::sink())?;
@@ -219,9 +229,16 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     holds(count == EVENTS, format!("{count} events"))?;
     let opened = SessionReader::open(session).map_err(io::Error::other)?;
     let count = opened.summary().index_events;
-    holds(count == EVENTS, format!("{count} events of the session"))?;
+    holds(
+        count == 2 * EVENTS,
+        format!("{count} events of the session"),
+    )?;
     let count = recovered(session, out)?;
-    holds(count == EVENTS, format!("{count} events are recovered"))?;
+    holds(count == 2 * EVENTS, format!("{count} events are recovered"))?;
+    let options = RecoverOptions::default().salvage(true);
+    let report = recover(session, out.with_extension("salvaged"), &options);
+    let count = report.map_err(io::Error::other)?.events();
+    holds(count == 2 * EVENTS, format!("{count} events are salvaged"))?;
     let read = read_so_far()?.saturating_sub(before);
     holds(read <= READ, format!("{read} bytes are read"))?;
     let copy = fs::metadata(out.join("unreadable/thread_1/index.atf"))?;
