@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
-use atf::rewrite::{DropReason, Note, NoteKind, RecoverOptions, Report, ThreadReport};
+use atf::rewrite::{DropReason, Note, NoteKind, Place, RecoverOptions, Report, ThreadReport};
 use atf::session::ProcessName;
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -171,7 +171,9 @@ fn leaves_some_behind(report: &Report) -> bool {
     let is_salvageable =
         |why: DropReason| matches!(why, DropReason::AfterHole | DropReason::AfterFramingProblem);
     let has_damaged_header = |thread: &ThreadReport| {
-        thread.not_recovered.is_some() || thread.notes.count(NoteKind::DetailFileUnreadable) > 0
+        let is_damaged = |place: &Place| place.field.starts_with("header.");
+        thread.not_recovered.as_ref().is_some_and(is_damaged)
+            || thread.notes.count(NoteKind::DetailFileUnreadable) > 0
     };
     let has_gap_before_ring = |thread: &ThreadReport| {
         let mut notes = thread.notes.iter();
