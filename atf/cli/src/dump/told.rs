@@ -1,6 +1,6 @@
 //! Reports each problem of a trace once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -52,11 +52,8 @@ pub(crate) fn tell_unverified(threads: usize) {
 /// status, because the events in the files are intact, and no copy of the trace contains the lost
 /// events.
 pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
-    let dumped = |session: usize, id| {
-        let mut places = ready.threads.iter();
-        let is_it = |it: &&ThreadPlace| it.process as usize == session && it.name.id == id;
-        places.find(is_it).map(|place| place.name)
-    };
+    let place = |it: &ThreadPlace| ((it.process as usize, it.name.id), it.name);
+    let dumped: HashMap<_, _> = ready.threads.iter().map(place).collect();
     let sessions = trace.sessions();
     let counts = trace.processes().iter().map(|it| it.sessions().len());
     let mut counts: Vec<usize> = counts.collect();
@@ -69,7 +66,8 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
         let manifests: Vec<_> = of_process
             .filter_map(|session| session.manifest())
             .collect();
-        let name_of = |id| (first..first + count).find_map(|session| dumped(session, id));
+        let name_of =
+            |id| (first..first + count).find_map(|session| dumped.get(&(session, id)).copied());
         let session = u32::try_from(first).unwrap_or(u32::MAX);
         let time = |ns| ready.clocks.time(session, ns);
         let (times, origin_ns) = (ready.filter.times(), ready.origin_ns());
