@@ -28,11 +28,14 @@ pub(crate) use segments::{problems, threads};
 
 /// The maximum number of process folders that an error lists.
 const MOST_NAMED: usize = 100;
+/// The maximum number of threads without a folder, because a hostile manifest can list one for every
+/// nine bytes.
+const MOST_MISSING: usize = 16_384;
 
 /// A reader for a session: a folder with `manifest.json` and a `thread_N` folder for each thread.
 ///
-/// A session's threads are those with a folder and those listed in the manifest. A problem in the
-/// manifest or in one thread never prevents other threads from being read. [`ThreadEntry::open`]
+/// A session's threads are those with a folder and those listed in the manifest, of which at most
+/// 16,384 without a folder are included. A problem in the manifest or in one thread never prevents other threads from being read. [`ThreadEntry::open`]
 /// opens a thread's files, and dropping the reader closes them, so a session may have more threads
 /// than a process may have open files.
 ///
@@ -496,12 +499,14 @@ fn entries(
         .flat_map(|m| &m.threads)
         .map(|t| t.id)
         .collect();
+    let most = folders.len().saturating_add(MOST_MISSING);
     for id in &listed {
         // A folder with another name can have this id, too: `thread_01` is also thread 1.
-        if folders
-            .range((*id, String::new())..)
-            .next()
-            .is_none_or(|((next, _), _)| next != id)
+        if folders.len() < most
+            && folders
+                .range((*id, String::new())..)
+                .next()
+                .is_none_or(|((next, _), _)| next != id)
         {
             folders.insert((*id, format!("{THREAD_FOLDER}{id}")), Presence::Missing);
         }

@@ -118,6 +118,18 @@ fn the_manifest_adds_threads_without_a_folder_and_never_removes_one() {
 }
 
 #[test]
+fn few_of_the_threads_that_a_hostile_manifest_adds_are_kept() {
+    let folder = session(&[0, 20_000]);
+    let ids = (0..30_000).map(|id| format!(r#"{{"id":{id}}}"#));
+    let manifest = format!(r#"{{"threads":[{}]}}"#, ids.collect::<Vec<_>>().join(","));
+    fs::write(folder.path().join("manifest.json"), manifest).unwrap();
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(session.threads().len(), 2 + 16_384);
+    assert_eq!(session.threads().last().map(ThreadEntry::id), Some(20_000));
+    assert_eq!(session.manifest().unwrap().threads.len(), 30_000);
+}
+
+#[test]
 fn a_broken_manifest_prevents_reading_no_thread() {
     for text in ["", "\u{feff}{}", "{\"threads\": 7}", "no json"] {
         let folder = session(&[0, 1]);
