@@ -882,8 +882,9 @@ typedef struct AtfSessionFacts {
 
 /**
  * Sets the size limit of manifest.json for sessions opened from now on, in the whole program;
- * default 256 MiB. A larger manifest counts as unreadable: events can be read, names cannot, and
- * atf_session_problem reports why. Reading a manifest takes up to 64 times its size in memory.
+ * default 64 MiB. A larger manifest counts as unreadable: events can be read, names cannot, and
+ * atf_session_problem reports why. A manifest can take up to 40 times its size in memory; if the
+ * system refuses that much, it also counts as unreadable.
  */
 void atf_set_manifest_limit(uint64_t bytes);
 

@@ -2,20 +2,23 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::hint::black_box;
 use std::io;
 use std::path::Path;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::generated::TimingAnchorObject;
-use super::json::{Members, Place, Reader};
+use super::json::{Members, Place, Reader, Strict};
 use super::{Manifest, ManifestThread};
 use crate::clock::{MediaTime, TimingAnchor};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Input, MANIFEST_LIMIT, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// The memory, in multiples of a manifest's size, that reading, checking and rewriting it may take.
+const MEMORY: u64 = 40;
+
 impl Manifest {
     /// Parses as much as possible, and lists whatever is unreadable in
     /// [`problems`](Self::problems).
@@ -49,8 +52,8 @@ impl Manifest {
     }
 
     /// The size limit in bytes for reading files, unless
-    /// [`manifest_limit`](OpenOptions::manifest_limit) sets another limit: 256 MiB, enough for the
-    /// names of about two million functions.
+    /// [`manifest_limit`](OpenOptions::manifest_limit) sets another limit: 64 MiB, enough for the
+    /// names of about 500,000 functions.
     pub const LIMIT: u64 = MANIFEST_LIMIT;
 
     /// Reads a file and parses it like [`parse`](Self::parse).
@@ -130,7 +133,14 @@ fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     if found > limit {
         return Err(file.error(ErrorKind::ManifestTooLarge { found, limit }));
     }
+    // Not every later allocation can report a failure, so a manifest that they could not all serve
+    // is not read. The black box keeps the compiler from removing an allocation without a use.
+    let most = usize::try_from(found.saturating_mul(MEMORY)).unwrap_or(usize::MAX);
     let mut bytes = Vec::new();
+    if black_box(&mut bytes).try_reserve_exact(most).is_err() {
+        return Err(Error::out_of_memory().with_path(file.path()));
+    }
+    bytes = Vec::new();
     loop {
         let start = bytes.len();
         let left = found.saturating_sub(start as u64);
@@ -170,7 +180,7 @@ pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> 
     let valid = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
         // Skip values such as 1e999, which are well-formed, but which would make strict parsers
         // reject the new file.
-        serde_json::from_str::<Value>(raw.get()).ok()?;
+        serde_json::from_str::<Strict>(raw.get()).ok()?;
         Some((key.to_string(), (*raw).to_owned()))
     };
     once.map(valid).collect()

@@ -3,7 +3,7 @@
 use crate::sys::MapPermit;
 
 /// The default size limit for a manifest in bytes.
-pub(crate) const MANIFEST_LIMIT: u64 = 256 << 20;
+pub(crate) const MANIFEST_LIMIT: u64 = 64 << 20;
 
 /// Options for opening files, passed to `open_with` of [`IndexReader`](crate::index::IndexReader),
 /// [`DetailReader`](crate::detail::DetailReader), [`ThreadReader`](crate::thread::ThreadReader) and
@@ -91,8 +91,8 @@ impl OpenOptions {
     /// [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT). A larger manifest counts as
     /// unreadable: events are read without it, and
     /// [`Manifest::problems`](crate::manifest::Manifest::problems) reports
-    /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes up to 64
-    /// times its size in memory.
+    /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). A manifest can take up to 40
+    /// times its size in memory; if the system refuses that much, it also counts as unreadable.
     #[must_use]
     pub const fn manifest_limit(mut self, bytes: u64) -> Self {
         self.manifest_limit = bytes;

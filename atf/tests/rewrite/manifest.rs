@@ -173,6 +173,24 @@ fn additions_from_another_manifest_are_written() {
 }
 
 #[test]
+fn unknown_keys_stay_unless_a_strict_parser_would_refuse_a_value() {
+    const KEPT: &str = r#""note": {"a": [1, -2, 0.5, "b", null, true, [], {}]}"#;
+    for (other, is_there) in [
+        ("[{\"a\": 1e999}]", false),
+        (r#"["\ud800"]"#, false),
+        ("[1e9]", true),
+    ] {
+        let keys = format!(r#"{KEPT}, "other": {other}, "clock_type""#);
+        let places = session(&manifest(r#""clock_type""#, &keys));
+        recovered(&places, None);
+        let text =
+            String::from_utf8_lossy(&files(&places.path("out"))["manifest.json"]).into_owned();
+        let is_kept = [KEPT, other].map(|value| text.contains(value));
+        assert_eq!(is_kept, [is_there; 2], "{text}");
+    }
+}
+
+#[test]
 fn a_correct_manifest_is_scrubbed_of_unknown_keys() {
     let own = manifest(r#""clock_type""#, r#""note": "hunter2!", "clock_type""#);
     let places = session(&own);

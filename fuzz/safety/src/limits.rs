@@ -64,7 +64,7 @@ impl Case {
         match self {
             Self::Files => files(&session, &out, has_bug),
             Self::Size => size(&session, &out, has_bug),
-            Self::Memory => memory(&session, has_bug),
+            Self::Memory => memory(&session, &out, has_bug),
             Self::Holes => holes(&session, &out, has_bug),
             Self::Deep => deep(&session, &out, has_bug),
             Self::Names => names(&session, folder, has_bug),
@@ -142,12 +142,33 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     holds(!out.exists(), "output is left")
 }
 
-fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
+fn memory(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
+    limit(Resource::As, 256 << 20)?;
     let manifest = session.join("manifest.json");
-    // Write a list of 12 million values of 16 bytes each.
-    let mut file = io::BufWriter::new(File::create(&manifest)?);
-    write!(file, "{{\"threads\": [{}0]}}", "0,".repeat(12_000_000))?;
-    file.flush()?;
+    let expected = ErrorKind::Io(io::ErrorKind::OutOfMemory);
+    // Write 12 million values, each of which takes at least 16 bytes if it is kept.
+    for key in ["threads", "unknown"] {
+        let mut file = io::BufWriter::new(File::create(&manifest)?);
+        write!(file, "{{\"{key}\": [{}0]}}", "0,".repeat(12_000_000))?;
+        file.flush()?;
+        drop(file);
+        if has_bug {
+            let size = usize::try_from(fs::metadata(&manifest)?.len()).unwrap_or(usize::MAX);
+            std::hint::black_box(vec![0_u128; size]);
+        }
+        let opened = SessionReader::open(session).map_err(io::Error::other)?;
+        let problem = opened
+            .manifest()
+            .and_then(|manifest| manifest.problems.first().cloned());
+        let kind = problem.map(|problem| problem.kind().clone());
+        holds(
+            kind == Some(expected.clone()),
+            format!("the error of a manifest with {key} is {kind:?}"),
+        )?;
+        let count = recovered(session, out)?;
+        holds(count == EVENTS, format!("{count} events are recovered"))?;
+        fs::remove_dir_all(out)?;
+    }
     // Write a detail with a sparse payload of almost 4 GiB.
     let detail = DetailFile::finalized(1, 1).placeholder().without_footer();
     let mut file = File::create(session.join("thread_0/detail.atf"))?;
@@ -155,21 +176,7 @@ fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     file.write_all(&u32::MAX.to_le_bytes())?;
     file.set_len(64 + u64::from(u32::MAX))?;
     drop(file);
-    limit(Resource::As, 256 << 20)?;
-    if has_bug {
-        let size = usize::try_from(fs::metadata(&manifest)?.len()).unwrap_or(usize::MAX);
-        std::hint::black_box(vec![0_u128; size]);
-    }
     let opened = SessionReader::open(session).map_err(io::Error::other)?;
-    let problem = opened
-        .manifest()
-        .and_then(|manifest| manifest.problems.first().cloned());
-    let kind = problem.map(|problem| problem.kind().clone());
-    let expected = ErrorKind::Io(io::ErrorKind::OutOfMemory);
-    holds(
-        kind == Some(expected.clone()),
-        format!("the manifest's error is {kind:?}"),
-    )?;
     let count = opened.summary().index_events;
     holds(count == EVENTS, format!("{count} events"))?;
     let detail = DetailReader::open(session.join("thread_0/detail.atf"));

@@ -366,7 +366,7 @@ static void reading(const char *folder, const char *sample) {
     TRUE(strstr(atf_session_problem(session, 0), "manifest limit of 10") != NULL);
     TRUE(atf_session_thread_count(session) > 0);
     SAYS(ATF_OK, atf_session_close(session));
-    atf_set_manifest_limit(256u << 20);
+    atf_set_manifest_limit(64u << 20);
     SAYS(ATF_OK, atf_session_open(sample, 0, &session));
     SAYS(ATF_NONE, atf_session_open_thread(session, 99, &thread));
     SAYS(ATF_OK, atf_session_open_thread(session, 0, &thread));

@@ -22,7 +22,7 @@ const RING: &str = "thread_7/ring.atf";
 const MANIFEST: &str = "manifest.json";
 
 /// All hostile traces.
-pub const INPUTS: [Input; 25] = [
+pub const INPUTS: [Input; 26] = [
     Input {
         name: "nothing",
         make: |_| vec![(INDEX.into(), IndexFile::finalized(1, 1).bytes())],
@@ -118,6 +118,10 @@ pub const INPUTS: [Input; 25] = [
     Input {
         name: "manifest-one-key",
         make: |size| keys(size, false),
+    },
+    Input {
+        name: "manifest-values",
+        make: |size| manifest(&format!(r#"[],"own":[{}0]}}"#, "[0],".repeat(size / 4))),
     },
     Input {
         name: "manifest-symbols",
