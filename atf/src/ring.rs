@@ -36,7 +36,7 @@ pub(crate) struct Snapshot {
     thread_id: u32,
     index: Area,
     detail: Area,
-    /// The maximum number of bytes that a file may lack before its area.
+    /// The maximum number of bytes that a file with a whole header may lack before its area.
     most_missing: u64,
 }
 
@@ -246,7 +246,8 @@ impl Snapshot {
             return Err(error.with_field(area.file));
         };
         let (found, min, max) = (area.start, HEADER_SIZE as u64, file.size());
-        if found < min || found.saturating_sub(max) > self.most_missing {
+        let most_missing = if max < min { 0 } else { self.most_missing };
+        if found < min || found.saturating_sub(max) > most_missing {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(area.start_field));
         }

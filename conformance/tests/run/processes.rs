@@ -54,7 +54,13 @@ fn the_search_for_processes_finds_one() {
         .current_dir(&bench.cases)
         .spawn()
         .unwrap();
-    let found = processes_of(&bench.cases);
+    // A process that is just being started has no command line yet.
+    let found = loop {
+        let found = processes_of(&bench.cases);
+        if found != [""] {
+            break found;
+        }
+    };
     sleep.kill().unwrap();
     sleep.wait().unwrap();
     assert_eq!(found, ["sleep 1000 "]);

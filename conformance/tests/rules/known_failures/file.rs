@@ -444,13 +444,10 @@ fn the_reason_for_a_missing_footer_is_given_if_it_is_known() {
     });
     assert_eq!(placeholder, "no footer: the file was not finalized");
     let all = said(&|t| t.cut(INDEX, 256));
-    let left_out = "no footer after the events: the writer omitted it, or the file was truncated";
-    assert_eq!(all, left_out);
+    let afterwards = "no footer: the file was truncated or damaged after it was finalized";
+    assert_eq!(all, afterwards);
     let some = said(&|t| t.cut(INDEX, 192));
-    assert_eq!(
-        some,
-        "no footer: the file was truncated; 4 of 6 events are left"
-    );
+    assert_eq!(some, format!("{afterwards}; 4 of 6 events are left"));
     let more = said(&|t| {
         t.index(|file| file.header_count = 2);
         t.cut(INDEX, 256);
