@@ -34,10 +34,10 @@ const MOST_MISSING: usize = 16_384;
 
 /// A reader for a session: a folder with `manifest.json` and a `thread_N` folder for each thread.
 ///
-/// A session's threads are those with a folder and those listed in the manifest, of which at most
-/// 16,384 without a folder are included. A problem in the manifest or in one thread never prevents
-/// other threads from being read. [`ThreadEntry::open`] opens a thread's files, and dropping the
-/// reader closes them, so a session may have more threads than a process may have open files.
+/// A session's threads are those with a folder, and at most 16,384 others that the manifest lists.
+/// A problem in the manifest or in one thread never prevents other threads from being read.
+/// [`ThreadEntry::open`] opens a thread's files, and dropping the reader closes them, so a session
+/// may have more threads than a process may have open files.
 ///
 /// A `session_…` folder with a single `pid_N` folder is opened as that process.
 ///

@@ -14,12 +14,12 @@ use crate::settings::Settings;
 pub(crate) struct Found {
     /// `None` if the module is not recorded.
     functions: Option<Functions>,
-    /// What is wrong with the module's names.
+    /// The problem with the module's names.
     complaint: Option<String>,
 }
 
 impl Found {
-    /// Reports what is wrong with the names of a module whose function was called.
+    /// Reports the problem with the names of a module whose function was called.
     pub(crate) fn told(self) -> Option<Functions> {
         self.complaint.as_deref().inspect(|text| complain(text));
         self.functions
@@ -56,7 +56,7 @@ pub(crate) fn of(path: &Path, build_id: &str, settings: &'static Settings) -> Fo
     }
 }
 
-/// The functions with marks, by offset, and what is wrong with the names of the others.
+/// The functions with marks, by offset, and the problem with the names of the others.
 type Marked = (Vec<(u32, Marks)>, Option<String>);
 
 fn marked(path: &Path, build_id: &str, settings: &Settings) -> Result<Marked, String> {

@@ -146,7 +146,7 @@ fn memory(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     limit(Resource::As, 256 << 20)?;
     let manifest = session.join("manifest.json");
     let expected = ErrorKind::Io(io::ErrorKind::OutOfMemory);
-    // Write 12 million values, each of which takes at least 16 bytes if it is kept.
+    // Write 12 million values. If kept, each takes at least 16 bytes.
     for key in ["threads", "unknown"] {
         let mut file = io::BufWriter::new(File::create(&manifest)?);
         write!(file, "{{\"{key}\": [{}0]}}", "0,".repeat(12_000_000))?;

@@ -68,7 +68,7 @@ All events are verified as they are read. Problems are written to standard error
 after all events that can be read: a checksum mismatch, an unfinalized or damaged file, a gap,
 links to lost details, a manifest that cannot be trusted, a folder name without a thread id. A
 partial dump (--from, --to, --last, --limit) reports that no checksum was compared. Details are read
-only with --details: else, damage inside a finalized detail.atf is reported by `atf info`.
+only with --details. `atf info` reports damage inside a finalized detail.atf.
 
 Exit status: 0, even if no event matches; 1 such a problem was found, but not for events that the
 manifest counts as lost or unwritten; 2 usage, or a path that could not be read.

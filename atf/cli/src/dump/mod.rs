@@ -474,9 +474,10 @@ impl<S: Sink> Output<'_, S> {
         }
         for ((thread, is_foreign), (seq, count)) in &self.dangling {
             let events = Counted(*count, "event");
-            let what = match is_foreign {
-                true => "details that do not belong to their events:",
-                false => "missing details of",
+            let what = if *is_foreign {
+                "details that do not belong to their events:"
+            } else {
+                "missing details of"
             };
             complain(format_args!(
                 "thread {thread}: {what} {events}, first events[{seq}]"
