@@ -9,7 +9,7 @@ use std::{fs, thread};
 use atf_safety::Shard;
 use atf_safety::exhaustive::{self, Library, Scope, Session, Tally, unnoticed};
 
-use super::Part;
+use super::{Part, page};
 
 /// Options of `exhaustive`.
 #[derive(clap::Args)]
@@ -61,7 +61,17 @@ pub(super) fn run(options: &Options) -> ExitCode {
     if !is_listed {
         println!("fault: {} is outdated; expected:\n{text}", list.display());
     }
-    if tally.faults.is_empty() && manifests.faults.is_empty() && is_listed {
+    let is_stated = options.part.shard != Shard::WHOLE
+        || match scope {
+            Scope::Quick => page::states(&[
+                format!("{} cuts of {} files", tally.cuts, files.len()),
+                format!("{} flips; {} of", tally.flips, tally.recovered),
+                format!("{} cuts and {} flips", manifests.cuts, manifests.flips),
+                format!("{} distinct manifests", sessions.len()),
+            ]),
+            Scope::All => page::states(&[format!("`--all`: {} flips", tally.flips)]),
+        };
+    if tally.faults.is_empty() && manifests.faults.is_empty() && is_listed && is_stated {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

@@ -15,6 +15,8 @@ use atf_safety::faults::{
 use clap::ValueEnum;
 use tempfile::TempDir;
 
+use super::page;
+
 /// Options of `faults`.
 #[derive(clap::Args)]
 pub(super) struct Options {
@@ -92,18 +94,25 @@ fn all(options: &Options) -> io::Result<bool> {
         |path: &Path, out: &Path, options: &RecoverOptions<'_>| recover(path, out, options);
     tell("recover", start, &recovering(layer, &recovers, usize::MAX)?);
     let start = Instant::now();
-    tell("bad sectors", start, &sectors(layer, &recovers)?);
+    let bad_sectors = sectors(layer, &recovers)?;
+    tell("bad sectors", start, &bad_sectors);
     let start = Instant::now();
     tell("writers of files", start, &writing(layer)?);
     let start = Instant::now();
-    tell("writers on a full disk", start, &disk_full_in_memory());
+    let in_memory = disk_full_in_memory();
+    tell("writers on a full disk", start, &in_memory);
     let start = Instant::now();
     let disks = format!("disks of 1 to {} pages", options.disks);
     match disk_full_on_tmpfs(options.disks)? {
         Some(tally) => tell(&disks, start, &tally),
         None => println!("SKIPPED: {disks}: cannot mount a file system here"),
     }
-    Ok(is_good)
+    // The number of calls depends on the system, so the page does not state it.
+    Ok(is_good
+        & page::states(&[
+            format!("is searched once: {} runs", bad_sectors.runs),
+            format!("{} runs of writers in memory", in_memory.runs),
+        ]))
 }
 
 /// Copies a session, with zeros in place of unreadable sectors.

@@ -6,9 +6,12 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use atf_safety::hostile::{self, GROWTH, INPUTS, Input};
+use atf_safety::hostile::{
+    self, FIXED, GROWTH, INPUTS, Input, PER_BYTE, PER_MANIFEST_BYTE, PER_THREAD_BYTE,
+};
 use tempfile::TempDir;
 
+use super::page;
 use crate::MEMORY;
 
 /// Options of `hostile`.
@@ -77,6 +80,13 @@ fn all(options: &Options) -> io::Result<bool> {
         INPUTS.len(),
         options.size
     );
+    is_good &= page::states(&[
+        format!("{} traces of 1 MiB", INPUTS.len()),
+        format!(
+            "{} MiB plus {PER_BYTE} bytes per byte of the trace ({PER_MANIFEST_BYTE} in a manifest {PER_THREAD_BYTE} in",
+            FIXED >> 20
+        ),
+    ]);
     if options.instructions {
         is_good &= instructions(options)?;
     }

@@ -8,6 +8,8 @@ use atf_safety::limits::Case;
 use clap::ValueEnum;
 use tempfile::TempDir;
 
+use super::page;
+
 /// Options of `limits`.
 #[derive(clap::Args)]
 pub(super) struct Options {
@@ -60,5 +62,5 @@ fn all(options: &Options) -> io::Result<bool> {
     }
     let seconds = start.elapsed().as_secs_f64();
     println!("{} cases in {seconds:.1} s", Case::ALL.len());
-    Ok(is_good)
+    Ok(is_good & page::states(&[format!("{} cases each in", Case::ALL.len())]))
 }

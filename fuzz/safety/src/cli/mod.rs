@@ -6,6 +6,7 @@ mod faults;
 mod hostile;
 #[cfg(target_os = "linux")]
 mod limits;
+mod page;
 mod races;
 
 use std::process::ExitCode;

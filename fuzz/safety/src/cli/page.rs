@@ -1,0 +1,26 @@
+//! Compares a run's counts with `docs/safety.md`, which states them.
+
+use std::fs;
+use std::path::Path;
+
+/// Prints a fault for each of these phrases that the page lacks. Returns whether there was none.
+/// Neither the phrases nor the page are compared by their commas, which group digits.
+pub(super) fn states(phrases: &[String]) -> bool {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/safety.md");
+    let text = fs::read_to_string(&page).unwrap_or_default();
+    let text = text.replace(',', "");
+    let missing = phrases.iter().filter(|phrase| !text.contains(*phrase));
+    let print = |phrase| println!("fault: {} does not state \"{phrase}\"", page.display());
+    missing.map(print).count() == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_the_page_does_not_state_is_a_fault() {
+        assert!(states(&["cuts of".to_owned(), "7 cases".to_owned()]));
+        assert!(!states(&["7 cases".to_owned(), "1 cuts of".to_owned()]));
+    }
+}
