@@ -10,6 +10,7 @@ use atf::clock::now_ns;
 
 use crate::aside;
 use crate::guest::keep_errno;
+use crate::memory;
 use crate::process;
 use crate::signals;
 
@@ -97,9 +98,11 @@ extern "C" fn crashed(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
 fn write_last(patience: Duration) {
     let process = process::recorded().filter(|_| !aside::is_drain());
     if let Some(process) = process {
-        process.trigger.fire_last();
-        // If the drain cannot write the events in that time, they are lost with the process.
-        let _ = process.trigger.wait(patience);
+        memory::while_drain_is_apart(|| {
+            process.trigger.fire_last();
+            // If the drain cannot write the events in that time, they are lost with the process.
+            let _ = process.trigger.wait(patience);
+        });
     }
 }
 

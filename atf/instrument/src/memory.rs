@@ -1,38 +1,82 @@
-//! Keeps this library working after the program has used up all memory.
+//! Keeps this library working while it cannot use the system's allocator.
 //!
 //! Rust ends a process that is out of memory, but a traced program may be able to continue. A small
 //! reserve therefore serves allocations that the system refuses. Code that makes large allocations
 //! handles their failure, and while memory is short, no further threads are recorded.
+//!
+//! A dying program waits for the drain to write its last events. Its waiting thread may have been
+//! interrupted inside the system's allocator and hold the allocator's lock, so until the program
+//! stops waiting, the drain has memory of its own.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use linked_list_allocator::Heap;
+
+use crate::aside;
 
 /// The size of the reserve in bytes. It takes no memory until it is used.
-const SIZE: usize = 2 << 20;
+const RESERVED: usize = 2 << 20;
+
+/// The size of the drain's own memory in bytes: enough to write the files of a thousand threads. It
+/// is mapped when it is first needed, and takes no memory until it is used.
+const MAPPED: usize = 256 << 20;
 
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
 struct Memory;
 
-static RESERVE: Reserve = Reserve::new();
+static RESERVE: Region = Region::new(|| {
+    static BYTES: Bytes<RESERVED> = Bytes::new();
+    (BYTES.start(), RESERVED)
+});
+
+static APART: Region = Region::new(map);
+
+/// How many of the program's threads are waiting for the drain.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// The system's blocks that the drain freed while the program was waiting. Each block begins with a
+/// pointer to the next.
+static LEFT: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
 
 /// Returns whether the rest of the reserve is needed for threads that are already recorded.
 pub(crate) fn is_short() -> bool {
-    RESERVE.used.load(Ordering::Relaxed) > SIZE / 2
+    RESERVE.used.load(Ordering::Relaxed) > RESERVED / 2
 }
 
-/// Unlocks the reserve in a forked child, where no other thread runs.
+/// Waits for the drain, which meanwhile does not use the system's allocator.
+pub(crate) fn while_drain_is_apart(wait: impl FnOnce()) {
+    WAITING.fetch_add(1, Ordering::SeqCst);
+    wait();
+    WAITING.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Returns whether the calling thread must not use the system's allocator.
+fn is_apart() -> bool {
+    WAITING.load(Ordering::SeqCst) != 0 && aside::is_drain()
+}
+
+/// Prepares for a forked child, in which no other thread runs.
 pub(crate) fn forked() {
-    RESERVE.is_locked.store(false, Ordering::Release);
+    WAITING.store(0, Ordering::SeqCst);
+    RESERVE.forked();
+    APART.forked();
 }
 
-// SAFETY: each method passes the caller's guarantees on to the system's allocator or to the
-// reserve, depending on which of them owns the block.
+// SAFETY: each method passes the caller's guarantees on to the system's allocator or to a region,
+// depending on which of them owns the block.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_apart() {
+            let block = APART.take(layout);
+            if !block.is_null() {
+                return block;
+            }
+        }
         // SAFETY: guaranteed by the caller.
         let block = unsafe { System.alloc(layout) };
         if block.is_null() {
@@ -43,28 +87,21 @@ unsafe impl GlobalAlloc for Memory {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        if !RESERVE.give_back(block, layout.size()) {
-            // SAFETY: guaranteed by the caller; the block is the system's.
-            unsafe { System.dealloc(block, layout) };
+        if RESERVE.give_back(block, layout) || APART.give_back(block, layout) {
+            return;
         }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: guaranteed by the caller.
-        let block = unsafe { System.alloc_zeroed(layout) };
-        if !block.is_null() {
-            return block;
+        if is_apart() {
+            // SAFETY: the caller no longer uses the block.
+            unsafe { leave(block, layout) };
+            return;
         }
-        let block = RESERVE.take(layout);
-        if !block.is_null() {
-            // SAFETY: the block has this size.
-            unsafe { ptr::write_bytes(block, 0, layout.size()) };
-        }
-        block
+        // SAFETY: guaranteed by the caller; the block is the system's.
+        unsafe { System.dealloc(block, layout) };
+        free_left();
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if !RESERVE.contains(block) {
+        if !RESERVE.contains(block) && !APART.contains(block) && !is_apart() {
             // SAFETY: guaranteed by the caller; the block is the system's.
             let moved = unsafe { System.realloc(block, layout, size) };
             if !moved.is_null() {
@@ -85,82 +122,157 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// Memory that is allocated from start to end. A block's memory can be reused once all later blocks
-/// have been freed.
-#[repr(align(4096))]
-struct Reserve {
-    bytes: UnsafeCell<[u8; SIZE]>,
-    is_locked: AtomicBool,
-    /// How many bytes are in use, counted from the start.
-    used: AtomicUsize,
-    /// How many blocks are in use.
-    blocks: AtomicUsize,
+/// Adds a block of the system's to the list of those to free later. A block that has no room for a
+/// pointer is never freed.
+///
+/// # Safety
+///
+/// Nothing else uses the block.
+unsafe fn leave(block: *mut u8, layout: Layout) {
+    if layout.size() < size_of::<*mut u8>() {
+        return;
+    }
+    let mut next = LEFT.load(Ordering::Relaxed);
+    loop {
+        // SAFETY: the block has room for a pointer, which need not be aligned.
+        unsafe { block.cast::<*mut u8>().write_unaligned(next) };
+        match LEFT.compare_exchange(next, block, Ordering::AcqRel, Ordering::Relaxed) {
+            Ok(_) => return,
+            Err(other) => next = other,
+        }
+    }
 }
 
-// SAFETY: each byte belongs to one block at most, and only the block's owner uses it.
-unsafe impl Sync for Reserve {}
+/// Frees the blocks in the list.
+fn free_left() {
+    if LEFT.load(Ordering::Relaxed).is_null() {
+        return;
+    }
+    let mut block = LEFT.swap(ptr::null_mut(), Ordering::AcqRel);
+    while !block.is_null() {
+        // SAFETY: `leave` wrote the pointer.
+        let next = unsafe { block.cast::<*mut u8>().read_unaligned() };
+        // SAFETY: the block is the system's, whose blocks are allocated and freed as those of C.
+        unsafe { libc::free(block.cast()) };
+        block = next;
+    }
+}
 
-impl Reserve {
+/// Maps the drain's own memory. Returns null if the system refuses it.
+fn map() -> (*mut u8, usize) {
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping overlaps no other memory.
+    let start = unsafe { libc::mmap(ptr::null_mut(), MAPPED, rights, kind, -1, 0) };
+    if start == libc::MAP_FAILED {
+        (ptr::null_mut(), 0)
+    } else {
+        (start.cast(), MAPPED)
+    }
+}
+
+/// Static memory for a region.
+struct Bytes<const SIZE: usize>(UnsafeCell<[u8; SIZE]>);
+
+// SAFETY: only the region's heap, which has a lock, and the owners of its blocks use the bytes.
+unsafe impl<const SIZE: usize> Sync for Bytes<SIZE> {}
+
+impl<const SIZE: usize> Bytes<SIZE> {
     const fn new() -> Self {
-        Self {
-            bytes: UnsafeCell::new([0; SIZE]),
-            is_locked: AtomicBool::new(false),
-            used: AtomicUsize::new(0),
-            blocks: AtomicUsize::new(0),
-        }
+        Self(UnsafeCell::new([0; SIZE]))
     }
 
     fn start(&self) -> *mut u8 {
-        self.bytes.get().cast()
+        self.0.get().cast()
+    }
+}
+
+/// Memory that belongs to this library.
+struct Region {
+    /// Returns the start and the size of memory that nothing else uses.
+    memory: fn() -> (*mut u8, usize),
+    heap: UnsafeCell<Heap>,
+    is_locked: AtomicBool,
+    /// Null until the first block is allocated.
+    start: AtomicPtr<u8>,
+    size: AtomicUsize,
+    /// How many bytes are in use.
+    used: AtomicUsize,
+}
+
+// SAFETY: the heap is used only under the lock, and each of its blocks only by the block's owner.
+unsafe impl Sync for Region {}
+
+impl Region {
+    const fn new(memory: fn() -> (*mut u8, usize)) -> Self {
+        Self {
+            memory,
+            heap: UnsafeCell::new(Heap::empty()),
+            is_locked: AtomicBool::new(false),
+            start: AtomicPtr::new(ptr::null_mut()),
+            size: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+        }
     }
 
     fn contains(&self, block: *mut u8) -> bool {
-        block.addr().wrapping_sub(self.start().addr()) < SIZE
+        let start = self.start.load(Ordering::Relaxed).addr();
+        block.addr().wrapping_sub(start) < self.size.load(Ordering::Relaxed)
     }
 
     /// Allocates a block; returns null if it does not fit.
     fn take(&self, layout: Layout) -> *mut u8 {
-        self.locked(|| {
-            let used = self.used.load(Ordering::Relaxed);
-            // The reserve starts at a page boundary, and no layout in this library needs a stricter
-            // alignment.
-            let from = used.next_multiple_of(layout.align());
-            let to = from.checked_add(layout.size());
-            let Some(to) = to.filter(|to| *to <= SIZE && layout.align() <= align_of::<Self>())
-            else {
-                return ptr::null_mut();
-            };
-            self.used.store(to, Ordering::Relaxed);
-            self.blocks.fetch_add(1, Ordering::Relaxed);
-            self.start().wrapping_add(from)
+        self.locked(|heap| {
+            if self.start.load(Ordering::Relaxed).is_null() {
+                let (start, size) = (self.memory)();
+                if start.is_null() {
+                    return start;
+                }
+                // SAFETY: nothing else uses this memory.
+                unsafe { heap.init(start, size) };
+                self.start.store(start, Ordering::Relaxed);
+                self.size.store(size, Ordering::Relaxed);
+            }
+            let block = heap.allocate_first_fit(layout);
+            block.map_or(ptr::null_mut(), NonNull::as_ptr)
         })
     }
 
-    /// Frees a block. Returns false if the block is not in the reserve.
-    fn give_back(&self, block: *mut u8, size: usize) -> bool {
-        if !self.contains(block) {
+    /// Frees a block. Returns false if the block is not in this region.
+    fn give_back(&self, block: *mut u8, layout: Layout) -> bool {
+        let Some(block) = NonNull::new(block).filter(|_| self.contains(block)) else {
             return false;
-        }
-        self.locked(|| {
-            let from = block.addr().wrapping_sub(self.start().addr());
-            let is_last = from.checked_add(size) == Some(self.used.load(Ordering::Relaxed));
-            if self.blocks.fetch_sub(1, Ordering::Relaxed) == 1 {
-                self.used.store(0, Ordering::Relaxed);
-            } else if is_last {
-                self.used.store(from, Ordering::Relaxed);
+        };
+        self.locked(|heap| {
+            if !heap.bottom().is_null() {
+                // SAFETY: the block was allocated from this heap.
+                unsafe { heap.deallocate(block, layout) };
             }
         });
         true
     }
 
     /// Runs `work` while no other thread does.
-    fn locked<T>(&self, work: impl FnOnce() -> T) -> T {
+    fn locked<T>(&self, work: impl FnOnce(&mut Heap) -> T) -> T {
         while self.is_locked.swap(true, Ordering::Acquire) {
             std::thread::yield_now();
         }
-        let result = work();
+        // SAFETY: the lock is held.
+        let heap = unsafe { &mut *self.heap.get() };
+        let result = work(heap);
+        self.used.store(heap.used(), Ordering::Relaxed);
         self.is_locked.store(false, Ordering::Release);
         result
+    }
+
+    /// Unlocks the region in a forked child. If another thread of the parent was changing the heap,
+    /// nothing more is allocated from it.
+    fn forked(&self) {
+        if self.is_locked.load(Ordering::Acquire) {
+            // SAFETY: no other thread runs.
+            unsafe { self.heap.get().write(Heap::empty()) };
+            self.is_locked.store(false, Ordering::Release);
+        }
     }
 }
 
@@ -174,21 +286,43 @@ mod tests {
 
     #[test]
     fn blocks_are_aligned_and_apart_and_all_memory_comes_back() {
-        static RESERVE: Reserve = Reserve::new();
-        let used = || RESERVE.used.load(Ordering::Relaxed);
-        let first = RESERVE.take(layout(3, 1));
-        let second = RESERVE.take(layout(16, 16));
-        assert_eq!(second.addr() - first.addr(), 16);
-        assert_eq!(used(), 32);
-        // The last block's memory is reused.
-        assert!(RESERVE.give_back(second, 16));
-        assert_eq!(RESERVE.take(layout(32, 8)), second);
-        assert!(RESERVE.take(layout(SIZE, 1)).is_null());
-        assert!(RESERVE.give_back(first, 3));
-        assert!(RESERVE.give_back(second, 32));
+        static REGION: Region = Region::new(|| {
+            static BYTES: Bytes<4096> = Bytes::new();
+            (BYTES.start(), 4096)
+        });
+        let used = || REGION.used.load(Ordering::Relaxed);
+        assert!(!REGION.contains(ptr::null_mut()));
+        let first = REGION.take(layout(3, 1));
+        let second = REGION.take(layout(64, 64));
+        assert_eq!(second.addr() % 64, 0);
+        assert!(second.addr() - first.addr() >= 3);
+        assert!(used() >= 67);
+        assert!(REGION.take(layout(4096, 1)).is_null());
+        assert!(REGION.give_back(first, layout(3, 1)));
+        assert!(REGION.give_back(second, layout(64, 64)));
         assert_eq!(used(), 0);
-        assert!(!RESERVE.take(layout(SIZE, 1)).is_null());
-        let other = 7_u8;
-        assert!(!RESERVE.give_back((&raw const other).cast_mut(), 1));
+        let most = REGION.take(layout(4000, 1));
+        assert!(REGION.contains(most));
+        let mut other = 7_u8;
+        assert!(!REGION.give_back(&raw mut other, layout(1, 1)));
+        // A thread that no longer exists was using the heap.
+        REGION.is_locked.store(true, Ordering::Relaxed);
+        REGION.forked();
+        assert!(REGION.take(layout(3, 1)).is_null());
+        assert!(REGION.give_back(most, layout(4000, 1)));
+    }
+
+    #[test]
+    fn blocks_left_by_the_drain_are_freed_later() {
+        let blocks = [8, 100].map(|size| layout(size, 8)).map(|layout| {
+            // SAFETY: the size is not 0.
+            let block = unsafe { System.alloc(layout) };
+            // SAFETY: nothing else uses the block.
+            unsafe { leave(block, layout) };
+            block
+        });
+        assert_eq!(LEFT.load(Ordering::Relaxed), blocks[1]);
+        free_left();
+        assert!(LEFT.load(Ordering::Relaxed).is_null());
     }
 }

@@ -58,6 +58,13 @@ int main(int argc, char **argv) {
         while (!is_told) usleep(1000);
         return 5;
     }
+    if (!strcmp(end, "corrupt")) {
+        /* The allocator aborts the program while it holds its lock. */
+        char *volatile last = NULL;
+        for (int n = 0; n < 400; n++) last = malloc(24);
+        memset(last + 24, -1, 8);
+        for (int n = 0; n < 4; n++) last = malloc(3000);
+    }
     if (!strcmp(end, "kill")) raise(SIGKILL);
     if (!strcmp(end, "trigger")) raise(SIGHUP);
     if (!strcmp(end, "pause")) {

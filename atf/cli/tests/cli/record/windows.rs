@@ -111,10 +111,16 @@ fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
         return;
     };
-    let flight = |end| record(&folder, &["--flight", "10"], &["./program", "1", end]);
+    let flight = |end| {
+        let mut command = record(&folder, &["--flight", "10"], &["./program", "1", end]);
+        // All threads share one lock in the allocator.
+        command.env("MALLOC_ARENA_MAX", "1");
+        command
+    };
     // `atf record` forwards SIGTERM.
     let outputs = [
         (flight("abort").output().unwrap(), 6, "SIGABRT"),
+        (flight("corrupt").output().unwrap(), 6, "SIGABRT"),
         (terminated(&mut flight("pause")), 15, "SIGTERM"),
     ];
     for ((output, number, name), session) in outputs.iter().zip(sessions(&folder)) {
