@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use atf::record::RecordOptions;
+use atf::record::{Overflow, RecordOptions};
 use atf::write::{SessionWriter, WriteOptions};
 use tracing_core::Metadata;
 use tracing_core::dispatcher::{self, Dispatch};
@@ -48,6 +48,9 @@ impl std::error::Error for InitError {
 /// Sets the global subscriber, which handles only spans: events such as `info!` are disabled. The
 /// recording ends when the guard is dropped, so bind it to a name: `let _ =` drops it at once.
 ///
+/// A thread whose ring is full waits for the drain, so nothing is lost for lack of room. To drop
+/// events instead, create an [`AtfLayer`] with other options.
+///
 /// # Errors
 ///
 /// Returns [`InitError::Recording`] or [`InitError::HasSubscriber`].
@@ -69,7 +72,8 @@ fn init_as(root: &Path, set: impl FnOnce(AtfLayer) -> AtfLayer) -> Result<Guard,
         return Err(InitError::HasSubscriber);
     }
     let session = SessionWriter::create_in(root, &WriteOptions::default());
-    let made = session.and_then(|session| AtfLayer::new(session, &RecordOptions::default()));
+    let options = RecordOptions::default().overflow(Overflow::Block);
+    let made = session.and_then(|session| AtfLayer::new(session, &options));
     let (layer, guard) = made.map_err(InitError::Recording)?;
     let subscriber = tracing_subscriber::registry()
         .with(set(layer))

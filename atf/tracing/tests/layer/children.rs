@@ -84,6 +84,9 @@ fn one_line_records_a_program_and_says_nothing() {
     let expected = [(CALL, "one", 1), (RETURN, "one", 1)];
     assert_eq!(found, full("children", &expected));
     is_clean(&session);
+    // A full ring would have made the thread wait.
+    let manifest = SessionReader::open(&session).unwrap();
+    assert_eq!(manifest.manifest().unwrap().drops_events, None);
     // The refused `init` left no session behind.
     assert_eq!(fs::read_dir(session.parent().unwrap()).unwrap().count(), 1);
 }
