@@ -25,7 +25,7 @@
 //! | `fork` | the child records its own session, next to its parent's |
 //! | `vfork` | the child's calls are recorded as its parent's, or lost and counted if its thread has no events yet |
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
-//! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again at the next return |
+//! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again once a caller of the function that called `setjmp` returns |
 //! | the program closes descriptors that it did not open | none: the library's files are open only while being written |
 //! | a signal handler uses `siglongjmp` to leave a hook that it interrupted | the thread's later events are lost, and counted |
 //! | `ATF_FUNCTIONS` or `ATF_MIN_SIZE` excludes calls | depths count only recorded calls, as when modules are excluded |

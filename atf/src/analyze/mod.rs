@@ -46,9 +46,8 @@
 //!
 //! # Cost
 //!
-//! An analysis takes 60 to 80 ns per event on one core. Threads are read in parallel, but each
-//! thread is read on a single core, however large it is, because a call can be paired only once all
-//! earlier events are known. Memory use does not grow with the number of events; each function
+//! Threads are read in parallel, but each thread is read on a single core, however large it is,
+//! because a call can be paired only once all earlier events are known. Memory use does not grow with the number of events; each function
 //! documents how much it needs.
 
 mod calls;

@@ -104,11 +104,10 @@
 //!
 //! # What it costs
 //!
-//! Recording a new span costs some 240 ns of CPU time, including the registry, reading the clock and
-//! writing the files. A lock is taken or memory allocated only for a thread's first
-//! span, for a function's first span in a thread, and when a stack grows deeper than before. With
-//! fields, each span also formats its values, allocates memory for them, and locks its extensions.
-//! The project's benchmark compares the layer, without fields, with other layers.
+//! A lock is taken or memory allocated only for a thread's first span, for a function's first span
+//! in a thread, and when a stack grows deeper than before. With fields, each span also formats its
+//! values, allocates memory for them, and locks its extensions. The project's benchmark compares the
+//! layer, without fields, with other layers.
 //!
 //! # Losses
 //!

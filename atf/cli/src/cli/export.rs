@@ -23,11 +23,11 @@ FORM            opens it; what it loses
 
 All forms: times never go back, as for `atf report`, and names are truncated to 4096 bytes. Threads
 are numbered from 1, since some tools take 0 for the idle thread; their names contain the trace's
-ids. chrome, perfetto and csv have each call's start and end as in the trace; perfetto and csv also
-its times, the others count from the trace's first event. Every form records what is missing: open
-calls, losses, damage; but only perfetto reads details, and damage inside a finalized detail.atf is
-reported by `atf info`. csv has such notes in rows of their own, in the last column; folded has them
-as stacks with the time 0.
+ids, which csv uses. chrome, perfetto and csv have each call's start and end as in the trace;
+perfetto and csv also its times, the others count from the trace's first event. Every form records
+what is missing: open calls, losses, damage; but only perfetto reads details, and damage inside a
+finalized detail.atf is reported by `atf info`. csv has such notes in rows of their own, in the last
+column; folded has them as stacks with the time 0.
 
 --from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to
 it. Several processes of a session, or the segments of one process, become one file; several
