@@ -32,6 +32,8 @@ pub enum ErrorKind {
         /// The module's build id.
         expected: String,
     },
+    /// The file's checksum differs from the one that the module's `.gnu_debuglink` states.
+    OtherChecksum,
     /// The file has no function symbols.
     NoFunctions,
 }
@@ -72,6 +74,9 @@ impl fmt::Display for Error {
             ErrorKind::OtherBuild { found, expected } => {
                 let found = found.as_deref().unwrap_or("none");
                 write!(f, "build id {found}, expected {expected}")
+            }
+            ErrorKind::OtherChecksum => {
+                f.write_str("not the debug file of this build: its checksum differs")
             }
             ErrorKind::NoFunctions => f.write_str("no function symbols"),
         }

@@ -6,7 +6,8 @@
 //!
 //! Files are untrusted. Only their tables are read, and nothing is mapped: if a program is replaced
 //! while it is being read, the result is an error or wrong names, but nothing worse. A stated size
-//! larger than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file.
+//! larger than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file,
+//! except to compute the checksum of a debug file.
 //! If demangling a C++ name takes longer than a second, that name and all later C++ names in the
 //! file stay mangled. Swift names always stay mangled: the maintained crates wrap Swift's own
 //! demangler in C++, and untrusted names must not reach code that is not memory-safe.
@@ -36,6 +37,7 @@
 )]
 
 mod cpp;
+mod debug_link;
 mod demangle;
 mod elf;
 mod error;

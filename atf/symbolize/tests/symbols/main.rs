@@ -190,6 +190,87 @@ fn a_file_of_another_build_or_without_functions_is_refused_and_the_next_one_trie
 }
 
 #[test]
+fn a_debug_file_is_found_by_its_link_and_needs_the_build_id_or_the_checksum() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !has("cc") || !has("objcopy") || !has("strip") {
+        return;
+    }
+    for build_id in ["sha1", "none"] {
+        let program = compile("program", &[&format!("-Wl,--build-id={build_id}")], path);
+        let text = run("./program", &[], path);
+        run(
+            "objcopy",
+            &["--only-keep-debug", "program", "p.debug"],
+            path,
+        );
+        run("strip", &["program"], path);
+        run("objcopy", &["--add-gnu-debuglink=p.debug", "program"], path);
+        let stripped = SymbolTable::read(&program).unwrap();
+        let id = stripped.build_id();
+        assert_eq!(id.is_some(), build_id == "sha1");
+        let search = Search::new([path.join("dir")]);
+        let find = || search.find(program.to_str(), id);
+        let below = path.join(format!("dir{}", path.display()));
+        let other = path.join("other");
+        fs::rename(path.join("p.debug"), &other).unwrap();
+        for place in [path.join(".debug"), path.join("dir"), below, path.into()] {
+            fs::create_dir_all(&place).unwrap();
+            let debug = place.join("p.debug");
+            fs::copy(&other, &debug).unwrap();
+            let (file, table) = find().file.unwrap();
+            assert_eq!(file, debug);
+            check(&table, &printed(&text));
+            // A debug file of another build.
+            let other = ["-DOTHER", "-g3", "-Wl,--build-id=0x00ff"];
+            compile(debug.to_str().unwrap(), &other, path);
+            let found = find();
+            let why = found.refused.last().unwrap();
+            assert_eq!(why.path(), debug);
+            match (id, why.kind()) {
+                (Some(_), ErrorKind::OtherBuild { .. }) | (None, ErrorKind::OtherChecksum) => {}
+                other => panic!("{other:?}"),
+            }
+            fs::remove_file(debug).unwrap();
+        }
+        fs::remove_dir_all(path.join("dir")).unwrap();
+    }
+}
+
+#[test]
+fn a_link_to_another_folder_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !has("cc") || !has("objcopy") || !has("strip") {
+        return;
+    }
+    let program = compile("program", &["-Wl,--build-id=none"], path);
+    run(
+        "objcopy",
+        &["--only-keep-debug", "program", "p-.debug"],
+        path,
+    );
+    run("strip", &["program"], path);
+    run(
+        "objcopy",
+        &["--add-gnu-debuglink=p-.debug", "program"],
+        path,
+    );
+    let mut bytes = fs::read(&program).unwrap();
+    let at = bytes
+        .windows(8)
+        .position(|name| name == b"p-.debug")
+        .unwrap();
+    bytes[at + 1] = b'/';
+    fs::write(&program, bytes).unwrap();
+    fs::create_dir(path.join("p")).unwrap();
+    fs::rename(path.join("p-.debug"), path.join("p/.debug")).unwrap();
+    let found = Search::new([]).find(program.to_str(), None);
+    let has_statics = found.file.is_some_and(|(_, table)| table.has_statics());
+    assert!(!has_statics && found.refused.iter().all(|error| error.path() == program));
+}
+
+#[test]
 fn a_function_s_cpp_name_that_takes_hours_has_no_demangled_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
