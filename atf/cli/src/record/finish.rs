@@ -127,16 +127,20 @@ fn is_partly_deleted(segment: &Path) -> bool {
 
 /// Returns whether a segment has no events yet. Its manifest is written before the first event.
 fn is_begun(segment: &Path) -> bool {
+    !segment.join("manifest.json").exists()
+        && match SessionReader::open(segment) {
+            Ok(session) => has_no_event(&session),
+            Err(error) => *error.kind() == ErrorKind::NotASession,
+        }
+}
+
+fn has_no_event(session: &SessionReader) -> bool {
     let is_empty = |thread: &ThreadEntry| match thread.open_index() {
         Ok(index) => index.event_count() == 0,
         // Not even the header has been written.
         Err(_) => !fs::metadata(thread.path().join("index.atf")).is_ok_and(|file| file.len() > 0),
     };
-    !segment.join("manifest.json").exists()
-        && match SessionReader::open(segment) {
-            Ok(session) => session.threads().iter().all(is_empty),
-            Err(error) => *error.kind() == ErrorKind::NotASession,
-        }
+    session.threads().iter().all(is_empty)
 }
 
 /// Explains why no event was recorded.
@@ -186,6 +190,10 @@ fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
             }
             None => {}
         }
+    }
+    // Without events, there are no functions to name.
+    if reader.is_some_and(|session| has_no_event(&session)) {
+        return has_died;
     }
     match symbolize::Report::of(session, settings.debug_dirs) {
         Err(failure) => complain(format_args!("no names: {failure}")),

@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use atf::write::{SessionWriter, WriteOptions};
 use tempfile::TempDir;
 
 mod values;
@@ -451,6 +452,21 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
         (Some(2), String::new(), expected)
     );
     assert!(sessions(&folder).is_empty());
+}
+
+#[test]
+fn of_a_program_killed_before_its_first_event_only_the_reason_is_told() {
+    let folder = TempDir::new().unwrap();
+    // What the library leaves if the program is killed while the library reads symbol tables.
+    let session = SessionWriter::create(folder.path().join("begun"), &WriteOptions::default());
+    session.unwrap().finalize().unwrap();
+    let script = "cp -r begun \"$ATF_SESSION/pid_$$\" && kill -KILL $$";
+    let mut command = record(&folder, &[], &["sh", "-c", script]);
+    let expected = "\
+atf: the program was ended by SIGKILL
+atf: nothing was recorded: the program's hooks wrote no event";
+    let expected = (Some(128 + 9), String::new(), expected.to_owned());
+    assert_eq!(told(&command.output().unwrap(), folder.path()), expected);
 }
 
 #[test]
