@@ -17,6 +17,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 use super::summary::{Summary, Unwritten};
 use super::{Ended, Settings, patterns};
 use crate::output::{Failure, complain};
+use crate::report::{Modules, listed};
 use crate::symbolize;
 use crate::target::sessions_in;
 use crate::text::{Printable, Span};
@@ -253,10 +254,16 @@ fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failur
             "calls",
             Printable(folder)
         )?;
-        for function in found.functions.iter().take(HOTTEST) {
+        let hottest = found.functions.iter().take(HOTTEST);
+        let functions = hottest
+            .clone()
+            .map(|function| process.function(function.function_id));
+        let modules = Modules::of(functions.map(|function| listed(&function)));
+        for function in hottest {
             let name = process.function(function.function_id);
+            let module = modules.after_name(listed(&name));
             let (time, calls) = (Span(function.times.self_ns), function.times.calls);
-            writeln!(out, "{time:>12} {calls:>12}  {}", Printable(name))?;
+            writeln!(out, "{time:>12} {calls:>12}  {}{module}", Printable(name))?;
         }
         io::Result::Ok(())
     };

@@ -26,7 +26,7 @@ use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed,
 use crate::time::Time;
 
 pub(crate) use json::Sums;
-pub(crate) use modules::{Listed, Modules};
+pub(crate) use modules::{Listed, Modules, listed};
 pub(crate) use rows::Sort;
 pub(crate) use text::Summed;
 

@@ -2,10 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use atf::symbols::Function;
+
 use crate::text::{Printable, head};
 
 /// A function in a table: its name, its module's file name, and its id.
 pub(crate) type Listed<'a> = (Option<&'a str>, Option<&'a str>, u64);
+
+/// Returns a function for [`Modules`].
+pub(crate) fn listed<'a>(function: &Function<'a>) -> Listed<'a> {
+    (function.name, function.module_file(), function.id)
+}
 
 /// The names shared by several functions in a table.
 pub(crate) struct Modules<'a>(BTreeMap<&'a str, BTreeSet<(Option<&'a str>, u64)>>);

@@ -8,7 +8,7 @@ use atf::analyze::{EventPlace, FunctionTimes, Node, Times, Totals};
 use atf::manifest::Missing;
 use atf::symbols::Function;
 
-use super::modules::{Listed, Modules};
+use super::modules::{Modules, listed};
 use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
@@ -186,10 +186,6 @@ impl<W: Write> Text<W> {
         }
         Ok(())
     }
-}
-
-fn listed<'a>(function: &Function<'a>) -> Listed<'a> {
-    (function.name, function.module_file(), function.id)
 }
 
 /// Finds functions with equal names in a table.

@@ -470,6 +470,41 @@ atf: nothing was recorded: the program's hooks wrote no event";
 }
 
 #[test]
+fn functions_of_equal_names_are_told_apart_by_their_modules() {
+    let text = r#"
+        #ifdef PART
+        static __attribute__((noinline)) void same(void) { __asm__ volatile(""); }
+        void PART(void) { same(); }
+        #else
+        void a(void), b(void);
+        int main(void) { a(); b(); }
+        #endif
+    "#;
+    let Some(folder) = compiled(
+        text,
+        &["-DPART=a", "-shared", "-fPIC", "-finstrument-functions"],
+    ) else {
+        return;
+    };
+    let path = |name: &str| folder.path().join(name);
+    fs::rename(path("program"), path("liba.so")).unwrap();
+    for arguments in [
+        "-DPART=b -shared -fPIC -finstrument-functions -o libb.so program.c",
+        "-o program program.c ./liba.so ./libb.so",
+    ] {
+        let mut command = Command::new("gcc");
+        command.current_dir(folder.path()).arg("-O1");
+        let status = command.args(arguments.split(' ')).status();
+        assert!(status.unwrap().success(), "{arguments}");
+    }
+    let output = record(&folder, &[], &["./program"]).output().unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
+    for end in [" same [liba.so]\n", " same [libb.so]\n", " a\n", " b\n"] {
+        assert!(messages.contains(end), "{end:?} in {messages}");
+    }
+}
+
+#[test]
 fn without_standard_error_a_dead_program_s_session_is_still_finalized() {
     let Some(folder) = program(&["-finstrument-functions"]) else {
         return;
