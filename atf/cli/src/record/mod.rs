@@ -66,6 +66,12 @@ impl Settings<'_> {
         seconds.or(size).or(time)
     }
 
+    /// Returns how much time after a trigger each window covers.
+    fn post_roll(&self) -> Duration {
+        let time = self.value("ATF_POST_ROLL").unwrap_or_default();
+        Duration::from_millis(time.parse().unwrap_or(0))
+    }
+
     /// Returns whether the flight recorder's limit is given in bytes rather than in seconds.
     fn is_flight_size(&self) -> bool {
         let flight = self.value("ATF_FLIGHT").unwrap_or_default();

@@ -19,43 +19,65 @@ const MOST_STACK: u64 = 256;
 /// A window that did not fit into its ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TooLarge {
-    /// The number of events in the window.
+    /// The number of events up to the trigger.
     events: u64,
-    /// How many of them, or of their details, were kept. A full ring keeps at least half of its
-    /// capacity.
+    /// The number of events after the last loss, up to the end of the window. A full ring keeps at
+    /// least half of its capacity, of which some events may be after the trigger.
     kept: u64,
 }
 
-/// Returns a thread's window if the window did not fit into its ring. Otherwise returns `None`.
+/// Returns a thread's window if the window did not fit into its ring. Otherwise returns `None`. If
+/// several windows did not fit, the events of the last one are counted.
 pub(super) fn too_large(
     thread: &ThreadEntry,
     listed: &ManifestThread,
     pre_roll: Duration,
+    post_roll: Duration,
 ) -> atf::Result<Option<TooLarge>> {
     let Some(loss) = listed.lost_events.or(listed.lost_details) else {
         return Ok(None);
     };
-    let index = thread.open()?;
-    let kept = |to: u64| -> atf::Result<u64> {
-        let found = index.index().seq_range(loss.first_ns..=to)?;
+    let thread = thread.open()?;
+    let index = thread.index();
+    let count = |from: u64, to: u64| -> atf::Result<u64> {
+        let found = index.seq_range(from..=to)?;
         Ok(found.map_or(0, |seqs| seqs.end - seqs.start))
     };
-    let pre_roll = u64::try_from(pre_roll.as_nanos()).unwrap_or(u64::MAX);
-    let in_window = kept(loss.first_ns.saturating_add(pre_roll))?;
+    let [pre_roll, post_roll] =
+        [pre_roll, post_roll].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    // The latest time at which the trigger of the last loss can have fired. The first loss is no
+    // measure, because the times of discarded events are stored in groups, so it may be before the
+    // window.
+    let latest = loss.last_ns.saturating_add(pre_roll);
+    let end = latest.saturating_add(post_roll);
     if listed.lost_events.is_none() {
+        let seqs = index.seq_range(loss.last_ns..=end)?;
+        // The positions of the first and the last event with a detail, and the time of the first
+        // event after them. Details may be limited to certain functions, so there may be events
+        // without details in between.
+        let (mut details, mut after) = (None, None);
+        for (place, event) in (0_u64..).zip(index.events_in(seqs.unwrap_or_default())) {
+            let event = event?;
+            if event.detail_seq.is_some() {
+                let (first, _) = *details.get_or_insert((place, place));
+                (details, after) = (Some((first, place)), None);
+            } else {
+                after = after.or(Some(event.timestamp_ns));
+            }
+        }
+        let trigger = after.map_or(latest, |after| latest.min(after.saturating_sub(post_roll)));
         return Ok(Some(TooLarge {
-            events: in_window,
-            kept: in_window.saturating_sub(loss.count),
+            events: count(trigger.saturating_sub(pre_roll), trigger)?,
+            kept: details.map_or(0, |(first, last)| last - first + 1),
         }));
     }
     // A full ring loses everything at the start of its window and keeps what follows. Signal
     // handlers lose events in the middle. Everything after a certain time is lost if the thread had
     // ended, or if its files could not be written.
-    let is_whole = kept(loss.last_ns)? < loss.count;
-    let goes_on = kept(u64::MAX)? > 0;
+    let is_whole = count(loss.first_ns, loss.last_ns)? < loss.count;
     Ok(is_whole.then_some(TooLarge {
-        events: in_window.saturating_add(loss.count),
-        kept: if goes_on { in_window } else { 0 },
+        events: count(loss.last_ns, latest)?.saturating_add(loss.count),
+        kept: count(loss.last_ns, end)?,
     }))
 }
 
@@ -80,7 +102,7 @@ pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
     // A flight recorder that keeps a number of bytes never requests more than its rings hold.
     let is_size = settings.is_flight_size();
     let half = half_of_a_ring(settings);
-    if is_size || window.events <= half || window.kept < half {
+    if is_size || window.kept == 0 {
         // No larger ring would have helped.
         let less = if is_size {
             "a smaller size"
@@ -91,8 +113,14 @@ pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
             "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files, or there was no memory for full rings, or a file could not be written: record fewer functions, or {less}"
         );
     }
-    // A window gets half of a ring. Allow for slightly larger windows in the next run.
-    let events = window.events.saturating_mul(5) / 2;
+    // A window gets half of a ring, less the events that were recorded between the trigger and its
+    // discovery. Allow for slightly larger windows in the next run.
+    let events = window.events.max(half + 1).saturating_mul(5) / 2;
+    let unless = if window.kept < half {
+        ", unless there was no memory for full rings"
+    } else {
+        ""
+    };
     let most = if settings.has_details() {
         MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))
     } else {
@@ -100,7 +128,7 @@ pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
     };
     match events.checked_next_power_of_two() {
         Some(ring) if ring <= most => {
-            format!("a window did not fit into its ring: --ring {ring} would have been enough")
+            format!("a window did not fit into its ring: --ring {ring} would have been enough{unless}")
         }
         _ => "a window did not fit into its ring, and would not fit into the largest one: record fewer functions, or a shorter time"
             .to_owned(),
@@ -111,29 +139,48 @@ pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
 mod tests {
     use std::path::Path;
 
+    use atf::DetailEventType;
     use atf::EventKind;
     use atf::manifest::Loss;
     use atf::session::SessionReader;
-    use atf::write::{Event, SessionWriter, WriteOptions};
+    use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 
     use super::*;
+
+    /// Writes a thread with an event at each of these times, some with details, and returns its
+    /// window that was too large.
+    fn found(
+        events: impl Iterator<Item = (u64, bool)>,
+        lost_events: Option<Loss>,
+        lost_details: Option<Loss>,
+        [pre_roll, post_roll]: [u64; 2],
+    ) -> Option<TooLarge> {
+        let folder = tempfile::tempdir().unwrap();
+        let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
+        let mut thread = session.thread(0).unwrap();
+        for (time, has_detail) in events {
+            let event = Event::new(time, 7, EventKind::CALL, 1);
+            let detail = Detail::new(DetailEventType(9), &[1; 8]);
+            if has_detail {
+                thread.write_with_detail(&event, &detail).unwrap();
+            } else {
+                thread.write(&event).unwrap();
+            }
+        }
+        thread.finalize().unwrap();
+        session.set_losses(0, lost_events, lost_details);
+        session.finalize().unwrap();
+        let session = SessionReader::open(folder.path()).unwrap();
+        let listed = &session.manifest().unwrap().threads[0];
+        let [pre_roll, post_roll] = [pre_roll, post_roll].map(Duration::from_nanos);
+        too_large(&session.threads()[0], listed, pre_roll, post_roll).unwrap()
+    }
 
     #[test]
     fn a_full_ring_loses_all_events_of_some_time() {
         let found = |loss: Loss| {
-            let folder = tempfile::tempdir().unwrap();
-            let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
-            let mut thread = session.thread(0).unwrap();
-            for time in 100..200 {
-                let event = Event::new(time, 7, EventKind::CALL, 1);
-                thread.write(&event).unwrap();
-            }
-            thread.finalize().unwrap();
-            session.set_losses(0, Some(loss), None);
-            session.finalize().unwrap();
-            let session = SessionReader::open(folder.path()).unwrap();
-            let listed = &session.manifest().unwrap().threads[0];
-            too_large(&session.threads()[0], listed, Duration::from_secs(1)).unwrap()
+            let events = (100..200).map(|time| (time, false));
+            found(events, Some(loss), None, [1_000_000_000, 0])
         };
         let (events, kept) = (150, 100);
         assert_eq!(
@@ -151,6 +198,40 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_that_begins_before_the_window_does_not_change_the_window() {
+        // The trigger is at 1000, and its window begins at 500. The thread paused until then.
+        let times = || [100].into_iter().chain(500..1400);
+        let pre_and_post = [500, 200];
+        let windows = [
+            Loss::new(301, 500, 800),
+            Loss::new(302, 100, 800),
+            // There was another window before.
+            Loss::new(900, 10, 800),
+        ];
+        for loss in windows {
+            // Details may be limited to certain functions.
+            for every in [1, 3] {
+                let events = times().map(|time| {
+                    let is_kept = (801..=1200).contains(&time) && time % every == 0;
+                    (time, is_kept)
+                });
+                let found = found(events, None, Some(loss), pre_and_post).unwrap();
+                let (events, kept) = (501, 400);
+                assert_eq!(found, TooLarge { events, kept }, "{loss:?} {every}");
+            }
+            // A flight recorder.
+            let events = times().filter(|time| (801..=1000).contains(time));
+            let events = events.map(|time| (time, false));
+            let found = found(events, Some(loss), None, [500, 0]).unwrap();
+            assert_eq!((found.events, found.kept), (200 + loss.count, 200));
+        }
+        // No details follow, because the thread had ended or its file could not be written.
+        let events = times().map(|time| (time, false));
+        let found = found(events, None, Some(windows[0]), pre_and_post).unwrap();
+        assert_eq!(found.kept, 0);
+    }
+
+    #[test]
     fn a_larger_ring_is_suggested_only_if_the_ring_was_too_small() {
         let given = |window: u64, variables: &[(&'static str, &str)]| {
             let variables = variables.iter();
@@ -162,15 +243,16 @@ mod tests {
                 library: None,
                 program: &[],
             };
-            let full = TooLarge {
-                events: window,
-                kept: window.min(half_of_a_ring(&settings)),
-            };
-            // There was no memory for a full ring.
-            let kept = full.kept / 2;
-            let smaller = advice(TooLarge { kept, ..full }, &settings);
-            assert!(smaller.contains("no memory"), "{smaller}");
-            advice(full, &settings)
+            let half = half_of_a_ring(&settings);
+            let [none, some, full] = [0, half / 2, half].map(|kept| {
+                let events = window;
+                advice(TooLarge { events, kept }, &settings)
+            });
+            assert!(
+                none.contains("512 MiB") && !none.contains("--ring"),
+                "{none}"
+            );
+            (some, full)
         };
         let flight = ("ATF_FLIGHT", "10");
         let (ring, details) = (("ATF_RING", "1024"), ("ATF_DETAILS", "all"));
@@ -187,18 +269,22 @@ mod tests {
                 &[flight, details, stack, ("ATF_RING", "33554432")],
             ),
         ] {
-            let fits = given(half, variables);
-            assert!(
-                fits.contains("512 MiB") && !fits.contains("--ring"),
-                "{fits}"
-            );
-            let excess = given(half + 1, variables);
-            assert!(
-                excess.starts_with("a window did not fit into its ring"),
-                "{excess}"
-            );
+            // The drain may find a trigger so late that even a smaller window does not fit.
+            for window in [half - 1, half, half + 1] {
+                let (some, full) = given(window, variables);
+                let ring = (5 * (half + 1) / 2).next_power_of_two();
+                let expected = match variables.len() {
+                    4 => "and would not fit into the largest one".to_owned(),
+                    _ => format!("--ring {ring} would have been enough"),
+                };
+                assert!(full.contains(&expected), "{full}");
+                assert!(!full.contains("no memory"), "{full}");
+                // A ring that was smaller because there was no memory keeps less.
+                let is_told = some == format!("{full}, unless there was no memory for full rings");
+                assert!(is_told || variables.len() == 4, "{some}");
+            }
         }
-        let size = given(1 << 40, &[("ATF_FLIGHT", "64M")]);
+        let (_, size) = given(1 << 40, &[("ATF_FLIGHT", "64M")]);
         assert!(size.ends_with("or a smaller size"), "{size}");
     }
 }

@@ -89,7 +89,8 @@ impl Summary {
                 .iter()
                 .find(|listed| listed.id == thread.id());
             // `atf info` reports any problems with the thread's files.
-            let found = listed.map(|listed| ring::too_large(thread, listed, pre_roll));
+            let found = listed
+                .map(|listed| ring::too_large(thread, listed, pre_roll, settings.post_roll()));
             self.window = self.window.max(found.transpose().ok().flatten().flatten());
         }
         Ok(())
