@@ -100,6 +100,24 @@ unsafe impl GlobalAlloc for Memory {
         free_left();
     }
 
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if !is_apart() {
+            // The system's new pages are zeros already.
+            // SAFETY: guaranteed by the caller.
+            let block = unsafe { System.alloc_zeroed(layout) };
+            if !block.is_null() {
+                return block;
+            }
+        }
+        // SAFETY: guaranteed by the caller.
+        let block = unsafe { self.alloc(layout) };
+        if !block.is_null() {
+            // SAFETY: the block has this size.
+            unsafe { ptr::write_bytes(block, 0, layout.size()) };
+        }
+        block
+    }
+
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !RESERVE.contains(block) && !APART.contains(block) && !is_apart() {
             // SAFETY: guaranteed by the caller; the block is the system's.

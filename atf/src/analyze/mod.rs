@@ -47,8 +47,8 @@
 //! # Cost
 //!
 //! Threads are read in parallel, but each thread is read on a single core, however large it is,
-//! because a call can be paired only once all earlier events are known. Memory use does not grow with the number of events; each function
-//! documents how much it needs.
+//! because a call can be paired only once all earlier events are known. Memory use does not grow
+//! with the number of events; each function documents how much it needs.
 
 mod calls;
 mod diff;
