@@ -13,9 +13,9 @@ have `function_offsets: true`. Each module's file (ELF, or Mach-O of one archite
 at its path; then in each --debug-dir DIR and in /usr/lib/debug as DIR/path, DIR/name and
 DIR/.build-id/ab/cdef….debug. If the file at its path names a debug file in .gnu_debuglink, that one
 is searched beside it, in .debug beside it, and in each DIR as DIR/folder/debugfile and
-DIR/debugfile. A file's build id must be the module's uuid; without a uuid, none is compared, but the
-checksum of a debug file is. A stripped file is used only if no other has all functions. Names of
-Rust and C++ are demangled; Swift's stay as they are, because all maintained demanglers are C++,
+DIR/debugfile. A file's build id must be the module's uuid; without a uuid, none is compared, but
+the checksum of a debug file is. A stripped file is used only if no other has all functions. Names
+of Rust and C++ are demangled; Swift's stay as they are, because all maintained demanglers are C++,
 which must not read names of untrusted files.
 
 The new manifest.json replaces the old one atomically and differs from it only in added names and in
