@@ -475,7 +475,10 @@ typedef struct AtfSessionTotals {
     uint64_t time_end_ns;
 } AtfSessionTotals;
 
-/** Creates a session in folder; options may be NULL. ATF_ERROR_EXISTS: folder has a manifest. */
+/**
+ * Creates a session in folder; options may be NULL. ATF_ERROR_EXISTS: folder has a manifest or
+ * threads.
+ */
 AtfStatus atf_session_writer_create(const char *folder, const AtfWriteOptions *options,
                                     AtfSessionWriter **session);
 

@@ -4,6 +4,7 @@ mod name;
 mod segment;
 mod totals;
 
+use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,7 @@ use super::registry::{Entry, Registration, Shared, lock};
 use super::{Disk, Durability, Storage, ThreadWriter, WriteOptions, at, sync_name};
 use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER};
+use crate::files::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER, thread_id};
 use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE, key};
 
 pub use name::session_name;
@@ -68,8 +69,8 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the folder
-    /// has a manifest.
+    /// [`ErrorKind::Io`], with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) at the manifest
+    /// or the thread that the folder contains.
     pub fn create(folder: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         // The program may change its working directory, and more files are created later.
         let folder = path::absolute(&folder).map_err(at(folder.as_ref()))?;
@@ -96,7 +97,8 @@ impl SessionWriter {
         Self::create(folder, options)
     }
 
-    /// Like [`create`](Self::create), but on a storage other than the disk.
+    /// Like [`create`](Self::create), but on a storage other than the disk. Threads that the folder
+    /// contains are found only on a storage that [is a disk](Storage::is_disk).
     ///
     /// # Errors
     ///
@@ -111,10 +113,10 @@ impl SessionWriter {
             Durability::None => Vec::new(),
             _ => missing(&*storage, &path)?,
         };
-        storage.create_folder(&path).map_err(at(&path))?;
-        let manifest = path.join(MANIFEST_FILE);
-        if storage.exists(&manifest).map_err(at(&manifest))? {
-            return Err(at(&manifest)(io::ErrorKind::AlreadyExists.into()));
+        if !storage.create_folder(&path).map_err(at(&path))?
+            && let Some(old) = part_of_session(&*storage, &path)?
+        {
+            return Err(at(&old)(io::ErrorKind::AlreadyExists.into()));
         }
         for folder in &made {
             sync_name(&*storage, folder)?;
@@ -505,4 +507,21 @@ fn missing(storage: &dyn Storage, folder: &Path) -> Result<Vec<PathBuf>> {
         missing.push(folder.to_path_buf());
     }
     Ok(missing)
+}
+
+/// Returns the path of a manifest or a thread in an existing folder.
+fn part_of_session(storage: &dyn Storage, folder: &Path) -> Result<Option<PathBuf>> {
+    let manifest = folder.join(MANIFEST_FILE);
+    if storage.exists(&manifest).map_err(at(&manifest))? {
+        return Ok(Some(manifest));
+    }
+    if storage.is_disk() {
+        for entry in fs::read_dir(folder).map_err(at(folder))? {
+            let entry = entry.map_err(at(folder))?;
+            if entry.file_name().to_str().and_then(thread_id).is_some() {
+                return Ok(Some(entry.path()));
+            }
+        }
+    }
+    Ok(None)
 }

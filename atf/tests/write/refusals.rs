@@ -288,6 +288,22 @@ fn a_session_refuses_a_second_writer_and_finalizing_while_one_is_open() {
     assert_eq!(kind(again), ErrorKind::Io(io::ErrorKind::AlreadyExists));
 }
 
+/// A tracer that is killed before its first manifest leaves such a folder.
+#[test]
+fn a_session_refuses_a_folder_with_threads_but_no_manifest() {
+    let root = tempfile::tempdir().unwrap();
+    let options = WriteOptions::default();
+    let session = SessionWriter::create(root.path(), &options).unwrap();
+    drop(session.thread(7).unwrap());
+    drop(session);
+    let again = SessionWriter::create(root.path(), &options).unwrap_err();
+    assert_eq!(again.kind(), &ErrorKind::Io(io::ErrorKind::AlreadyExists));
+    assert_eq!(again.path(), Some(&*root.path().join("thread_7")));
+    // Other files do not matter.
+    std::fs::rename(root.path().join("thread_7"), root.path().join("thread_x")).unwrap();
+    SessionWriter::create(root.path(), &options).unwrap();
+}
+
 #[test]
 fn a_path_that_cannot_be_written_is_reported_and_left_unchanged() {
     let root = tempfile::tempdir().unwrap();
