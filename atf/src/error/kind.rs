@@ -20,7 +20,8 @@ pub enum ErrorKind {
     },
     /// A symlink in a session. It could lead out of the session, so it is not followed.
     SymbolicLink,
-    /// The path now refers to a different file than the one that was opened.
+    /// The path now refers to a different file than the one that was opened. This is permanent for
+    /// the reader or follower: to read the new file, open it.
     Replaced,
     /// A field that never changes during a file's lifetime has changed.
     Changed {

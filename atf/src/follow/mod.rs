@@ -42,8 +42,9 @@
 //!
 //! The file need not exist yet, and is open only during a poll. Its writer may truncate bytes that
 //! were never returned, for example after the disk was full. If the file contradicts the returned
-//! events, a poll returns an error (see [`IndexFollower::poll`]). Errors are not permanent: the
-//! next poll tries again.
+//! events, a poll returns an error (see [`IndexFollower::poll`]). The next poll tries again, but
+//! [`Replaced`](crate::ErrorKind::Replaced) is permanent for its follower, which never reads
+//! another file than the one that it began with.
 //!
 //! # When the writer dies
 //!
@@ -53,6 +54,13 @@
 //! The reader returns the events that the follower held back, and those that a writer with
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill) had not yet written. Followers do not
 //! return the latter: they read only flushed events, and writers decide how often to flush.
+//!
+//! `atf record` replaces the session of a killed program with a recovered copy, which ends its
+//! followers with [`Replaced`](crate::ErrorKind::Replaced). The copy repeats the events that they
+//! returned and has all later ones: open it with a [`ThreadReader`](crate::thread::ThreadReader)
+//! and read its index's
+//! [`events_in(next_seq..)`](crate::index::IndexReader::events_in). To make sure that the new file
+//! is such a copy, compare its event `next_seq - 1` with the last one returned.
 
 mod detail;
 mod head;

@@ -58,7 +58,9 @@ with the segments of one process. A session's threads are not merged. When all t
 finalized, a session goes on with the next segment beside it (`atf record --segment`), if there is
 one, and else the command ends; a thread's folder or a file ends with its events.
 Times in text and after + count from the first event received. Events that a tracer has not flushed
-are not visible; if it died, stop the command and dump its files. Memory: 128 KiB per thread.
+are not visible; if it died, stop the command and dump its files. `atf record` replaces the session
+of a killed program with a recovered copy: its remaining events are written, and the thread ends.
+Memory: 128 KiB per thread.
 
 A folder with the sessions of several processes, pid_N side by side, is merged as one trace, since
 they share the machine's clock. Threads are then written as PID/ID; JSON has the key process. The

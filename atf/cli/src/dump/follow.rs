@@ -13,9 +13,11 @@ use atf::follow::{
     DetailFollower, FollowedThread, IndexFollower, Polled, SessionFollower, ThreadEvent,
     ThreadFollower,
 };
+use atf::index::IndexEvent;
 use atf::manifest::Manifest;
 use atf::session::{ProcessName, Segments};
-use atf::{Error, FileKind, Wire};
+use atf::thread::ThreadReader;
+use atf::{Error, ErrorKind, FileKind, Wire};
 
 use super::detail::{Detail, has_fields};
 use super::filter::{Filter, times};
@@ -59,12 +61,11 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         }
         Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
             let source = Source::Index(Box::new(IndexFollower::new(&path)));
-            threads.push(Thread { id: None, source });
+            threads.push(Thread::new(None, None, source));
             None
         }
         Target::Thread(path) => {
-            let source = Source::of_folder(&path, dump.details);
-            threads.push(Thread { id: None, source });
+            threads.push(Thread::of_folder(None, &path, dump.details));
             let around = session_around(&path);
             around.map(|around| Session::new(around.path(), false))
         }
@@ -244,8 +245,8 @@ struct Seqs {
 
 impl Seqs {
     fn end(&mut self, thread: &Thread) {
-        let count = thread.source.index().next_seq();
-        self.ended.extend(thread.id.map(|id| (id, count)));
+        self.ended
+            .extend(thread.id.map(|id| (id, thread.next_seq())));
     }
 
     fn go_on(&mut self) {
@@ -280,10 +281,7 @@ fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thr
     let is_wanted = |id| dump.threads.is_empty() || dump.threads.contains(&id);
     let new = session.poll_threads()?.into_iter();
     let new = new.filter(|thread| is_wanted(thread.id()));
-    let thread = |new: FollowedThread| Thread {
-        id: Some(new.id()),
-        source: Source::of_folder(new.path(), dump.details),
-    };
+    let thread = |new: FollowedThread| Thread::of_folder(Some(new.id()), new.path(), dump.details);
     Ok(new.map(thread).collect())
 }
 
@@ -291,7 +289,11 @@ fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thr
 struct Thread {
     /// The id in the folder's name, if the thread belongs to a session.
     id: Option<u32>,
+    /// The thread's folder; `None` for a single index file.
+    folder: Option<PathBuf>,
     source: Source,
+    /// The last event received, and its position.
+    last: Option<(u64, IndexEvent)>,
 }
 
 enum Source {
@@ -310,14 +312,6 @@ enum Turn {
 }
 
 impl Source {
-    fn of_folder(folder: &Path, with_details: bool) -> Self {
-        if with_details {
-            Self::Both(Box::new(ThreadFollower::new(folder)))
-        } else {
-            Self::Index(Box::new(IndexFollower::in_thread(folder)))
-        }
-    }
-
     fn index(&self) -> &IndexFollower {
         match self {
             Self::Index(index) => index,
@@ -351,6 +345,28 @@ impl Source {
 }
 
 impl Thread {
+    fn new(id: Option<u32>, folder: Option<PathBuf>, source: Source) -> Self {
+        Self {
+            id,
+            folder,
+            source,
+            last: None,
+        }
+    }
+
+    fn of_folder(id: Option<u32>, folder: &Path, with_details: bool) -> Self {
+        let source = if with_details {
+            Source::Both(Box::new(ThreadFollower::new(folder)))
+        } else {
+            Source::Index(Box::new(IndexFollower::in_thread(folder)))
+        };
+        Self::new(id, Some(folder.to_path_buf()), source)
+    }
+
+    fn next_seq(&self) -> u64 {
+        self.last.map_or(0, |(seq, _)| seq + 1)
+    }
+
     /// Returns the id in the folder's name or, failing that, in the header, if known yet.
     fn id(&self) -> Option<u32> {
         let header = self.source.index().header();
@@ -364,9 +380,22 @@ impl Thread {
                 break;
             }
             match self.source.poll() {
-                Ok(Polled::New(new)) => output.event(self, &new, names)?,
+                Ok(Polled::New(new)) => {
+                    self.last = Some((new.seq, new.event));
+                    let detail = match &self.source {
+                        Source::Both(both) => new
+                            .detail
+                            .map(|event| Detail::followed(both.detail(), event, output.has_fields)),
+                        Source::Index(_) => None,
+                    };
+                    output.event(self.id(), (new.seq, new.event), detail.as_ref(), names)?;
+                }
                 Ok(Polled::NotYet) => return Ok(Turn::NotYet),
                 Ok(Polled::Finalized) => return Ok(Turn::Over),
+                Err(error) if *error.kind() == ErrorKind::Replaced => {
+                    self.go_on_in_new_files(error, output, names)?;
+                    return Ok(Turn::Over);
+                }
                 Err(error) => {
                     let goes_on = self.source.goes_on_after(&error);
                     output.state = damaged(&error);
@@ -377,6 +406,78 @@ impl Thread {
             }
         }
         Ok(Turn::More)
+    }
+
+    /// Writes the rest of a thread whose files were replaced: `atf record` replaces the session of
+    /// a killed program with a recovered copy. Reports `replaced`, the follower's error, if the new
+    /// files do not contain the last event received.
+    fn go_on_in_new_files(
+        &mut self,
+        replaced: Error,
+        output: &mut Output<'_, '_>,
+        names: &Names<'_>,
+    ) -> Result<(), Failure> {
+        let new = self.new_files().and_then(|new| new.ok_or(replaced));
+        let result = new.map(|new| self.rest(&new, output, names));
+        result.unwrap_or_else(|error| {
+            output.state = damaged(&error);
+            Ok(())
+        })
+    }
+
+    fn new_files(&self) -> Result<Option<ThreadReader>, Error> {
+        let Some(folder) = &self.folder else {
+            return Ok(None);
+        };
+        let new = ThreadReader::open(folder)?;
+        let Some((seq, last)) = self.last else {
+            return Ok(Some(new));
+        };
+        // A recovery may remove the link to a lost detail.
+        let same = |event: IndexEvent| (event.timestamp_ns, event.function_id, event.event_kind);
+        let found = new.index().get(seq)?.map(same);
+        Ok((found == Some(same(last))).then_some(new))
+    }
+
+    fn rest(
+        &mut self,
+        new: &ThreadReader,
+        output: &mut Output<'_, '_>,
+        names: &Names<'_>,
+    ) -> Result<(), Failure> {
+        let with_details = matches!(self.source, Source::Both(_));
+        let id = self.id();
+        let next_seq = self.next_seq();
+        for (seq, event) in (next_seq..).zip(new.index().events_in(next_seq..)) {
+            if output.left == 0 {
+                return Ok(());
+            }
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    output.state = damaged(&error);
+                    continue;
+                }
+            };
+            self.last = Some((seq, event));
+            let detail = match new.detail().filter(|_| with_details) {
+                Some(reader) => new
+                    .detail_of(&event)?
+                    .found()
+                    .map(|event| Detail::new(reader, event, output.has_fields)),
+                None => None,
+            };
+            output.event(id, (seq, event), detail.as_ref(), names)?;
+        }
+        let problems = if with_details {
+            new.problems()?
+        } else {
+            new.index().problems()
+        };
+        for problem in &problems {
+            output.state = damaged(problem);
+        }
+        Ok(())
     }
 }
 
@@ -399,14 +500,15 @@ struct Output<'a, 'b> {
 impl Output<'_, '_> {
     fn event(
         &mut self,
-        thread: &Thread,
-        new: &ThreadEvent,
+        id: Option<u32>,
+        (seq, event): (u64, IndexEvent),
+        detail: Option<&Detail<'_>>,
         names: &Names<'_>,
     ) -> Result<(), Failure> {
         let start_ns = match self.start_ns {
             Some(start_ns) => start_ns,
             None => {
-                let start_ns = new.event.timestamp_ns;
+                let start_ns = event.timestamp_ns;
                 self.sink.start(Some(start_ns))?;
                 Filter::complain_of_unknown(self.dump, names);
                 *self.start_ns.insert(start_ns)
@@ -419,27 +521,21 @@ impl Output<'_, '_> {
                 self.filter.insert(filter)
             }
         };
-        let id = thread.id().unwrap_or_default();
+        let id = id.unwrap_or_default();
         let is_wanted = self.dump.threads.is_empty() || self.dump.threads.contains(&id);
-        let function = (0, new.event.function_id);
-        if !is_wanted || !filter.admits(function, new.event.timestamp_ns, new.event.event_kind) {
+        let function = (0, event.function_id);
+        if !is_wanted || !filter.admits(function, event.timestamp_ns, event.event_kind) {
             return Ok(());
         }
-        let detail = match &thread.source {
-            Source::Both(both) => new
-                .detail
-                .map(|event| Detail::followed(both.detail(), event, self.has_fields)),
-            Source::Index(_) => None,
-        };
         self.left -= 1;
         self.sink.event(&Row {
             thread: ThreadName { process: None, id },
-            seq: self.seqs.of(id, new.seq),
-            wire: wire_of(&new.event),
-            event: new.event,
-            is_zero: is_zero(&new.event),
+            seq: self.seqs.of(id, seq),
+            wire: wire_of(&event),
+            event,
+            is_zero: is_zero(&event),
             function: names.named(function),
-            detail: detail.as_ref(),
+            detail,
         })
     }
 }

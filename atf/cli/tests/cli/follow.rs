@@ -216,6 +216,61 @@ fn a_replaced_file_is_reported_and_ends_following() {
     assert!(messages.contains("replaced by another file"), "{messages}");
 }
 
+/// `atf record` swaps the session of a killed program with a recovered copy.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_recovered_copy_is_followed_from_the_next_event() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let write = |folder: &Path, count: u64, first_ns: u64| {
+        let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
+        let mut thread = session.thread(3).unwrap();
+        for seq in 0..count {
+            let event = Event::new(first_ns + seq, 7, EventKind::CALL, 1);
+            let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[0xab]);
+            thread.write_with_detail(&event, &detail).unwrap();
+        }
+        (session, thread)
+    };
+    for (path, options) in [
+        ("s", &["--json"][..]),
+        ("s", &["--json", "--details"]),
+        ("s/thread_3", &["--json", "--details"]),
+    ] {
+        for is_copy in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let [old, new] = ["s", "new"].map(|name| folder.path().join(name));
+            let (_session, mut thread) = write(&old, 3, 1000);
+            thread.flush().unwrap();
+            let mut following = Following::new(&folder.path().join(path), options);
+            let seqs = |following: &mut Following, seqs: std::ops::Range<u64>| {
+                for seq in seqs {
+                    let event = &lines(&following.next())[0];
+                    let found = (number(&event["seq"]), number(&event["timestamp_ns"]));
+                    assert_eq!(found, (seq, 1000 + seq), "{path} {options:?}");
+                    if options.len() > 1 {
+                        assert_eq!(event["detail"]["payload"], "ab");
+                    }
+                }
+            };
+            // The last event's detail is certain only when more bytes follow it.
+            seqs(&mut following, 0..2);
+            let (session, mut thread) = write(&new, 5, if is_copy { 1000 } else { 9000 });
+            thread.finalize().unwrap();
+            session.finalize().unwrap();
+            renameat_with(CWD, &new, CWD, &old, RenameFlags::EXCHANGE).unwrap();
+            if is_copy {
+                seqs(&mut following, 2..5);
+                assert_eq!(following.end(), (0, String::new()), "{path} {options:?}");
+            } else {
+                let output = following.child.wait_with_output().unwrap();
+                let (status, _, messages) = texts(&output);
+                assert_eq!(status, 1, "{path} {options:?}");
+                assert!(messages.contains("replaced by another file"), "{messages}");
+            }
+        }
+    }
+}
+
 #[test]
 fn unreadable_details_do_not_hide_events() {
     let folder = tempfile::tempdir().unwrap();
