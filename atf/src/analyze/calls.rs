@@ -134,7 +134,7 @@ pub struct CallStart {
     pub event: IndexEvent,
     /// The start time in nanoseconds, clipped to the time range. Times never decrease.
     pub start_ns: u64,
-    /// The call's depth among the open calls.
+    /// The call's depth: as recorded in wire version 1, otherwise derived from the open calls.
     pub depth: Depth,
 }
 
@@ -153,7 +153,7 @@ pub struct CallEnd {
     pub end_ns: u64,
     /// The time during which this call was the innermost open call, in nanoseconds.
     pub self_ns: u64,
-    /// The call's depth among the open calls.
+    /// The call's depth: as recorded in wire version 1, otherwise derived from the open calls.
     pub depth: Depth,
     /// How the call ended.
     pub end: SpanEnd,

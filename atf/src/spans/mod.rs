@@ -114,7 +114,7 @@ pub struct Span {
     pub end_seq: Option<u64>,
     /// The time at which the call ended, in nanoseconds; `None` if no event ended it.
     pub end_ns: Option<u64>,
-    /// The call's depth among the open calls.
+    /// The call's depth: as recorded in wire version 1, otherwise derived from the open calls.
     pub depth: Depth,
 }
 
