@@ -262,7 +262,10 @@ impl std::fmt::Display for Summed<'_> {
             });
             write!(f, ", {lost} lost by the tracer from {first}s to {last}s")?;
             if lost.events.is_some() {
-                f.write_str(" (calls around lost events may seem longer than they were)")?;
+                f.write_str(
+                    " (calls around lost events may seem longer than they were, and have wrong \
+                     callers)",
+                )?;
             }
         } else if self.unwritten.is_none() {
             f.write_str(", 0 events lost by the tracer")?;

@@ -672,7 +672,8 @@ fn losses_of_the_tracer_are_told_and_are_no_damage() {
         let (status, text, messages) = run(&folder, arguments);
         assert_eq!(status, 0, "{arguments:?}: {messages}");
         let expected = ", 3 events and 1 detail lost by the tracer from +0.000001000s to \
-                        +0.000003000s (calls around lost events may seem longer than they were)\n";
+                        +0.000003000s (calls around lost events may seem longer than they were, and have \
+                        wrong callers)\n";
         assert!(text.contains(expected), "{arguments:?}: {text}");
     }
     for other in ["--from=+4us", "--to=+0.9us"] {
