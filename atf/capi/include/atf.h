@@ -952,7 +952,12 @@ AtfStatus atf_session_close(AtfSessionReader *session);
 
 /* ---- All threads merged by time ---- */
 
-/** Events of all threads, ordered by timestamp, then thread, then index_seq. */
+/**
+ * Events of all threads, ordered by timestamp, then thread; events of one thread stay in the order
+ * of its file. Where a thread's timestamps decrease, its next event comes as soon as every other
+ * thread's next event is later, so timestamps of the merge decrease there too. In a gap, where bytes
+ * were lost, events are decoded from zeros: their timestamp is 0. atf_merge_problem reports gaps.
+ */
 typedef struct AtfMerge AtfMerge;
 
 /** Opens a merge of the events from time_start_ns to time_end_ns; 0 and UINT64_MAX for all. */

@@ -10,6 +10,8 @@
 //!   came before the trace began, or was lost. It does not affect other calls.
 //! - Calls that are still open after the last event are reported at the end ([`SpanEnd::Open`]).
 //! - Events of other kinds are ignored.
+//! - Times are those of the events. To correct wrong ones first, as [`analyze`](crate::analyze) and
+//!   the commands do, use a [`ThreadClock`].
 //!
 //! The cost is linear in the number of events. At most [`LIMIT`](CallStack::LIMIT) calls are kept
 //! open, regardless of the events.
@@ -94,7 +96,7 @@ use crate::error::Result;
 use crate::index::IndexEvent;
 use crate::wire::EventKind;
 
-pub(crate) use clock::ThreadClock;
+pub use clock::ThreadClock;
 pub use depths::Depths;
 pub use stack::CallStack;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use atf::index::IndexEvent;
 use atf::session::SessionReader;
-use atf::spans::{CallStack, Paired, Span, SpanEnd};
+use atf::spans::{CallStack, Paired, Span, SpanEnd, ThreadClock};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -22,6 +22,10 @@ pub(crate) struct Calls {
 /// A thread with its open calls.
 struct Thread {
     events: ThreadEvents,
+    /// The next event, which has been read.
+    next: Option<(u64, IndexEvent)>,
+    /// Calls have the same times as in reports.
+    clock: ThreadClock,
     stack: CallStack,
     /// The open calls, outermost first, as in the stack.
     frames: VecDeque<Frame>,
@@ -50,10 +54,13 @@ impl Source for Calls {
             let Some(entry) = self.queue.next() else {
                 return Ok(false);
             };
+            // Read all events, because a call that overlaps the range may begin before it and end
+            // after it.
+            let mut events = ThreadEvents::open_all(&entry, self.queue.options().clock.clone());
             self.thread = Some(Thread {
-                // Read all events, because a call that overlaps the range may begin before it and
-                // end after it.
-                events: ThreadEvents::open_all(&entry, self.queue.options().clock.clone()),
+                next: events.next(outcome),
+                events,
+                clock: ThreadClock::default(),
                 stack: CallStack::new(),
                 frames: VecDeque::new(),
             });
@@ -62,7 +69,7 @@ impl Source for Calls {
         // One event can end many calls, so a batch may exceed its limit by the number of open
         // calls.
         while !rows.is_full() {
-            match thread.events.next(outcome) {
+            match thread.next_event(outcome) {
                 Some((seq, event)) => thread.event(seq, &event, self.queue.options(), rows)?,
                 None => {
                     thread.finish(self.queue.options(), rows)?;
@@ -76,6 +83,16 @@ impl Source for Calls {
 }
 
 impl Thread {
+    /// Returns the next event, with its time on the thread's clock.
+    #[inline]
+    fn next_event(&mut self, outcome: &mut Outcome) -> Option<(u64, IndexEvent)> {
+        let (seq, mut event) = self.next.take()?;
+        self.next = self.events.next(outcome);
+        let next_ns = self.next.map(|(_, next)| next.timestamp_ns);
+        event.timestamp_ns = self.clock.advance(event.timestamp_ns, next_ns);
+        Some((seq, event))
+    }
+
     fn event(
         &mut self,
         seq: u64,

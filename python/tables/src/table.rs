@@ -194,7 +194,7 @@ const CALLS: &[Column] = &[
     FUNCTION,
     Column::number(
         "start_ns",
-        "time of the call in ns",
+        "time of the call in ns on the thread's clock, which never goes back",
         "index_event.timestamp_ns",
     ),
     Column::number(
@@ -202,15 +202,13 @@ const CALLS: &[Column] = &[
         "time from start to end in ns",
         "pairing of calls and returns",
     )
-    .or_null("no event ended the call, or time goes back in it"),
+    .or_null("no event ended the call"),
     Column::number(
         "self_ns",
         "`duration_ns` without the durations of the calls directly in it, in ns",
         "pairing of calls and returns",
     )
-    .or_null(
-        "its duration or that of a call directly in it is null, or they contradict each other",
-    ),
+    .or_null("its duration or that of a call directly in it is null"),
     Column::number(
         "depth",
         "depth of the call stack, from 1",

@@ -19,7 +19,8 @@ p99 are within 1.6 %.
 A call that no event ended, because the program crashed or was still running, lasts until its
 thread's last event. It is counted as open and excluded from min, median, p99 and max. A return
 without a call is counted as well: its call came before the trace began, or was lost. If a thread's
-time goes back, its clock stands still until the time is later again.
+time goes back, its clock stands still until the time is later again; a single time that is too
+great is replaced by the next event's.
 
 --from and --to are inclusive; TIME is as for `atf dump`. A call that overlaps the range counts with
 the part of its time that lies within the range. With --clock media, these and all other times and

@@ -2,7 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use atf::spans::{CallStack, Paired};
+use atf::index::IndexEvent;
+use atf::spans::{CallStack, Paired, ThreadClock};
 
 use super::clocks::Clocks;
 use super::told::Told;
@@ -10,7 +11,7 @@ use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
 
 /// Passes each call of a thread to `take` when the call ends, along with the end time, until `take`
-/// breaks. If a call is still open when a finalized thread ends or before a gap, its end time is
+/// breaks. Times are those of the thread's clock, as in reports. If a call is still open when a finalized thread ends or before a gap, its end time is
 /// the time of the last event. Returns the number of partially read files.
 pub(super) fn each_call(
     trace: &Trace,
@@ -23,7 +24,7 @@ pub(super) fn each_call(
     let mut ended = Vec::new();
     let mut partly = 0;
     let (mut seq, mut is_after_gap) = (0_u64, false);
-    let (mut last_ns, mut is_over) = (0, false);
+    let (mut clock, mut is_over) = (ThreadClock::default(), false);
     for segment in thread {
         let index = match trace.index(segment) {
             Ok(index) => index,
@@ -34,15 +35,18 @@ pub(super) fn each_call(
             }
         };
         if is_after_gap || segment.is_after_gap {
-            stack.interrupt(|paired| ended.push((paired, last_ns)));
+            let until_ns = clock.now_ns().unwrap_or_default();
+            stack.interrupt(|paired| ended.push((paired, until_ns)));
         }
         let first_seq = seq;
-        for event in index.events() {
+        let time = |event: &IndexEvent| clocks.time(segment.process, event.timestamp_ns);
+        let mut events = index.events().peekable();
+        while let Some(event) = events.next() {
             match event {
                 Ok(mut event) => {
-                    event.timestamp_ns = clocks.time(segment.process, event.timestamp_ns);
+                    let next = events.peek().and_then(|next| next.as_ref().ok());
+                    event.timestamp_ns = clock.advance(time(&event), next.map(time));
                     stack.push(seq, &event, |paired| ended.push((paired, end_of(&paired))));
-                    last_ns = last_ns.max(event.timestamp_ns);
                     seq = seq.saturating_add(1);
                 }
                 Err(error) => told.tell(&error),
@@ -62,6 +66,7 @@ pub(super) fn each_call(
             || seq.saturating_sub(first_seq) < index.event_count();
     }
     // A thread without a footer may still be running.
+    let last_ns = clock.now_ns().unwrap_or_default();
     let until_ns = if is_over { last_ns } else { u64::MAX };
     stack.finish(|paired| ended.push((paired, until_ns)));
     for (paired, until_ns) in ended {

@@ -509,6 +509,55 @@ fn spans_state_how_each_call_ended() {
     );
 }
 
+/// Calls last as long as in a report or an export, where times never decrease.
+#[test]
+fn spans_with_wrong_times_last_as_long_as_in_reports() {
+    let folder = TempDir::new().unwrap();
+    let event = |(timestamp_ns, kind, function_id): (u64, u8, u64)| EventRecord {
+        timestamp_ns,
+        function_id,
+        kind,
+        depth: 0,
+        detail_seq: None,
+    };
+    let events = [
+        (1000, 1, 1),
+        (u64::MAX / 2, 1, 2),
+        (1200, 2, 2),
+        (1309, 2, 1),
+        (1150, 1, 3),
+        (1320, 2, 3),
+        (1400, 1, 4),
+        (9000, 1, 5),
+        (1190, 2, 5),
+    ];
+    let index = IndexFile::of(2, events.into_iter().map(event).collect());
+    fs::write(folder.path().join("i"), index.bytes()).unwrap();
+    let spans = lines(&written(folder.path(), &["dump", "--spans", "--json", "i"]));
+    let numbers = |span: &Value| {
+        let keys = ["function_id", "start_ns", "duration_ns"];
+        keys.map(|key| (!span[key].is_null()).then(|| number(&span[key])))
+    };
+    let spans: Vec<_> = spans.iter().map(numbers).collect();
+    let expected = [[2, 1200, 0], [1, 1000, 309], [3, 1309, 11], [5, 9000, 0]];
+    let mut expected = expected.map(|span| span.map(Some)).to_vec();
+    expected.push([Some(4), Some(1400), None]);
+    assert_eq!(spans, expected);
+    let report = lines(&written(folder.path(), &["report", "--json", "i"]));
+    for [function, _, duration_ns] in &expected[..4] {
+        let of_it = |row: &&Value| Some(number(&row["function_id"])) == *function;
+        let functions = report[0]["functions"].as_array().unwrap();
+        let row = functions.iter().find(of_it).unwrap();
+        assert_eq!(Some(number(&row["max_ns"])), *duration_ns, "{row}");
+    }
+    // A call that is open at the end lasts until the latest time.
+    let last = written(
+        folder.path(),
+        &["dump", "--spans", "--json", "--from", "9001", "i"],
+    );
+    assert!(last.is_empty(), "{last}");
+}
+
 #[test]
 fn spans_of_the_samples_pair_all_calls() {
     let arguments = ["dump", "--spans", "--json", SMALL];
