@@ -35,13 +35,13 @@ JSON lines: 64-bit numbers and links are decimal strings, a missing link is null
 numbers, bytes are hexadecimal, and fields that the wire version lacks are omitted. The fields of
 a call are as recorded. thread is the id in the folder's name, function the name in the manifest.
 
---spans lists calls thread by thread, each when it ends, indented by depth: start, duration,
-thread, position of the call, function. Times are those of `atf report`: if a thread's time goes
-back, its clock stands still until the time is later again, and a single time that is too great is
-replaced by the next event's. --from and --to keep calls that overlap them; a call that
-is open at the end of a finalized thread lasts until the thread's last event. In JSON, end
-is return, exception, not_returned (an outer call ended), open (at the end of the trace), given_up
-(too many open calls), interrupted (a segment is missing), or unmatched (a return without a call).
+--spans lists calls thread by thread, each when it ends, indented by depth: start, duration, thread,
+position of the call, function. Times are those of `atf report`: if a thread's time goes back, its
+clock stands still until the time is later again, and a single time that is too great is replaced by
+the next event's. --from and --to keep calls that overlap them; a call that is open at the end of a
+finalized thread lasts until the thread's last event. In JSON, end is return, exception,
+not_returned (an outer call ended), open (at the end of the trace), given_up (too many open calls),
+interrupted (a segment is missing), or unmatched (a return without a call).
 
 Memory: 64 MiB for the threads' buffers, 4 KiB per thread beyond 16,384, and the manifest's names.
 --details adds 8 bytes per detail event of the 48 threads whose details were used last; a trace

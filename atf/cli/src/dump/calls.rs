@@ -11,8 +11,9 @@ use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
 
 /// Passes each call of a thread to `take` when the call ends, along with the end time, until `take`
-/// breaks. Times are those of the thread's clock, as in reports. If a call is still open when a finalized thread ends or before a gap, its end time is
-/// the time of the last event. Returns the number of partially read files.
+/// breaks. Times are those of the thread's clock, as in reports. If a call is still open when a
+/// finalized thread ends or before a gap, its end time is the time of the last event. Returns the
+/// number of partially read files.
 pub(super) fn each_call(
     trace: &Trace,
     clocks: &Clocks,
