@@ -7,11 +7,11 @@
 /// ```
 /// use atf::spans::ThreadClock;
 ///
-/// let times = [100, 90, 110, u64::MAX, 120];
+/// let times = [100, 120, 90, 130, u64::MAX, 140];
 /// let mut clock = ThreadClock::default();
 /// let next = times.iter().skip(1).copied().map(Some).chain([None]);
 /// let corrected = times.iter().zip(next).map(|(time, next)| clock.advance(*time, next));
-/// assert!(corrected.eq([100, 100, 110, 120, 120]));
+/// assert!(corrected.eq([100, 120, 120, 130, 140, 140]));
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ThreadClock {
