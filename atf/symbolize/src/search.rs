@@ -130,7 +130,8 @@ impl Search {
         all
     }
 
-    /// Reads the functions of a file with this build id or, if there is none, with this checksum.
+    /// Reads the functions of a file, which must have this build id. The checksum is compared only if
+    /// no build id is given.
     fn read(
         &self,
         path: &Path,

@@ -433,7 +433,7 @@ impl Thread {
         let Some((seq, last)) = self.last else {
             return Ok(Some(new));
         };
-        // A recovery may remove the link to a lost detail.
+        // Do not compare links, because a recovery may remove the link to a lost detail.
         let same = |event: IndexEvent| (event.timestamp_ns, event.function_id, event.event_kind);
         let found = new.index().get(seq)?.map(same);
         Ok((found == Some(same(last))).then_some(new))

@@ -22,7 +22,7 @@ pub(super) struct TooLarge {
     /// The number of events up to the trigger.
     events: u64,
     /// The number of events after the last loss, up to the end of the window. A full ring keeps at
-    /// least half of its capacity, of which some events may be after the trigger.
+    /// least half of its capacity. Some of these events may be after the trigger.
     kept: u64,
 }
 

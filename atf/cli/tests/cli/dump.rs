@@ -444,18 +444,23 @@ fn details_of_two_folders_with_one_id_are_distinguished() {
     assert_eq!(payloads, ["aa", "bb"]);
 }
 
-/// Uses handmade events: calls that returned, threw, were skipped or stayed open, and returns
-/// without a call.
-#[test]
-fn spans_state_how_each_call_ended() {
-    let folder = TempDir::new().unwrap();
-    let event = |(timestamp_ns, kind, function_id): (u64, u8, u64)| EventRecord {
+/// Returns a file of events with these times, kinds and functions.
+fn handmade(events: &[(u64, u8, u64)]) -> IndexFile {
+    let event = |&(timestamp_ns, kind, function_id): &(u64, u8, u64)| EventRecord {
         timestamp_ns,
         function_id,
         kind,
         depth: 0,
         detail_seq: None,
     };
+    IndexFile::of(2, events.iter().map(event).collect())
+}
+
+/// Uses handmade events: calls that returned, threw, were skipped or stayed open, and returns
+/// without a call.
+#[test]
+fn spans_state_how_each_call_ended() {
+    let folder = TempDir::new().unwrap();
     let events = [
         (100, 2, 9),
         (110, 1, 1),
@@ -466,7 +471,7 @@ fn spans_state_how_each_call_ended() {
         (160, 2, 3),
         (170, 1, 5),
     ];
-    let index = IndexFile::of(2, events.into_iter().map(event).collect());
+    let index = handmade(&events);
     fs::write(folder.path().join("i"), index.bytes()).unwrap();
     let spans = |arguments: &[&str]| {
         let arguments = [&["dump", "--spans", "--json", "i"], arguments].concat();
@@ -513,13 +518,6 @@ fn spans_state_how_each_call_ended() {
 #[test]
 fn spans_with_wrong_times_last_as_long_as_in_reports() {
     let folder = TempDir::new().unwrap();
-    let event = |(timestamp_ns, kind, function_id): (u64, u8, u64)| EventRecord {
-        timestamp_ns,
-        function_id,
-        kind,
-        depth: 0,
-        detail_seq: None,
-    };
     let events = [
         (1000, 1, 1),
         (u64::MAX / 2, 1, 2),
@@ -531,7 +529,7 @@ fn spans_with_wrong_times_last_as_long_as_in_reports() {
         (9000, 1, 5),
         (1190, 2, 5),
     ];
-    let index = IndexFile::of(2, events.into_iter().map(event).collect());
+    let index = handmade(&events);
     fs::write(folder.path().join("i"), index.bytes()).unwrap();
     let spans = lines(&written(folder.path(), &["dump", "--spans", "--json", "i"]));
     let numbers = |span: &Value| {

@@ -457,7 +457,7 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
 #[test]
 fn of_a_program_killed_before_its_first_event_only_the_reason_is_told() {
     let folder = TempDir::new().unwrap();
-    // What the library leaves if the program is killed while the library reads symbol tables.
+    // If the program is killed while the library reads symbol tables, it leaves such a session.
     let session = SessionWriter::create(folder.path().join("begun"), &WriteOptions::default());
     session.unwrap().finalize().unwrap();
     let script = "cp -r begun \"$ATF_SESSION/pid_$$\" && kill -KILL $$";
