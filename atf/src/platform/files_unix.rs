@@ -1,15 +1,24 @@
 //! File operations on Unix.
 
 use std::fs::{self, File, FileType, Metadata, Permissions};
-use std::io;
+use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::sys;
 
-/// Reads at an offset, ignoring the cursor.
+/// Reads at an offset. Also moves the cursor, which nothing here uses.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-    file.read_at(buffer, offset)
+    let read = file.read_at(buffer, offset)?;
+    still_stored(file, offset, read)
+}
+
+/// Returns how many of the `read` bytes at `offset` the file still has. The others may be zeros
+/// that were never written: a truncation reduces the size, and then clears the rest of the last
+/// page, even under a read. Moves the cursor to the end, which takes half as long as `fstat`.
+pub(crate) fn still_stored(mut file: &File, offset: u64, read: usize) -> io::Result<usize> {
+    let stored = file.seek(SeekFrom::End(0))?.saturating_sub(offset);
+    Ok(usize::try_from(stored).map_or(read, |stored| stored.min(read)))
 }
 
 /// Writes at an offset, ignoring the cursor.

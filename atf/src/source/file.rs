@@ -10,8 +10,9 @@ use crate::platform;
 
 /// A regular file with positioned reads.
 ///
-/// The file is not mapped, so if it shrinks, reads return an error and never raise a signal. The
-/// size is queried once, so bytes appended later are ignored.
+/// The file is not mapped, so if it shrinks, reads end early and never raise a signal. Bytes that
+/// were removed during a read are not returned. The size is queried once, so bytes appended later
+/// are ignored.
 #[derive(Debug)]
 pub struct FileSource {
     pub(crate) file: File,
@@ -63,4 +64,45 @@ fn check_regular(file_type: FileType) -> Result<()> {
     Err(Error::new(ErrorKind::NotRegular {
         found: platform::name(file_type),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::fs::{self, File};
+    use std::thread;
+
+    use super::FileSource;
+    use crate::source::ReadAt;
+
+    /// Linux truncates a file in two steps: it reduces the size, then clears the rest of the last
+    /// page. A read that began before sees the cleared bytes.
+    #[test]
+    fn a_truncation_during_a_read_never_yields_zeros() -> Result<(), Box<dyn Error>> {
+        const SIZE: u64 = 128 << 10;
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("index.atf");
+        let mut buffer = vec![0; usize::try_from(SIZE)?];
+        for round in 0..300 {
+            fs::write(&path, vec![0xff; buffer.len()])?;
+            let (source, writer) = (
+                FileSource::open(&path)?,
+                File::options().write(true).open(&path)?,
+            );
+            thread::scope(|scope| {
+                let truncating = scope.spawn(|| writer.set_len(round * 12_345 % SIZE));
+                while !truncating.is_finished() {
+                    let read = source.read_at(0, &mut buffer)?;
+                    let is_as_written = |bytes: &[u8]| !bytes.contains(&0);
+                    assert!(
+                        buffer.get(..read).is_some_and(is_as_written),
+                        "round {round}"
+                    );
+                }
+                assert!(matches!(truncating.join(), Ok(Ok(()))));
+                Ok::<_, Box<dyn Error>>(())
+            })?;
+        }
+        Ok(())
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::{AroundErrors, FileSource, OpenOptions, ReadAt, Reopened, Unreadable};
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform;
 use crate::sys::{self, Memory};
 
 /// The distance in bytes within which a search for holes is not worth a query.
@@ -122,6 +123,7 @@ impl Input {
             return Ok(Self::at(path, file));
         }
         let read = (&file.file).take(file.size()).read_to_end(&mut bytes);
+        let read = read.and_then(|read| platform::still_stored(&file.file, 0, read));
         let read = read.map_err(|error| failed(Error::io(error)))?;
         match size.saturating_sub(read) as u64 {
             0 => Ok(Self {
