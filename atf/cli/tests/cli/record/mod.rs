@@ -625,10 +625,19 @@ int main(void) {
     let record = record(&folder, &[], &["./program"]);
     let words = [record.get_program()].into_iter().chain(record.get_args());
     let line: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
-    let mut command = Command::new("script");
+    // A caller may ignore SIGINT, as a shell does for a command in the background.
+    let mut command = Command::new("env");
     // Without `exec`, some shells would remain in the foreground and end by the signal.
     let line = format!("exec {}", line.join(" "));
-    command.args(["-q", "-e", "-c", &line, "/dev/null"]);
+    command.args([
+        "--default-signal=INT",
+        "script",
+        "-q",
+        "-e",
+        "-c",
+        &line,
+        "/dev/null",
+    ]);
     command.current_dir(folder.path()).stdin(Stdio::piped());
     let mut terminal = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut output = terminal.stdout.take().unwrap();
