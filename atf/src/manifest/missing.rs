@@ -56,10 +56,11 @@ impl fmt::Display for Missing {
                 } else {
                     "still runs or was killed"
                 };
+                let are = if *events == 1 { "is" } else { "are" };
                 let events = counted(*events, "event");
                 write!(
                     f,
-                    "the tracer {end}: up to {events} of each thread are missing"
+                    "the tracer {end}: up to {events} of each thread {are} missing"
                 )?;
                 let dropped = ", plus those dropped after the last update of the manifest";
                 return f.write_str(if *drops { dropped } else { "" });

@@ -8,7 +8,7 @@ use super::losses::{Lane, Losses};
 use super::sleep;
 use super::thread::{ATTEMPTS, Direct, WAITING};
 use super::trigger::Triggers;
-use super::{RecordOptions, RecordSummary, ThreadRecorder};
+use super::{Lanes, Overflow, RecordOptions, RecordSummary, ThreadRecorder, Window};
 use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Loss;
@@ -306,9 +306,30 @@ impl Shared {
         }
     }
 
+    /// Records in the manifest that events will be lost without being counted if the process dies
+    /// before the last manifest is written: threads that still run lose all events once their files
+    /// are finalized. Does nothing if later events are not wanted.
+    fn tell_end(&self) {
+        let is_flight = |window: Window| window.lanes == Lanes::Both;
+        let state = self.lock();
+        if state.is_stopping || state.live == 0 || self.options.window.is_some_and(is_flight) {
+            return;
+        }
+        drop(state);
+        let segment = self.segment();
+        if segment.options().survive_kill {
+            // Only the event that is being recorded.
+            segment.set_unwritten_events(Some(1));
+        }
+        segment.set_drops_events();
+        // Any error is reported once the last manifest is written.
+        let _ = segment.store_manifest();
+    }
+
     /// Stops the recording: see [`Recording::stop`](super::Recording::stop).
     pub(super) fn stop(&self) -> Result<RecordSummary> {
         self.check_process()?;
+        self.tell_end();
         let mut state = self.lock();
         if std::mem::replace(&mut state.is_stopping, true) {
             return state.at_exit.take().unwrap_or_else(|| Err(self.stopped()));
@@ -367,8 +388,11 @@ impl Shared {
             // The session's first error has already been recorded.
             let _ = session.finalize();
         }
-        self.tell(false);
         let segment = self.segment();
+        if segment.options().survive_kill || self.options.overflow == Overflow::Block {
+            segment.unset_drops_events();
+        }
+        self.tell(false);
         segment.set_unwritten_events(None);
         let last = segment.finalize();
         // Threads that are still running may have lost more events while the manifest was written.
@@ -388,5 +412,36 @@ impl Shared {
             lost_details,
             smaller_rings: state.smaller_rings,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::{Manifest, Missing};
+    use crate::write::{Memory, WriteOptions};
+
+    #[test]
+    fn a_kill_while_the_recording_stops_is_told() -> Result<()> {
+        for survive_kill in [true, false] {
+            let memory = Memory::new();
+            let write = WriteOptions::default().survive_kill(survive_kill);
+            let session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &write)?;
+            let options = RecordOptions::default().overflow(Overflow::Block);
+            let shared = Shared::new(Arc::new(session), options);
+            shared.options.tell_unwritten(&shared.session);
+            shared.lock().live = 1;
+            shared.tell_end();
+            let manifest = || {
+                let bytes = memory.bytes("s/manifest.json").unwrap_or_default();
+                Manifest::parse(&bytes)
+            };
+            let drops = |missing| matches!(missing, Missing::Unwritten { drops: true, .. });
+            assert!(manifest().unwritten().is_some_and(drops), "{survive_kill}");
+            shared.finish()?;
+            assert_eq!(manifest().missing(), []);
+            assert_eq!(manifest().drops_events, None);
+        }
+        Ok(())
     }
 }

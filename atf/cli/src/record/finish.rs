@@ -64,7 +64,7 @@ pub(super) fn sessions(
         complain(format_args!("{signal} is not in the manifest: {error}"));
     }
     if summary.events == 0 && !is_kept {
-        let why = why_nothing(folder, settings, &summary);
+        let why = why_nothing(folder, settings, &summary, ended.signal());
         // A program without hooks leaves nothing. A program whose functions are all excluded leaves
         // sessions without events.
         if remove_ended(folder, still_runs)? {
@@ -145,15 +145,24 @@ fn has_no_event(session: &SessionReader) -> bool {
 }
 
 /// Explains why no event was recorded.
-fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary) -> String {
+fn why_nothing(
+    folder: &Path,
+    settings: &Settings<'_>,
+    summary: &Summary,
+    signal: Option<&str>,
+) -> String {
     if statvfs(folder).is_ok_and(|disk| disk.f_bavail == 0) {
         return format!("the disk of {} is full", Printable(folder.display()));
     }
     if summary.processes.is_empty() {
         let program = Printable(Path::new(&settings.program[0]).display());
-        return format!(
+        let needs = format!(
             "{program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
         );
+        return match signal {
+            Some(signal) => format!("{signal} came before the first event, or {needs}"),
+            None => needs,
+        };
     }
     // A session exists, so the program has hooks.
     if let Some(lost) = summary.lost() {

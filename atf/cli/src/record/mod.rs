@@ -45,10 +45,12 @@ impl Settings<'_> {
         if self.is_flight() {
             return "what rings held after the last trigger is lost".to_owned();
         }
+        let is_one = unwritten.events == 1 && !unwritten.drops;
+        let are = if is_one { "is" } else { "are" };
         let events = Counted(unwritten.events, "event");
         let drops = ", plus those dropped after the last update of the manifest,";
         let dropped = if unwritten.drops { drops } else { "" };
-        format!("up to {events} of each thread{dropped} are missing")
+        format!("up to {events} of each thread{dropped} {are} missing")
     }
 
     /// Returns whether only the events around triggers are kept.

@@ -35,6 +35,11 @@ impl SessionWriter {
         });
     }
 
+    /// Undoes [`set_drops_events`](Self::set_drops_events).
+    pub(crate) fn unset_drops_events(&self) {
+        self.set(|shared| &mut shared.manifest.drops_events, None);
+    }
+
     /// Returns whether no thread holds the session's lock.
     pub(crate) fn is_free(&self) -> bool {
         self.shared.try_lock().is_ok()

@@ -467,6 +467,10 @@ atf: the program was ended by SIGKILL
 atf: nothing was recorded: the program's hooks wrote no event";
     let expected = (Some(128 + 9), String::new(), expected.to_owned());
     assert_eq!(told(&command.output().unwrap(), folder.path()), expected);
+    let mut command = record(&folder, &[], &["sh", "-c", "kill -KILL $$"]);
+    let output = command.output().unwrap();
+    let expected = "SIGKILL came before the first event, or sh must be compiled";
+    assert!(String::from_utf8_lossy(&output.stderr).contains(expected));
 }
 
 #[test]
