@@ -154,7 +154,7 @@ impl Drain {
         if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
             let (first, second) = chunk.as_slices();
             for slot in first.iter().chain(second) {
-                self.outlet.losses.events.add(slot.event.timestamp_ns);
+                self.outlet.losses.lose_event(slot.event.timestamp_ns);
             }
             chunk.commit_all();
         }

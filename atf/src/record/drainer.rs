@@ -174,7 +174,12 @@ impl Drainer {
             let is_busy = self.calls.are_busy(triggers.begun(), Instant::now());
             triggers.take(|first, last| windows.trigger(first, last));
             match (requests.is_last, is_busy) {
-                (true, _) => windows.decide_all(requests.now_ns),
+                (true, _) => {
+                    windows.decide_all(requests.now_ns);
+                    if windows.lanes() == Lanes::Both {
+                        self.shared.want_until(requests.now_ns);
+                    }
+                }
                 (false, false) => windows.decide_at(requests.now_ns),
                 // A trigger that is currently being fired may request held events.
                 (false, true) => requests.triggers = triggers.served(),
@@ -480,6 +485,22 @@ mod tests {
         let lost: Vec<_> = threads.iter().map(|thread| thread.lost_events).collect();
         let (one, two) = (Some(Loss::new(1, 7, 7)), Some(Loss::new(2, 7, 8)));
         assert_eq!(lost, [one, one, one, one, two]);
+        Ok(())
+    }
+
+    #[test]
+    fn events_after_the_end_of_a_flight_recording_do_not_count_as_lost() -> Result<()> {
+        for (lanes, lost) in [(Lanes::Both, 1), (Lanes::Details, 2)] {
+            let window = Window::default().lanes(lanes).on_stop(true);
+            let mut drainer = drainer_with(&Memory::new(), window)?;
+            let mut recorder = new_thread(&mut drainer, 0)?;
+            let before = Event::new(now_ns(), 7, EventKind::CALL, 1);
+            drainer.shared.lock().is_stopping = true;
+            pass(&mut drainer);
+            let after = Event::new(now_ns(), 7, EventKind::CALL, 2);
+            assert!(recorder.record(&before).is_err() && recorder.record(&after).is_err());
+            assert_eq!(drainer.shared.tell(false).0, lost, "{lanes:?}");
+        }
         Ok(())
     }
 

@@ -12,6 +12,8 @@ pub(super) struct Losses {
     pub(super) details: Lane,
     /// Whether draining has ended, after which every further event is lost.
     is_closed: AtomicBool,
+    /// The time after which no events are wanted, so that none are lost.
+    wanted_until_ns: AtomicU64,
     /// The id of the recording process. A forked child has a different id, and no drain.
     pub(super) process: u32,
 }
@@ -32,12 +34,24 @@ impl Losses {
             events: Lane::new(),
             details: Lane::new(),
             is_closed: AtomicBool::new(false),
+            wanted_until_ns: AtomicU64::new(u64::MAX),
             process: process::id(),
         }
     }
 }
 
 impl Losses {
+    /// Counts a lost event, unless it is too late to be wanted.
+    pub(super) fn lose_event(&self, timestamp_ns: u64) {
+        if timestamp_ns <= self.wanted_until_ns.load(Ordering::Acquire) {
+            self.events.add(timestamp_ns);
+        }
+    }
+
+    pub(super) fn want_until(&self, timestamp_ns: u64) {
+        self.wanted_until_ns.store(timestamp_ns, Ordering::Release);
+    }
+
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }

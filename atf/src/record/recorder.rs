@@ -315,7 +315,7 @@ impl Recorder {
 
     #[cold]
     fn lose(&self, timestamp_ns: u64) -> Lost {
-        self.losses.events.add(timestamp_ns);
+        self.losses.lose_event(timestamp_ns);
         Lost::Event
     }
 }

@@ -214,7 +214,7 @@ impl Recording {
             mine.recorder.as_mut().map(record)
         });
         recorded.ok().flatten().unwrap_or_else(|| {
-            self.shared.unregistered.events.add(timestamp_ns);
+            self.shared.unregistered.lose_event(timestamp_ns);
             Err(Lost::Event)
         })
     }

@@ -299,6 +299,14 @@ impl Shared {
         all
     }
 
+    /// Sets the time after which no events are wanted on any thread.
+    pub(super) fn want_until(&self, timestamp_ns: u64) {
+        self.unregistered.want_until(timestamp_ns);
+        for (_, losses) in &self.lock().losses {
+            losses.want_until(timestamp_ns);
+        }
+    }
+
     /// Updates metadata that changes without notice.
     pub(super) fn update(&self) {
         if let Some(Update(update)) = self.update.get() {

@@ -132,7 +132,7 @@ impl LossCounter {
 
     /// Counts an event lost at `timestamp_ns`.
     pub fn lose_event(&self, timestamp_ns: u64) {
-        self.0.events.add(timestamp_ns);
+        self.0.lose_event(timestamp_ns);
     }
 }
 
@@ -210,7 +210,7 @@ impl DirectRecorder {
 
     #[cold]
     fn lose(&self, timestamp_ns: u64) -> Lost {
-        self.direct.losses.events.add(timestamp_ns);
+        self.direct.losses.lose_event(timestamp_ns);
         Lost::Event
     }
 
