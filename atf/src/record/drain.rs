@@ -27,6 +27,8 @@ pub struct Drain {
     is_finished: bool,
     /// Whether the ring was replaced by one that is just large enough for its contents.
     is_compact: bool,
+    /// How many events a flight recorder with an unlimited pre-roll should keep.
+    wanted: usize,
 }
 
 /// The destination of events that leave the ring.
@@ -77,7 +79,14 @@ impl Drain {
             outlet,
             is_finished: false,
             is_compact: false,
+            wanted: 0,
         }
+    }
+
+    /// Sets how many events a flight recorder with an unlimited pre-roll should keep. A ring that
+    /// was reduced may keep fewer.
+    pub(super) fn want(&mut self, events: usize) {
+        self.wanted = events;
     }
 
     /// Passes the events currently in the ring to the writer. Returns how many were written, and
@@ -248,8 +257,16 @@ impl Drain {
         }
     }
 
-    /// Counts discarded events inside new windows as lost.
+    /// Counts discarded events inside new windows as lost. Without a start, a window covers the
+    /// last events that a full ring would have kept.
     fn claim(&mut self, windows: &Windows) {
+        let is_flight = windows.lanes() == Lanes::Both;
+        if !windows.have_a_start() && is_flight && !windows.added().is_empty() {
+            let missing = self.wanted.saturating_sub(self.events.slots());
+            if let Some(loss) = self.outlet.let_go.claim_last(missing as u64) {
+                self.outlet.losses.events.add_all(&loss);
+            }
+        }
         for (start, end) in windows.added().iter().filter(|_| windows.have_a_start()) {
             if let Some(loss) = self.outlet.let_go.claim(*start, *end) {
                 self.lane(windows).add_all(&loss);

@@ -415,6 +415,7 @@ mod tests {
 
     use super::*;
     use crate::error::Error;
+    use crate::index::IndexReader;
     use crate::manifest::{Loss, Manifest, Module};
     use crate::record::{Capacity, RecordOptions, ThreadRecorder, Trigger, Window};
     use crate::wire::EventKind;
@@ -500,6 +501,37 @@ mod tests {
             let after = Event::new(now_ns(), 7, EventKind::CALL, 2);
             assert!(recorder.record(&before).is_err() && recorder.record(&after).is_err());
             assert_eq!(drainer.shared.tell(false).0, lost, "{lanes:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_ring_that_is_smaller_than_requested_loses_what_a_full_ring_would_keep() -> Result<()> {
+        for (ring_memory, is_smaller) in [(64 << 10, true), (64 << 20, false)] {
+            let memory = Memory::new();
+            let window = Window::default().lanes(Lanes::Both).on_stop(true);
+            let mut drainer = drainer_with(&memory, window.pre_roll(Duration::MAX))?;
+            let shared = Arc::get_mut(&mut drainer.shared);
+            let shared = shared.ok_or_else(|| Error::internal("no thread has started"))?;
+            shared.options.capacity = Capacity::default().events(4096).payload_size(0);
+            shared.options.ring_memory = ring_memory;
+            let mut recorder = new_thread(&mut drainer, 0)?;
+            for number in 0..5000 {
+                let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
+                assert!(recorder.record(&event).is_ok());
+                if number % 100 == 0 {
+                    pass(&mut drainer);
+                }
+            }
+            drainer.shared.lock().is_stopping = true;
+            pass(&mut drainer);
+            let index = memory
+                .bytes("pid_42/thread_0/index.atf")
+                .unwrap_or_default();
+            let kept = IndexReader::from_bytes(index)?.event_count();
+            let lost = drainer.shared.tell(false).0;
+            assert_eq!(lost > 0, is_smaller);
+            assert_eq!(lost, 2048_u64.saturating_sub(kept));
         }
         Ok(())
     }

@@ -115,6 +115,18 @@ impl LetGo {
         let claimed = self.runs.drain(from..to.max(from));
         older.into_iter().chain(claimed).reduce(Loss::plus)
     }
+
+    /// Removes all times, and returns those of the last `count` events as one entry.
+    pub(super) fn claim_last(&mut self, count: u64) -> Option<Loss> {
+        let mut left = count;
+        let all = self.older.take().into_iter().chain(self.runs.drain(..));
+        let claimed = all.rev().map_while(|run| {
+            let part = run.count.min(left);
+            left = left.saturating_sub(part);
+            (part > 0).then(|| Loss::new(part, run.first_ns, run.last_ns))
+        });
+        claimed.reduce(Loss::plus)
+    }
 }
 
 #[cfg(test)]

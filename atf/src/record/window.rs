@@ -18,6 +18,8 @@ with_setters! {
     /// [capacity](super::Capacity), in events and in payload bytes. Events discarded early count as
     /// lost if a later trigger's pre-roll includes them. With a pre-roll of [`Duration::MAX`], a
     /// trigger requests everything the rings hold, and events discarded early do not count as lost.
+    /// With [`Lanes::Both`], they do if [`ring_memory`](super::RecordOptions::ring_memory) made
+    /// their ring smaller, and half of a full ring would have held them.
     ///
     /// Loss counts are exact for the times in the manifest. If a ring discards more events within
     /// the pre-roll and a second than it holds, or more than 65,536, their times are stored in

@@ -6,12 +6,18 @@ use atf::detail::FunctionPayload;
 use atf::manifest::ManifestThread;
 use atf::session::ThreadEntry;
 
-use super::Settings;
+use super::{Settings, values};
 
 /// The maximum number of events in a ring.
 const MOST_EVENTS: u64 = 1 << 25;
 /// The maximum number of payload bytes in a ring.
 const MOST_PAYLOAD: u64 = 1 << 30;
+
+/// The size of an event in a ring, in bytes.
+const EVENT: u64 = 32;
+/// The maximum number of discarded events whose times a ring keeps, and the size of each.
+const MOST_TIMES: u64 = 1 << 16;
+const TIME: u64 = 24;
 
 /// The maximum stack size in a detail, in bytes.
 const MOST_STACK: u64 = 256;
@@ -81,27 +87,59 @@ pub(super) fn too_large(
     }))
 }
 
-/// Returns how many events half of a ring holds in this run.
-fn half_of_a_ring(settings: &Settings<'_>) -> u64 {
-    let number = |variable| settings.value(variable)?.parse::<u64>().ok();
-    let has_details = settings.has_details();
-    // The library's defaults.
-    let default = if has_details { 1 << 17 } else { 1 << 20 };
-    let events = number("ATF_RING").unwrap_or(default);
-    let stack = number("ATF_STACK").unwrap_or(128);
-    let most = if has_details {
-        MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + stack)
-    } else {
-        MOST_EVENTS
-    };
-    events.min(most) / 2
+/// Returns the size of an event's detail in a ring, in bytes.
+fn payload_size(settings: &Settings<'_>) -> u64 {
+    if !settings.has_details() {
+        return 0;
+    }
+    let stack = settings.value("ATF_STACK").and_then(|it| it.parse().ok());
+    FunctionPayload::SIZE as u64 + stack.unwrap_or(128)
 }
 
-/// Returns advice on how to record such windows without losses.
-pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
+/// Returns how many events a full ring holds in this run.
+fn full_ring(settings: &Settings<'_>) -> u64 {
+    let payload = payload_size(settings);
+    let flight = settings.value("ATF_FLIGHT").and_then(values::bytes);
+    let flight = flight.map(|size| size.saturating_mul(2) / (EVENT + payload));
+    // The library's defaults.
+    let default = flight.unwrap_or(if payload > 0 { 1 << 17 } else { 1 << 20 });
+    let ring = settings.value("ATF_RING").and_then(|it| it.parse().ok());
+    let most = MOST_PAYLOAD.checked_div(payload).unwrap_or(MOST_EVENTS);
+    ring.unwrap_or(default).min(most)
+}
+
+/// Returns the `--ring-memory` with which the rings of all these threads are full, if it is more
+/// than that of this run.
+fn more_memory(ring: u64, threads: u64, settings: &Settings<'_>) -> Option<String> {
+    let events = ring.saturating_mul(EVENT);
+    let payloads = ring.saturating_mul(payload_size(settings));
+    let times = ring.min(MOST_TIMES).saturating_mul(TIME);
+    let each = events + payloads.min(MOST_PAYLOAD) + times;
+    // Full rings take up to half of the memory.
+    let needed = each.saturating_mul(threads).saturating_mul(2);
+    let limit = settings.value("ATF_RING_MEMORY").and_then(values::bytes);
+    let is_more = needed > limit.unwrap_or(2 << 30);
+    // More than half of the memory that a processor can address is never needed.
+    let needed = needed.min(1 << 62).next_power_of_two();
+    is_more.then(|| match needed >> 30 {
+        0 => format!("--ring-memory {}M", needed >> 20),
+        size => format!("--ring-memory {size}G"),
+    })
+}
+
+/// Returns advice on how to record such windows without losses, for a process with this number of
+/// threads.
+pub(super) fn advice(window: TooLarge, threads: u64, settings: &Settings<'_>) -> String {
     // A flight recorder that keeps a number of bytes never requests more than its rings hold.
     let is_size = settings.is_flight_size();
-    let half = half_of_a_ring(settings);
+    let ring = full_ring(settings);
+    let half = ring / 2;
+    if is_size
+        && window.kept > 0
+        && let Some(memory) = more_memory(ring, threads, settings)
+    {
+        return format!("a thread had a smaller ring: {memory} would have been enough");
+    }
     if is_size || window.kept == 0 {
         // No larger ring would have helped.
         let less = if is_size {
@@ -113,14 +151,12 @@ pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
             "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files, or there was no memory for full rings, or a file could not be written: record fewer functions, or {less}"
         );
     }
+    // A full ring keeps more than this thread's ring did.
+    let is_smaller = window.kept < half;
+    let least = if is_smaller { 0 } else { half + 1 };
     // A window gets half of a ring, less the events that were recorded between the trigger and its
     // discovery. Allow for slightly larger windows in the next run.
-    let events = window.events.max(half + 1).saturating_mul(5) / 2;
-    let unless = if window.kept < half {
-        ", unless there was no memory for full rings"
-    } else {
-        ""
-    };
+    let events = window.events.max(least).saturating_mul(5) / 2;
     let most = if settings.has_details() {
         MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))
     } else {
@@ -128,7 +164,14 @@ pub(super) fn advice(window: TooLarge, settings: &Settings<'_>) -> String {
     };
     match events.checked_next_power_of_two() {
         Some(ring) if ring <= most => {
-            format!("a window did not fit into its ring: --ring {ring} would have been enough{unless}")
+            let memory = more_memory(ring, threads, settings);
+            let unless = if is_smaller && memory.is_none() {
+                ", unless there was no memory for full rings"
+            } else {
+                ""
+            };
+            let memory = memory.map_or_else(String::new, |memory| format!(" with {memory}"));
+            format!("a window did not fit into its ring: --ring {ring}{memory} would have been enough{unless}")
         }
         _ => "a window did not fit into its ring, and would not fit into the largest one: record fewer functions, or a shorter time"
             .to_owned(),
@@ -233,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_larger_ring_is_suggested_only_if_the_ring_was_too_small() {
-        let given = |window: u64, variables: &[(&'static str, &str)]| {
+        let given = |window: u64, threads: u64, variables: &[(&'static str, &str)]| {
             let variables = variables.iter();
             let variables = variables.map(|(name, value)| (*name, (*value).to_owned()));
             let settings = Settings {
@@ -243,10 +286,10 @@ mod tests {
                 library: None,
                 program: &[],
             };
-            let half = half_of_a_ring(&settings);
+            let half = full_ring(&settings) / 2;
             let [none, some, full] = [0, half / 2, half].map(|kept| {
                 let events = window;
-                advice(TooLarge { events, kept }, &settings)
+                advice(TooLarge { events, kept }, threads, &settings)
             });
             assert!(
                 none.contains("512 MiB") && !none.contains("--ring"),
@@ -271,7 +314,7 @@ mod tests {
         ] {
             // The drain may find a trigger so late that even a smaller window does not fit.
             for window in [half - 1, half, half + 1] {
-                let (some, full) = given(window, variables);
+                let (some, full) = given(window, 1, variables);
                 let ring = (5 * (half + 1) / 2).next_power_of_two();
                 let expected = match variables.len() {
                     4 => "and would not fit into the largest one".to_owned(),
@@ -284,7 +327,23 @@ mod tests {
                 assert!(is_told || variables.len() == 4, "{some}");
             }
         }
-        let (_, size) = given(1 << 40, &[("ATF_FLIGHT", "64M")]);
-        assert!(size.ends_with("or a smaller size"), "{size}");
+        let size = ("ATF_FLIGHT", "64M");
+        let (_, one) = given(1 << 40, 1, &[size]);
+        assert!(one.ends_with("or a smaller size"), "{one}");
+        // Each ring takes 128 MiB, and the times of discarded events 1.5 MiB.
+        let (_, ten) = given(1 << 40, 10, &[size]);
+        assert!(
+            ten.ends_with("--ring-memory 4G would have been enough"),
+            "{ten}"
+        );
+        let (_, ten) = given(1 << 40, 10, &[size, ("ATF_RING_MEMORY", "4G")]);
+        assert!(ten.ends_with("or a smaller size"), "{ten}");
+        // A ring of 512 MiB for each of three threads.
+        let (some, full) = given(6 << 20, 3, &[flight]);
+        let expected = "--ring 16777216 with --ring-memory 4G would have been enough";
+        assert!(
+            some.ends_with(expected) && full.ends_with(expected),
+            "{some}"
+        );
     }
 }

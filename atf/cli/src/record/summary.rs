@@ -114,9 +114,19 @@ impl Summary {
             );
         }
         if let Some(window) = self.window {
-            complain(format_args!("{}", ring::advice(window, settings)));
+            complain(format_args!(
+                "{}",
+                ring::advice(window, self.most_threads(), settings)
+            ));
         }
         complain(format_args!("written to {}", Printable(folder.display())));
+    }
+
+    /// Returns the number of threads of the process that has the most.
+    fn most_threads(&self) -> u64 {
+        let threads: Vec<_> = self.threads.iter().collect();
+        let processes = threads.chunk_by(|one, other| one.0 == other.0);
+        processes.map(<[_]>::len).max().unwrap_or(0) as u64
     }
 
     /// Describes the events and details that the manifests list as lost.

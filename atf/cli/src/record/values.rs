@@ -47,7 +47,7 @@ fn length(text: &str, most: u64) -> Option<String> {
 }
 
 /// Parses a size with an upper-case unit.
-fn bytes(text: &str) -> Option<u64> {
+pub(super) fn bytes(text: &str) -> Option<u64> {
     let units = [('K', 1_u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
     units.iter().find_map(|(unit, size)| {
         let count: u64 = text.strip_suffix(*unit)?.parse().ok()?;

@@ -79,7 +79,7 @@ impl Drainer {
         let options = &shared.options;
         let is_judged = options.window.is_some();
         let mut capacity = capacity;
-        let (recorder, drain) = loop {
+        let (recorder, mut drain) = loop {
             match channel_for(capacity, options.overflow, is_judged) {
                 Ok(made) => break made,
                 // The system has no memory for this ring, so try one of half the capacity.
@@ -93,6 +93,8 @@ impl Drainer {
                 }
             }
         };
+        // A window gets half of a ring.
+        drain.want(options.capacity.events / 2);
         let mut state = shared.lock();
         state.losses.push((thread_id, drain.losses()));
         let is_smaller = capacity != options.capacity;
