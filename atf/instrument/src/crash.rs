@@ -13,6 +13,7 @@ use crate::guest::keep_errno;
 use crate::memory;
 use crate::process;
 use crate::signals;
+use crate::thread;
 
 /// The signals that indicate a crash.
 const FATAL: [c_int; 5] = [
@@ -99,6 +100,9 @@ fn write_last(patience: Duration) {
     let process = process::recorded().filter(|_| !aside::is_drain());
     if let Some(process) = process {
         memory::while_drain_is_apart(|| {
+            if let Some(id) = thread::ID.get() {
+                process.trigger.put_first(id);
+            }
             process.trigger.fire_last();
             // If the drain cannot write the events in that time, they are lost with the process.
             let _ = process.trigger.wait(patience);

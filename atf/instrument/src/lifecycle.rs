@@ -129,6 +129,7 @@ pub(crate) extern "C" fn forked() {
     memory::forked();
     last_thread::forked();
     thread::DATA.set(ptr::null());
+    thread::ID.set(None);
     release();
 }
 

@@ -229,6 +229,7 @@ impl State {
         self.registration = Registration::Over;
         if let Some(recorder) = self.process.add_thread() {
             losses.set(Box::into_raw(Box::new(recorder.loss_counter())));
+            thread::ID.set(Some(recorder.thread_id()));
             self.registration = Registration::Recorder(recorder);
         }
         let stack_size = self.process.settings.stack_size;

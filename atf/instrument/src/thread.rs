@@ -9,6 +9,8 @@ thread_local! {
     /// The data of [`record`](crate::record): null before the first event, [`OFF`] while nothing is
     /// recorded, [`OVER`] once its events are lost.
     pub(crate) static DATA: Cell<*const c_void> = const { Cell::new(ptr::null()) };
+    /// The thread's id in the trace, once it is registered.
+    pub(crate) static ID: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
 /// The thread belongs to this library, or runs library code that may call instrumented functions.

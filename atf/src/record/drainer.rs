@@ -192,6 +192,13 @@ impl Drainer {
     /// immediately.
     fn drain(&mut self, requests: &Requests) -> bool {
         let (mut is_behind, mut steps) = (false, Vec::new());
+        let triggers = &self.shared.triggers;
+        let is_first = |ring: &Ring| triggers.is_first(ring.thread_id());
+        if triggers.is_ending()
+            && let Some(first) = self.rings.iter().position(is_first)
+        {
+            self.rings.swap(0, first);
+        }
         let windows = self.windows.as_ref();
         let gone = self.rings.extract_if(.., |ring| {
             let step = ring.step(requests, windows);
@@ -610,6 +617,19 @@ mod tests {
             drainer.write_manifest(&requests);
             assert_eq!(drainer.shared.triggers.is_ending(), is_ending);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn the_thread_that_crashed_is_written_first() -> Result<()> {
+        let mut drainer = drainer()?;
+        let _recorders = [0, 1, 2].map(|thread_id| new_thread(&mut drainer, thread_id));
+        let trigger = Trigger::new(Arc::clone(&drainer.shared.triggers));
+        trigger.put_first(1);
+        trigger.fire_last();
+        pass(&mut drainer);
+        let order: Vec<_> = drainer.rings.iter().map(Ring::thread_id).collect();
+        assert_eq!(order, [1, 0, 2]);
         Ok(())
     }
 

@@ -39,6 +39,8 @@ pub(super) struct Triggers {
     served: AtomicU64,
     /// Whether the process may end once the triggers are served.
     is_ending: AtomicBool,
+    /// The thread whose events to write first, or [`NO_THREAD`].
+    first_thread: AtomicU64,
     /// The id of the recording process.
     process: u32,
 }
@@ -61,6 +63,9 @@ pub(super) struct Calls {
 /// The value of a slot without a time.
 const NEVER: u64 = u64::MAX;
 
+/// No thread has this id.
+const NO_THREAD: u64 = u64::MAX;
+
 impl Trigger {
     pub(super) fn new(triggers: Arc<Triggers>) -> Self {
         Self(triggers)
@@ -81,6 +86,13 @@ impl Trigger {
         // trigger.
         self.0.is_ending.store(true, Ordering::Release);
         self.0.fire()
+    }
+
+    /// Makes the drain write this thread's events before those of the other threads, for example
+    /// those of a thread that crashed.
+    pub fn put_first(&self, thread_id: u32) {
+        let first = &self.0.first_thread;
+        first.store(thread_id.into(), Ordering::Relaxed);
     }
 
     /// Fires at the time that `read_clock` reads from the [`now_ns`] clock, and returns that time,
@@ -141,6 +153,7 @@ impl Triggers {
             fired: AtomicU64::new(0),
             served: AtomicU64::new(0),
             is_ending: AtomicBool::new(false),
+            first_thread: AtomicU64::new(NO_THREAD),
             process: process::id(),
         }
     }
@@ -189,6 +202,11 @@ impl Triggers {
     /// Returns whether the process may end once the triggers fired so far are served.
     pub(super) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Acquire)
+    }
+
+    /// Returns whether to write this thread's events before those of the others.
+    pub(super) fn is_first(&self, thread_id: u32) -> bool {
+        self.first_thread.load(Ordering::Relaxed) == u64::from(thread_id)
     }
 
     /// Records that the process keeps running. Returns whether it was expected to end.

@@ -269,7 +269,7 @@ fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
     };
     let mut command = record(&folder, &["--flight", "10"], &["./program", "1", "kill"]);
     let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
-    let lost = "what rings held after the last trigger is lost";
+    let lost = "what its rings held and had not yet written is lost";
     assert!(
         messages.contains(&format!("the process died, so {lost}")),
         "{messages}"
