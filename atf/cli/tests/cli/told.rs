@@ -201,7 +201,7 @@ fn info_last_and_report_say_the_same_of_unwritten_events() {
         ),
     ] {
         fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
-        let expected = format!("the tracer {end}: up to 1 event of each thread are missing\n");
+        let expected = format!("the tracer {end}: up to 1 event of each thread is missing\n");
         for command in ["info", "last", "report"] {
             let (_, text, messages) = run(&folder, &[command, "s"]);
             let all = format!("{text}{messages}");
