@@ -83,8 +83,8 @@ impl Drain {
         }
     }
 
-    /// Sets how many events a flight recorder with an unlimited pre-roll should keep. A ring that
-    /// was reduced may keep fewer.
+    /// Sets how many events a flight recorder with an unlimited pre-roll should keep. A ring whose
+    /// capacity was reduced may keep fewer, and the others count as lost.
     pub(super) fn want(&mut self, events: usize) {
         self.wanted = events;
     }

@@ -48,6 +48,7 @@ impl Losses {
         }
     }
 
+    /// Sets the time after which no events are wanted.
     pub(super) fn want_until(&self, timestamp_ns: u64) {
         self.wanted_until_ns.store(timestamp_ns, Ordering::Release);
     }

@@ -119,7 +119,7 @@ fn more_memory(ring: u64, threads: u64, settings: &Settings<'_>) -> Option<Strin
     let needed = each.saturating_mul(threads).saturating_mul(2);
     let limit = settings.value("ATF_RING_MEMORY").and_then(values::bytes);
     let is_more = needed > limit.unwrap_or(2 << 30);
-    // More than half of the memory that a processor can address is never needed.
+    // The next power of two of a larger number could overflow.
     let needed = needed.min(1 << 62).next_power_of_two();
     is_more.then(|| match needed >> 30 {
         0 => format!("--ring-memory {}M", needed >> 20),
