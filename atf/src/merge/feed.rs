@@ -58,9 +58,16 @@ impl Part {
     }
 }
 
-/// How many in-memory events to verify at once: 64 KiB, so that they are still in the cache when
-/// they are merged.
-const VERIFIED: usize = (64 << 10) / IndexEvent::SIZE;
+/// Converts bytes to events, at least one.
+fn in_events(size: usize) -> usize {
+    (size / IndexEvent::SIZE).max(1)
+}
+
+/// Returns each thread's share of `total`, within limits.
+pub(super) fn share(total: usize, threads: usize, (least, most): (usize, usize)) -> usize {
+    let share = total.checked_div(threads).unwrap_or(most);
+    share.clamp(least, most)
+}
 
 /// The source of one thread's selected events in a merge.
 #[derive(Debug)]
@@ -80,8 +87,14 @@ pub(super) struct Feed<'m> {
 }
 
 impl<'m> Feed<'m> {
-    /// Creates a feed of events in memory.
-    pub(super) fn in_memory(thread: &Arc<Thread>, records: &'m [Record], part: Part) -> Self {
+    /// Creates a feed of events in memory. If it verifies them, it does so for at most `block_size`
+    /// bytes at a time.
+    pub(super) fn in_memory(
+        thread: &Arc<Thread>,
+        records: &'m [Record],
+        part: Part,
+        block_size: usize,
+    ) -> Self {
         let pass = part.verifies(thread.index());
         let start = usize::try_from(part.seqs.start).unwrap_or(records.len());
         Self {
@@ -90,7 +103,7 @@ impl<'m> Feed<'m> {
             first_seq: 0,
             left: start..start,
             part,
-            size: pass.as_ref().map_or(usize::MAX, |_| VERIFIED),
+            size: pass.as_ref().map_or(usize::MAX, |_| in_events(block_size)),
             pass,
         }
     }
@@ -104,8 +117,14 @@ impl<'m> Feed<'m> {
             left: 0..0,
             pass: part.verifies(thread.index()),
             part,
-            size: (buffer_size / IndexEvent::SIZE).max(1),
+            size: in_events(buffer_size),
         }
+    }
+
+    /// Returns how many events in memory are verified at once, if any are.
+    pub(super) fn verified_at_once(&self) -> Option<usize> {
+        let is_in_memory = matches!(self.records, Cow::Borrowed(_));
+        (is_in_memory && self.pass.is_some()).then_some(self.size)
     }
 
     pub(super) fn thread(&self) -> &Thread {

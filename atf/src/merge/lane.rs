@@ -1,15 +1,18 @@
 //! The stream of one thread's events.
 
 use super::MergedEvent;
-use super::feed::{Feed, timestamp_ns};
+use super::feed::{Feed, share, timestamp_ns};
 use crate::error::Error;
 use crate::index::{IndexEvent, Record};
 use crate::sys;
 use crate::wire::Wire;
 
-/// How many events ahead to prefetch a thread's records. With many threads, the processor does not
-/// detect that the events of each thread are read sequentially.
-const AHEAD: usize = 4;
+/// How many records to prefetch, in total and for each thread. With several threads, the processor
+/// does not detect that the records of each are read sequentially.
+const PREFETCHED: usize = 512;
+const NEAR: (usize, usize) = (4, 16);
+/// The most threads whose verified blocks stay in the cache together with the blocks after them.
+const FEW: usize = 64;
 
 /// One thread's stream of events.
 #[derive(Debug)]
@@ -25,12 +28,18 @@ pub(super) struct Lane<'m> {
     thread: u32,
     thread_id: u32,
     wire: Wire,
+    /// How many events ahead to prefetch records.
+    ahead: usize,
 }
 
 impl<'m> Lane<'m> {
-    pub(super) fn new(feed: Feed<'m>) -> Self {
+    /// Creates the lane of one of this many threads.
+    pub(super) fn new(feed: Feed<'m>, threads: usize) -> Self {
         let thread = feed.thread();
         let header = thread.index().header();
+        let near = share(PREFETCHED, threads, NEAR);
+        // Prefetch a whole block before it is verified.
+        let block = feed.verified_at_once().filter(|_| threads <= FEW);
         Self {
             at: 0,
             head: 0,
@@ -39,6 +48,7 @@ impl<'m> Lane<'m> {
             thread: thread.id(),
             thread_id: header.thread_id,
             wire: header.wire,
+            ahead: block.unwrap_or(near),
             feed,
         }
     }
@@ -111,7 +121,7 @@ impl<'m> Lane<'m> {
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         self.head = self.head.wrapping_add(1);
-        if let Some(ahead) = self.feed.records().get(self.head.wrapping_add(AHEAD)) {
+        if let Some(ahead) = self.feed.records().get(self.head.wrapping_add(self.ahead)) {
             sys::prefetch(ahead);
         }
     }

@@ -1,6 +1,6 @@
 //! Merges the events of many threads.
 
-use std::mem;
+use std::{iter, mem};
 
 use super::MergedEvent;
 use super::feed::Feed;
@@ -28,9 +28,10 @@ pub(super) struct Lanes<'m> {
 
 impl<'m> Lanes<'m> {
     /// Creates lanes from the threads' events, in tie-breaking order.
-    pub(super) fn new(feeds: impl Iterator<Item = Feed<'m>>) -> Self {
+    pub(super) fn new(feeds: impl ExactSizeIterator<Item = Feed<'m>>) -> Self {
+        let count = feeds.len();
         Self {
-            lanes: feeds.map(Lane::new).collect(),
+            lanes: feeds.map(|feed| Lane::new(feed, count)).collect(),
             begun: 0,
             turns: Turns::new(),
             turn: Turn::default(),
@@ -58,16 +59,12 @@ impl<'m> Lanes<'m> {
     /// Passes on the events of all turns found so far. [`load`](Self::load) must be called next.
     #[inline(always)]
     pub(super) fn fold<B>(&mut self, init: B, mut f: impl FnMut(B, MergedEvent) -> B) -> B {
-        let (mut all, mut turn) = (init, mem::take(&mut self.turn));
-        loop {
-            if let Some(lane) = self.lanes.get_mut(turn.rank) {
-                all = lane.fold(turn.count, all, &mut f);
-            }
-            turn = match self.turns.next() {
-                Some(turn) => turn,
-                None => return all,
-            };
-        }
+        let current = mem::take(&mut self.turn);
+        let turns = iter::once(&current).chain(self.turns.rest());
+        turns.fold(init, |all, turn| match self.lanes.get_mut(turn.rank) {
+            Some(lane) => lane.fold(turn.count, all, &mut f),
+            None => all,
+        })
     }
 
     /// Loads events for lanes that have none left, finds the next turns, and returns whether there

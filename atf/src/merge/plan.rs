@@ -1,12 +1,17 @@
 //! Selects the events of each thread.
 
-use super::feed::{Feed, Part};
+use super::feed::{Feed, Part, share};
 use super::lanes::Lanes;
 use super::thread::Thread;
 use super::{Merge, Merged};
 
 /// The smallest and the largest size of a thread's buffer, in bytes.
 const BUFFERS: (usize, usize) = (4 << 10, 64 << 10);
+/// The smallest and the largest number of bytes in memory to verify at once.
+const BLOCKS: (usize, usize) = (4 << 10, 16 << 10);
+/// The total size of all threads' blocks, unless there are very many threads. While a verified block
+/// is merged, the next one is prefetched, and both should stay in the core's cache.
+const VERIFIED: usize = 512 << 10;
 
 impl Merge {
     /// Iterates over the selected events in order.
@@ -36,16 +41,16 @@ impl Merge {
         let Some(records) = records.collect::<Option<Vec<_>>>() else {
             return self.buffered(parts, budget);
         };
+        let size = share(VERIFIED, threads.len(), BLOCKS);
         let feeds = threads.iter().zip(records).zip(parts);
-        let feeds = feeds.map(|((thread, records), part)| Feed::in_memory(thread, records, part));
+        let feeds =
+            feeds.map(|((thread, records), part)| Feed::in_memory(thread, records, part, size));
         Merged::new(self.opened(), Lanes::new(feeds))
     }
 
     fn buffered(&self, parts: Vec<Part>, budget: usize) -> Merged<'static> {
         let threads = &self.opened().threads;
-        let (least, most) = BUFFERS;
-        let size = budget.checked_div(threads.len()).unwrap_or(most);
-        let size = size.clamp(least, most);
+        let size = share(budget, threads.len(), BUFFERS);
         let feeds = threads.iter().zip(parts);
         let feeds = feeds.map(|(thread, part)| Feed::buffered(thread, part, size));
         Merged::new(self.opened(), Lanes::new(feeds))

@@ -71,6 +71,12 @@ impl Turns {
         turn
     }
 
+    /// Returns all turns already found.
+    pub(super) fn rest(&mut self) -> &[Turn] {
+        let next = std::mem::replace(&mut self.next, self.end);
+        self.found.get(next..self.end).unwrap_or_default()
+    }
+
     /// Returns the thread whose event is next; after the last event, a number that belongs to no
     /// thread.
     pub(super) fn rank(&mut self, lanes: &[Lane<'_>]) -> usize {
@@ -181,10 +187,11 @@ impl Turns {
             lane.pass();
             *turn = Turn { rank, count: 1 };
             turns = turns.wrapping_add(1);
-            if !lane.is_waiting() {
-                break;
-            }
-            let following = packing.key_or_end(lane.time(1), rank);
+            let following = match lane.time(1) {
+                Some(time) => packing.key(time, rank),
+                None if lane.is_waiting() => Key::END,
+                None => break,
+            };
             let winner = packing.rank(tree.replay(levels, rank, following));
             repeats = if winner == rank {
                 repeats.wrapping_add(1)
@@ -197,6 +204,9 @@ impl Turns {
         turns
     }
 
+    /// Finds turns while the cycle continues.
+    // Not inlined, because the caller leaves it too few registers.
+    #[inline(never)]
     fn find_by_cycle(&mut self, lanes: &mut [Lane<'_>]) -> usize {
         let Order::Cycle(cycle) = &mut self.order else {
             return 0;

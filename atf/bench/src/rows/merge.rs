@@ -350,7 +350,7 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
 }
 
 /// How many events ahead records are prefetched, the same as in the library's merge.
-const AHEAD: usize = 4;
+const AHEAD: usize = 16;
 
 #[allow(unsafe_code, reason = "prefetching is an instruction without effect")]
 fn prefetch(record: &[u8; EVENT_SIZE]) {
