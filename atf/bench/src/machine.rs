@@ -42,6 +42,21 @@ pub(crate) fn memory_folder() -> PathBuf {
     }
 }
 
+/// Returns the system's folder for temporary files and the type of its file system, if that is on
+/// a disk.
+pub(crate) fn disk_folder() -> Option<(PathBuf, String)> {
+    let folder = std::env::temp_dir().canonicalize().ok()?;
+    let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
+    let mounts = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        Some((Path::new(fields.next()?), fields.next()?))
+    });
+    let above = mounts.filter(|(path, _)| folder.starts_with(path));
+    let (_, kind) = above.max_by_key(|(path, _)| path.components().count())?;
+    let in_memory = matches!(kind, "tmpfs" | "ramfs");
+    (!in_memory).then(|| (folder.clone(), kind.to_owned()))
+}
+
 /// Returns the peak memory use of this process in bytes.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;

@@ -110,9 +110,9 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// Reports that work was not timed because a tool is missing.
-    pub(crate) fn skip(&self, work: &str, tool: &str) {
-        say(&format!("SKIPPED  {work}: {tool} is not installed"));
+    /// Reports that work was not timed, and why.
+    pub(crate) fn skip(&self, work: &str, why: &str) {
+        say(&format!("SKIPPED  {work}: {why}"));
     }
 
     /// Adds a figure for how a cost grows, and prints it.

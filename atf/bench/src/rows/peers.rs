@@ -102,7 +102,7 @@ fn otf2(context: &mut Context, session: &Path, threads: &[Vec<Event>]) -> Result
     let Some(program) = compile(&folder)? else {
         context
             .report
-            .skip("write and merge events", "OTF2's library");
+            .skip("write and merge events", "OTF2's library is not installed");
         return Ok(());
     };
     let count = threads.iter().map(|events| events.len() as u64).sum();
@@ -215,7 +215,9 @@ fn cpu_time(command: &mut Command) -> Result<Duration> {
 /// Compares `atf dump` and `atf info --verify` with Babeltrace.
 fn babeltrace(context: &mut Context, session: &Path, threads: &[Vec<Event>]) -> Result<()> {
     if !is_installed("babeltrace2") {
-        context.report.skip("print and read events", "babeltrace2");
+        context
+            .report
+            .skip("print and read events", "babeltrace2 is not installed");
         return Ok(());
     }
     let atf = build("cli", "atf")?;

@@ -39,7 +39,9 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         compile(&folder, "program", &["-finstrument-functions"])?,
         compile(&folder, "without_hooks", &[])?,
     ) else {
-        context.report.skip("record a C program", "gcc");
+        context
+            .report
+            .skip("record a C program", "gcc is not installed");
         return Ok(());
     };
     let calls = context.events(2 * CALLS) / 2;
@@ -93,7 +95,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         rings,
     );
     if !is_installed("uftrace") {
-        report.skip("the same under uftrace", "uftrace");
+        report.skip("the same under uftrace", "uftrace is not installed");
         return Ok(());
     }
     let uftrace = |watch: &mut Stopwatch| {

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use atf::wire::v1;
 use atf::write::{Disk, Event, Storage, ThreadWriter, WriteOptions};
+use tempfile::TempDir;
 use zerocopy::FromZeros as _;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::input::{EVENT_SIZE, Tape};
+use crate::machine;
 use crate::stdio::Stream;
 use crate::storage::{Nowhere, OverOld};
 use crate::table::{Amount, Row};
@@ -31,83 +33,90 @@ enum Pages {
     Fresh,
 }
 
-impl Pages {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Reused => "pages reused",
-            Self::Fresh => "fresh pages",
-        }
-    }
-}
-
 /// Adds the rows for writing.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let count = context.events(EVENTS);
-    let amount = Amount::Each(count, "event");
-    let places = Places::new(context);
-    for (pages, fwrite, limit) in [(Pages::Reused, 5.0, 0.45), (Pages::Fresh, 2.3, 0.80)] {
-        let work = format!(
-            "write index events, CRC-32C, finalize; {}, CPU time",
-            pages.name()
-        );
-        let ours = |watch: &mut Stopwatch| places.ours(watch, pages, &tape, count, false);
-        let comparison = compare(context.pairs, Time::Cpu, ours, |watch| {
-            places.fwrite(watch, pages, &tape, count)
-        })?;
-        context.report.add(Row {
-            work: work.clone(),
-            baseline: "libc fwrite per event",
-            goal: Some(fwrite),
-            comparison,
-            amount,
-        });
-        let comparison = compare(context.pairs, Time::Cpu, ours, |watch| {
-            places.blocks(watch, pages, count)
-        })?;
-        context.report.add(Row {
-            work,
-            baseline: "write(2) of the same number of bytes from one 256 KiB buffer",
-            goal: Some(limit),
-            comparison,
-            amount,
-        });
-        context.report.add(Row {
-            work: format!(
-                "write(2) of the same number of bytes from one 256 KiB buffer; {}",
-                pages.name()
-            ),
-            baseline: "libc fwrite per event",
-            goal: None,
-            comparison: compare(
-                context.pairs,
-                Time::Cpu,
-                |watch| places.blocks(watch, pages, count),
-                |watch| places.fwrite(watch, pages, &tape, count),
-            )?,
-            amount,
-        });
-        let survives = |watch: &mut Stopwatch| places.ours(watch, pages, &tape, count, true);
-        let comparison = compare(context.pairs, Time::Cpu, survives, ours)?;
-        context.report.add(Row {
-            work: format!(
-                "the same, with nothing lost on SIGKILL; {}, CPU time",
-                pages.name()
-            ),
-            baseline: "the same without that",
-            goal: Some(0.92),
-            comparison,
-            amount,
-        });
+    let in_memory = Places::new(&context.path("write"))?;
+    let reused = (Pages::Reused, "pages reused");
+    add(context, &tape, &in_memory, reused, (5.0, 0.45))?;
+    let fresh = (Pages::Fresh, "fresh pages");
+    add(context, &tape, &in_memory, fresh, (2.3, 0.8))?;
+    if let Some((folder, kind)) = machine::disk_folder() {
+        let folder = TempDir::new_in(folder)?;
+        let on_disk = Places::new(folder.path())?;
+        let name = format!("fresh pages on {kind}");
+        add(context, &tape, &on_disk, (Pages::Fresh, &name), (2.3, 0.8))?;
+    } else {
+        let why = "the folder for temporary files is not on a disk";
+        context.report.skip("write to a disk", why);
     }
-    let nowhere = |watch: &mut Stopwatch| places.nowhere(watch, &tape, count);
+    let nowhere = |watch: &mut Stopwatch| in_memory.nowhere(watch, &tape, count);
+    let amount = Amount::Each(count, "event");
     context.report.add(Row {
         work: "write index events, CRC-32C, finalize, to a storage that drops them".into(),
         baseline: "libc fwrite per event",
         goal: None,
         comparison: compare(context.pairs, Time::Cpu, nowhere, |watch| {
-            places.fwrite(watch, Pages::Reused, &tape, count)
+            in_memory.fwrite(watch, Pages::Reused, &tape, count)
         })?,
+        amount,
+    });
+    Ok(())
+}
+
+/// Adds the rows for writing to files with such pages. The goals are relative to `fwrite` and to
+/// `write(2)`.
+fn add(
+    context: &mut Context,
+    tape: &Tape,
+    places: &Places,
+    (pages, name): (Pages, &str),
+    (fwrite, limit): (f64, f64),
+) -> Result<()> {
+    let count = context.events(EVENTS);
+    let amount = Amount::Each(count, "event");
+    let work = format!("write index events, CRC-32C, finalize; {name}, CPU time");
+    let ours = |watch: &mut Stopwatch| places.ours(watch, pages, tape, count, false);
+    let comparison = compare(context.pairs, Time::Cpu, ours, |watch| {
+        places.fwrite(watch, pages, tape, count)
+    })?;
+    context.report.add(Row {
+        work: work.clone(),
+        baseline: "libc fwrite per event",
+        goal: Some(fwrite),
+        comparison,
+        amount,
+    });
+    let comparison = compare(context.pairs, Time::Cpu, ours, |watch| {
+        places.blocks(watch, pages, count)
+    })?;
+    context.report.add(Row {
+        work,
+        baseline: "write(2) of the same number of bytes from one 256 KiB buffer",
+        goal: Some(limit),
+        comparison,
+        amount,
+    });
+    context.report.add(Row {
+        work: format!("write(2) of the same number of bytes from one 256 KiB buffer; {name}"),
+        baseline: "libc fwrite per event",
+        goal: None,
+        comparison: compare(
+            context.pairs,
+            Time::Cpu,
+            |watch| places.blocks(watch, pages, count),
+            |watch| places.fwrite(watch, pages, tape, count),
+        )?,
+        amount,
+    });
+    let survives = |watch: &mut Stopwatch| places.ours(watch, pages, tape, count, true);
+    let comparison = compare(context.pairs, Time::Cpu, survives, ours)?;
+    context.report.add(Row {
+        work: format!("the same, with nothing lost on SIGKILL; {name}, CPU time"),
+        baseline: "the same without that",
+        goal: Some(0.92),
+        comparison,
         amount,
     });
     Ok(())
@@ -121,12 +130,13 @@ struct Places {
 }
 
 impl Places {
-    fn new(context: &Context) -> Self {
-        Self {
-            ours: context.path("write_ours"),
-            fwrite: context.path("write_fwrite"),
-            blocks: context.path("write_blocks"),
-        }
+    fn new(folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        Ok(Self {
+            ours: folder.join("ours"),
+            fwrite: folder.join("fwrite"),
+            blocks: folder.join("blocks"),
+        })
     }
 
     fn ours(
