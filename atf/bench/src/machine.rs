@@ -42,8 +42,8 @@ pub(crate) fn memory_folder() -> PathBuf {
     }
 }
 
-/// Returns the system's folder for temporary files and the type of its file system, if that is on
-/// a disk.
+/// Returns the system's folder for temporary files and the type of its file system, if it is known
+/// to be on a disk.
 pub(crate) fn disk_folder() -> Option<(PathBuf, String)> {
     let folder = std::env::temp_dir().canonicalize().ok()?;
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;

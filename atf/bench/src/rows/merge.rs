@@ -349,7 +349,7 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     sum
 }
 
-/// How many events ahead records are prefetched, the same as in the library's merge.
+/// How many events ahead records are prefetched, as in a merge of few threads.
 const AHEAD: usize = 16;
 
 #[allow(unsafe_code, reason = "prefetching is an instruction without effect")]

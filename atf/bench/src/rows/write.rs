@@ -48,7 +48,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         let name = format!("fresh pages on {kind}");
         add(context, &tape, &on_disk, (Pages::Fresh, &name), (2.3, 0.8))?;
     } else {
-        let why = "the folder for temporary files is not on a disk";
+        let why = "the folder for temporary files is not known to be on a disk";
         context.report.skip("write to a disk", why);
     }
     let nowhere = |watch: &mut Stopwatch| in_memory.nowhere(watch, &tape, count);
