@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use atf_conformance::protocol::Manifest;
@@ -84,8 +84,7 @@ fn background_processes_are_ended() {
 fn a_detached_process_is_ended() {
     let bench = Bench::new();
     let document = document();
-    // No other process sleeps for exactly this time, so it identifies the processes of this test.
-    let time = format!("1000.{}", std::process::id());
+    let time = own_time();
     // This process is an orphan in its own session, outside the folder and without the environment
     // variables.
     let script = format!(
@@ -96,6 +95,14 @@ fn a_detached_process_is_ended() {
     assert_eq!(result.outcome, Outcome::Passed, "{result:?}");
     assert_eq!(sleeps(&time), 0);
     nothing_is_left(&bench);
+}
+
+/// Returns a number of seconds for which no other process sleeps, so that it identifies the
+/// processes of one test.
+fn own_time() -> String {
+    static COUNT: AtomicUsize = AtomicUsize::new(1000);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{count}.{}", std::process::id())
 }
 
 /// Counts the processes that sleep for this time.
@@ -260,9 +267,7 @@ fn a_program_that_is_still_being_written_is_started_when_complete() {
 fn stopping_or_killing_the_warden_affects_no_other_implementation() {
     for signal in ["STOP", "KILL"] {
         let bench = Bench::new();
-        // No other process sleeps for exactly this time, so it identifies the processes of this
-        // test.
-        let time = format!("1000.{}", std::process::id());
+        let time = own_time();
         // One of the processes is in its own session, outside the folder and without the
         // environment variables.
         let rude = format!(
