@@ -15,8 +15,9 @@ use atf_conformance::protocol::Manifest;
 use atf_conformance::report::{self, Form, Target};
 use atf_conformance::results::{self, CaseResult, Made, Results};
 use atf_conformance::rules;
+use atf_conformance::run::warden::contained;
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Scope, Select, Smoke, exit_code, readings, writings,
+    Candidate, Failures, Limits, Scope, Select, Smoke, exit_code, readings, run as grade, writings,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -236,7 +237,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     };
     let words = |error: io::Error| error.to_string();
     let interrupt = Interrupt::listen(&run_options.interrupt).map_err(words)?;
-    let results = atf_conformance::run::run(&candidates, &tasks, &select, &run_options, &progress);
+    let results = contained(|| grade(&candidates, &tasks, &select, &run_options, &progress));
     bar.finish_and_clear();
     interrupt.settle();
     let mut results = results.map_err(words)?;

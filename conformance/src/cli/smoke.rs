@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use atf_conformance::run::warden::contained;
 use atf_conformance::run::{Candidate, Pool, smoke};
 
 use super::interrupt::Interrupt;
@@ -58,7 +59,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         Ok(interrupt) => interrupt,
         Err(error) => return failure(&error.to_string()),
     };
-    let all = all();
+    let all = contained(all);
     interrupt.settle();
     match all {
         Ok(true) => ExitCode::SUCCESS,

@@ -305,6 +305,31 @@ fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
 }
 
 #[test]
+fn killing_the_warden_and_its_keeper_leaves_nothing() {
+    let bench = Bench::new();
+    let time = own_time();
+    let rude = format!(
+        "keeper=$(cut -d' ' -f4 /proc/$PPID/stat)\n\
+         cd /; env -i setsid sleep {time} &\n\
+         until grep -q ^sleep /proc/$!/cmdline; do sleep 0.01; done\n\
+         kill -KILL $keeper $PPID; sleep {time}"
+    );
+    bench.reader("rude", &after_the_smoke_test(&rude));
+    let output = Command::new(KIT)
+        .args(["run", "rude.toml", "--case", "v1/ihdr-002-*"])
+        .args(["--report", "tap"])
+        .current_dir(bench.path())
+        .env("TMPDIR", &bench.cases)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let message = "it stopped or killed its supervising process";
+    assert!(text.contains(message), "{output:?}");
+    assert_eq!(sleeps(&time), 0);
+    nothing_is_left(&bench);
+}
+
+#[test]
 fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     let bench = Bench::new();
     let work = bench.cases.join("work");

@@ -9,7 +9,8 @@
 //!
 //! An implementation may stop or kill its warden. Each warden therefore has a keeper, which is also
 //! a subreaper and then ends the remaining processes. The kit stops waiting when an answer is
-//! overdue.
+//! overdue. If an implementation kills the keeper too, [`contained`] ends what remains after the
+//! run.
 
 #[cfg(unix)]
 mod keeper;
@@ -206,6 +207,17 @@ impl Warden {
         #[cfg(not(unix))]
         false
     }
+}
+
+/// Runs implementations and then ends every process that they left behind, which must be all
+/// children of this process.
+pub fn contained<T>(run: impl FnOnce() -> T) -> T {
+    #[cfg(unix)]
+    tree::adopt_orphans();
+    let value = run();
+    #[cfg(unix)]
+    tree::end_children();
+    value
 }
 
 /// Reads a warden's next answer.

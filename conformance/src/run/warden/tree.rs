@@ -41,9 +41,16 @@ pub(super) fn wait(
 /// Ends a child, its group and all descendants, and reaps all children of this process. Returns the
 /// number of ended processes, not counting the child.
 pub(super) fn end_all(leader: Pid) -> usize {
+    let _ = kill_process_group(leader, Signal::KILL);
+    let mut ended = end_children();
+    ended.remove(&leader);
+    ended.len()
+}
+
+/// Ends all descendants of this process and reaps its children. Returns the ended processes.
+pub(super) fn end_children() -> HashSet<Pid> {
     let start = Instant::now();
     let mut left: HashSet<Pid> = HashSet::new();
-    let _ = kill_process_group(leader, Signal::KILL);
     loop {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
@@ -55,10 +62,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => break,
                 // No children are left.
-                Err(_) => {
-                    left.remove(&leader);
-                    return left.len();
-                }
+                Err(_) => return left,
             }
         }
         let found = descendants(getpid());
@@ -71,7 +75,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
         left.extend(found);
         if start.elapsed() > STUBBORN {
             eprintln!("atf-conformance: cannot end {} processes", left.len());
-            return left.len();
+            return left;
         }
         thread::sleep(Duration::from_millis(1));
     }
