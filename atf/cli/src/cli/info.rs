@@ -13,7 +13,7 @@ links.
 
 JSON: 64-bit numbers are decimal strings; unknown values are null or omitted.
 
-Memory: 8 bytes per detail event of one thread at a time, about 7 KB per thread, and the manifest.
+Memory: 8 bytes per detail event of one thread at a time, about 4 KB per thread, and the manifest.
 
 Exit status: 0; 1 problems are listed, such as an unfinalized file; 2 usage, or a path that could
 not be read. Without --verify no checksum of an index file is compared.

@@ -8,7 +8,7 @@ use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
 use atf::wire::Record;
 use atf::{Checksum, Completeness, Error, ErrorKind, Wire};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::verify::{self, Contents};
 use super::{Problem, Times};
@@ -34,8 +34,8 @@ pub(crate) struct Facts {
     pub(crate) file_size: U64,
     pub(crate) wire: u8,
     pub(crate) thread_id: u32,
-    pub(crate) header: Vec<FieldInfo>,
-    pub(crate) footer: Option<Vec<FieldInfo>>,
+    pub(crate) header: Fields,
+    pub(crate) footer: Option<Fields>,
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     /// Whether the file has no footer although it was finalized.
@@ -52,6 +52,14 @@ pub(crate) struct Facts {
     /// Statistics over all events, if they were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contents: Option<Contents>,
+}
+
+/// The fields of a header or a footer, decoded only when they are written.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    record: &'static str,
+    wire: Wire,
+    bytes: Box<[u8]>,
 }
 
 /// A field of a header or a footer.
@@ -161,8 +169,8 @@ impl FileInfo {
             file_size: reader.file_size().into(),
             wire: wire.version(),
             thread_id: header.thread_id,
-            header: fields("index_header", wire, reader.header_bytes()),
-            footer: footer.map(|bytes| fields("index_footer", wire, bytes)),
+            header: Fields::new("index_header", wire, reader.header_bytes()),
+            footer: footer.map(|bytes| Fields::new("index_footer", wire, bytes)),
             footer_offset: reader.footer_offset().map(U64),
             completeness: reader.completeness().into(),
             lost_footer: lost_footer(&own),
@@ -202,8 +210,8 @@ impl FileInfo {
             file_size: reader.file_size().into(),
             wire: wire.version(),
             thread_id: header.thread_id,
-            header: fields("detail_header", wire, reader.header_bytes()),
-            footer: footer.map(|bytes| fields("detail_footer", wire, bytes)),
+            header: Fields::new("detail_header", wire, reader.header_bytes()),
+            footer: footer.map(|bytes| Fields::new("detail_footer", wire, bytes)),
             footer_offset: reader.footer_offset().map(U64),
             completeness: reader.completeness().into(),
             lost_footer: lost_footer(&own),
@@ -218,6 +226,40 @@ impl FileInfo {
     }
 }
 
+impl Fields {
+    fn new(record: &'static str, wire: Wire, bytes: &[u8]) -> Self {
+        Self {
+            record,
+            wire,
+            bytes: bytes.into(),
+        }
+    }
+
+    /// Returns the fields. Includes reserved fields only if they are not 0.
+    pub(crate) fn decode(&self) -> Vec<FieldInfo> {
+        let told = |decoded: &Decoded<'_>| {
+            !decoded.field.reserved || decoded.bytes.iter().any(|byte| *byte != 0)
+        };
+        let field = |decoded: Decoded<'_>| FieldInfo {
+            name: &decoded.field.name,
+            value: decoded.json(),
+            meaning: match decoded.meaning(None) {
+                Meaning::Plain | Meaning::Unit(_) => None,
+                Meaning::Known(text) | Meaning::Odd(text) | Meaning::Wrong(text) => Some(text),
+            },
+            text: decoded.to_string(),
+        };
+        let shape = Shape::of(self.record, self.wire);
+        shape.decode(&self.bytes).filter(told).map(field).collect()
+    }
+}
+
+impl Serialize for Fields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.decode().serialize(serializer)
+    }
+}
+
 fn lost_footer(problems: &[Error]) -> bool {
     let kinds = problems.iter().map(Error::kind);
     let mut cut = kinds.filter(|kind| matches!(kind, ErrorKind::NotFinalized { is_cut: true, .. }));
@@ -226,24 +268,6 @@ fn lost_footer(problems: &[Error]) -> bool {
 
 fn missing(count: u64) -> Option<U64> {
     (count > 0).then_some(U64(count))
-}
-
-/// Returns the fields of a record. Includes reserved fields only if they are not 0.
-fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
-    let told = |decoded: &Decoded<'_>| {
-        !decoded.field.reserved || decoded.bytes.iter().any(|byte| *byte != 0)
-    };
-    let field = |decoded: Decoded<'_>| FieldInfo {
-        name: &decoded.field.name,
-        value: decoded.json(),
-        meaning: match decoded.meaning(None) {
-            Meaning::Plain | Meaning::Unit(_) => None,
-            Meaning::Known(text) | Meaning::Odd(text) | Meaning::Wrong(text) => Some(text),
-        },
-        text: decoded.to_string(),
-    };
-    let shape = Shape::of(record, wire);
-    shape.decode(bytes).filter(told).map(field).collect()
 }
 
 fn after_footer(kind: Kind, file_size: u64, bytes: u64) -> Option<Problem> {

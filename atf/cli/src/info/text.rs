@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::aside::Recovered;
-use super::file::{ChecksumInfo, Ending, Facts, FieldInfo, FileInfo};
+use super::file::{ChecksumInfo, Ending, Facts, Fields, FileInfo};
 use super::session::{ManifestInfo, SessionInfo};
 use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
@@ -143,8 +143,8 @@ impl<W: Write> Text<W> {
         }
     }
 
-    fn fields(&mut self, fields: &[FieldInfo]) -> Written {
-        let told = fields.iter().filter(|field| {
+    fn fields(&mut self, fields: &Fields) -> Written {
+        let told = fields.decode().into_iter().filter(|field| {
             // These fields are the same in every file or already in the first line.
             !matches!(field.name, "magic" | "endian" | "version" | "event_size")
         });

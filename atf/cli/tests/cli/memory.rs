@@ -1,5 +1,5 @@
-//! The peak memory of reports and exports, according to the system: at most 256 MiB for 100 million
-//! events.
+//! The peak memory of commands, according to the system. Reports and exports: at most 256 MiB for
+//! 100 million events.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -113,6 +113,38 @@ fn memory_does_not_grow_with_events() {
         let of_all = peaks[1] as f64 + per_event * (EVENTS - COUNTS[1]) as f64;
         assert!(of_all <= LIMIT as f64, "{many:?}: {peaks:?} bytes");
     }
+}
+
+#[test]
+fn info_takes_as_much_memory_per_thread_as_its_help_says() {
+    const COUNTS: [u32; 2] = [200, 1_200];
+    if !tools::has("python3") {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let peaks = COUNTS.map(|count| {
+        let path = folder.path().join(count.to_string());
+        let writer = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
+        for id in 0..count {
+            let mut thread = writer.thread(id).unwrap();
+            let event = Event::new(1_000, 1, EventKind::CALL, 1);
+            let detail = Detail::new(EventKind::CALL.detail_type(), &[0; 100]);
+            thread.write_with_detail(&event, &detail).unwrap();
+            thread.finalize().unwrap();
+        }
+        writer.finalize().unwrap();
+        peak(&path, &["info", "."])
+    });
+    let help = Command::new(assert_cmd::cargo::cargo_bin("atf"))
+        .args(["info", "--help"])
+        .output()
+        .unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let (before, _) = help.split_once(" KB per thread").unwrap();
+    let kilobytes: u64 = before.rsplit(' ').next().unwrap().parse().unwrap();
+    let threads = u64::from(COUNTS[1] - COUNTS[0]);
+    let per_thread = (peaks[1] - peaks[0]) / threads;
+    assert!(per_thread <= 1000 * kilobytes, "{peaks:?} bytes");
 }
 
 /// In this trace, every call of a function takes twice as long as the one before, so each
