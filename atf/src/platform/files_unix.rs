@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, FileType, Metadata, Permissions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 use crate::sys;
@@ -58,33 +58,71 @@ pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
     metadata.nlink() > 1
 }
 
-/// The permissions of a file or folder.
+/// The permissions of a file or folder, and the group that they apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mode(u32);
+pub(crate) struct Mode {
+    bits: u32,
+    group: u32,
+}
 
 impl Mode {
-    pub(crate) const ANY: Self = Self(0o7777);
+    pub(crate) const ANY: Self = Self {
+        bits: 0o7777,
+        group: 0,
+    };
     const OWNER: u32 = 0o700;
+    const GROUP: u32 = 0o070;
 
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        fs::metadata(path).map(|metadata| Self(metadata.mode() & Self::ANY.0))
+        fs::metadata(path).map(|metadata| Self {
+            bits: metadata.mode() & Self::ANY.bits,
+            group: metadata.gid(),
+        })
     }
 
     /// Limits the permissions to those of `other`, but keeps the owner's current permissions.
     pub(crate) fn limited_to(self, other: Self) -> Self {
-        Self(self.0 & (other.0 | Self::OWNER))
+        Self {
+            bits: self.bits & (other.bits | Self::OWNER),
+            group: other.group,
+        }
+    }
+
+    /// Returns the permissions that both have.
+    pub(crate) fn shared_with(self, other: Self) -> Self {
+        let shared = self.limited_to(other);
+        if self.group == other.group {
+            shared
+        } else {
+            shared.without_group()
+        }
     }
 
     /// Removes all permissions except the owner's.
     pub(crate) fn closed(self) -> Self {
-        Self(self.0 & Self::OWNER)
+        Self {
+            bits: self.bits & Self::OWNER,
+            ..self
+        }
     }
 
+    const fn without_group(self) -> Self {
+        Self {
+            bits: self.bits & !Self::GROUP,
+            ..self
+        }
+    }
+
+    /// Sets the group and the permissions. If this process may not set the group, no group gets any
+    /// permissions.
     pub(crate) fn set(self, path: &Path) -> io::Result<()> {
-        if Self::of(path)? == self {
+        let own = Self::of(path)?;
+        let is_other = own.group != self.group && chown(path, None, Some(self.group)).is_err();
+        let mode = if is_other { self.without_group() } else { self };
+        if own.bits == mode.bits {
             Ok(())
         } else {
-            fs::set_permissions(path, Permissions::from_mode(self.0))
+            fs::set_permissions(path, Permissions::from_mode(mode.bits))
         }
     }
 }

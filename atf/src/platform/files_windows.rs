@@ -56,6 +56,10 @@ impl Mode {
         self
     }
 
+    pub(crate) fn shared_with(self, _other: Self) -> Self {
+        self
+    }
+
     pub(crate) fn closed(self) -> Self {
         self
     }

@@ -1,18 +1,22 @@
 //! Limits the permissions of a new trace: only users who can read the original can read it.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
-use super::stage::{at, names};
+use super::stage::{at, keep_mode, names};
 use crate::error::Result;
 use crate::files::thread_id;
 use crate::platform::Mode;
 
-/// Limits the modes in a new session or thread folder to those of the original. A file without an
-/// original (a report, events set aside) gets only the permissions that all original files share.
-pub(super) fn keep(from: &Path, to: &Path) -> Result<()> {
-    folder(from, to).map(drop)
+/// Limits the modes in a new session or thread folder to those of the original, and the modes of
+/// the folders between `to` and the session. A file without an original (a report, events set
+/// aside) gets only the permissions that all original files share.
+pub(super) fn keep(from: &Path, to: &Path, below: &Path) -> Result<()> {
+    folder(&from.join(below), &to.join(below))?;
+    let between = below.ancestors().skip(1);
+    between
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .try_for_each(|folder| keep_mode(&from.join(folder), &to.join(folder)))
 }
 
 /// Returns the permissions that all original files share.
@@ -24,37 +28,29 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
         let what = fs::symlink_metadata(&target).map_err(at(&target))?;
         let mode = if what.is_dir() {
             if thread_id(&name.to_string_lossy()).is_none() {
-                // Copied folders already have their modes.
+                // Folders of files set aside already have their modes.
                 continue;
             }
             folder(&source, &target)?
+        } else if fs::symlink_metadata(&source).is_ok_and(|source| source.is_file()) {
+            keep_mode(&source, &target)?;
+            Some(Mode::of(&source).map_err(at(&source))?)
         } else {
-            match Mode::of(&source) {
-                Ok(mode) => {
-                    limit(&target, mode)?;
-                    Some(mode)
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    new.push(target);
-                    None
-                }
-                Err(error) => return Err(at(&source)(error)),
-            }
+            // Nothing else is ever read, so there is no original.
+            new.push(target);
+            None
         };
         of_all = match (of_all, mode) {
-            (Some(all), Some(one)) => Some(Mode::limited_to(all, one)),
+            (Some(all), Some(one)) => Some(Mode::shared_with(all, one)),
             (all, one) => all.or(one),
         };
     }
     let source = Mode::of(from).map_err(at(from))?;
     for target in new {
-        limit(&target, of_all.unwrap_or(source))?;
+        let own = Mode::of(&target).map_err(at(&target))?;
+        let mode = own.limited_to(of_all.unwrap_or(source));
+        mode.set(&target).map_err(at(&target))?;
     }
-    limit(to, source)?;
+    keep_mode(from, to)?;
     Ok(of_all)
-}
-
-fn limit(path: &Path, mode: Mode) -> Result<()> {
-    let own = Mode::of(path).map_err(at(path))?;
-    own.limited_to(mode).set(path).map_err(at(path))
 }

@@ -212,9 +212,14 @@ fn reason(failure: Failure) -> Result<String> {
 
 /// Creates a folder with the mode of the one at `from`, and returns the names to copy into it.
 fn copy_folder(from: &Path, to: &Path) -> Result<Vec<OsString>, Failure> {
-    create_folder(to).map_err(Failure::Write)?;
-    keep_mode(from, to).map_err(Failure::Write)?;
+    create_folder_like(from, to).map_err(Failure::Write)?;
     names(from).map_err(Failure::Read)
+}
+
+/// Creates a folder and its parents, and limits its mode to that of `from`.
+pub(super) fn create_folder_like(from: &Path, to: &Path) -> Result<()> {
+    create_folder(to)?;
+    keep_mode(from, to)
 }
 
 /// Copies a file completely, or leaves nothing at `to`. Holes in the file are preserved.
@@ -264,7 +269,7 @@ fn read_piece(file: &mut File, offset: u64, buffer: &mut Vec<u8>) -> io::Result<
 }
 
 /// Limits the mode of `to` to that of `from`.
-fn keep_mode(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn keep_mode(from: &Path, to: &Path) -> Result<()> {
     let [from, own] = [
         Mode::of(from).map_err(at(from))?,
         Mode::of(to).map_err(at(to))?,

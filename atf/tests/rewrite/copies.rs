@@ -64,6 +64,46 @@ fn only_those_who_can_read_the_trace_can_read_its_copy() {
     assert_eq!(mode(&out), mode(&places.path("in")));
 }
 
+#[test]
+fn no_folder_of_a_copy_allows_more_than_the_original() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    places.put("in/a/b/thread_7/index.atf", &index);
+    places.put("in/a/b/thread_7/detail.atf", "what cannot be read");
+    for folder in ["in/a", "in/a/b/thread_7"] {
+        set_mode(&places.path(folder), 0o700);
+    }
+    recovered(&places);
+    for folder in ["a", "a/b/thread_7", "a/b/unreadable/thread_7"] {
+        assert_eq!(mode(&places.path("out").join(folder)), 0o700, "{folder}");
+    }
+    assert_ne!(mode(&places.path("out/a/b")), 0o700);
+}
+
+#[test]
+fn a_copy_belongs_to_the_group_of_the_original() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
+    let own = fs::metadata(places.path("in")).unwrap().gid();
+    let other = own + 1;
+    for name in ["in/thread_7/index.atf", "in/thread_7"] {
+        if std::os::unix::fs::chown(places.path(name), None, Some(other)).is_err() {
+            atf_samples::tools::skip("only root may change a file's group");
+            return;
+        }
+    }
+    recovered(&places);
+    for (name, group) in [
+        ("thread_7/index.atf", other),
+        ("thread_7", other),
+        ("", own),
+    ] {
+        let metadata = fs::metadata(places.path("out").join(name)).unwrap();
+        assert_eq!(metadata.gid(), group, "{name}");
+        assert_eq!(metadata.mode() & 0o040, 0o040, "{name}");
+    }
+}
+
 /// Writes a file of 4 GiB with bytes only at its beginning and at its end.
 fn put_sparse(path: &Path, begin: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -87,6 +87,27 @@ fn a_fifo_instead_of_a_file_is_reported_and_does_not_block() {
 }
 
 #[test]
+fn a_symlink_that_leads_nowhere_does_not_affect_the_threads() {
+    for file in ["manifest.json", "recovery.json", "thread_7/orphans.atf"] {
+        for target in ["here.json", "manifest.json", "recovery.json", "orphans.atf"] {
+            let places = session();
+            symlink(target, places.path("in").join(file)).unwrap();
+            // A report is written.
+            places.put(
+                "in/thread_8/index.atf",
+                IndexFile::finalized(2, 9).without_footer(),
+            );
+            let report = recover(
+                places.path("in"),
+                places.path("out"),
+                &RecoverOptions::default(),
+            );
+            assert_eq!(report.unwrap().events(), 18, "{file} to {target}");
+        }
+    }
+}
+
+#[test]
 fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     let places = session();
     let path = places.path("in/thread_7");

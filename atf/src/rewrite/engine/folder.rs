@@ -330,7 +330,7 @@ impl Engine<'_> {
         if !self.job.keeps_rest || fs::symlink_metadata(&from).is_err() {
             return Ok(());
         }
-        let copied = stage::create_folder(route.unreadable)
+        let copied = stage::create_folder_like(route.from, route.unreadable)
             .and_then(|()| free_path(route.unreadable, name, ""))
             .and_then(|to| stage::copy(&from, &to, self.job.durability));
         let left = copied.map_err(Failure::Write)?;

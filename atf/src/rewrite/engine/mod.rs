@@ -73,7 +73,7 @@ pub(super) fn run(
             stage::create_folder(&target)?;
             match engine.session(&path.join(&item.below), item, &target, &mut carried, &tell)? {
                 Ok(session) => {
-                    modes::keep(&path.join(&item.below), &target)?;
+                    modes::keep(path, stage.folder(), &item.below)?;
                     segments.push((item, session));
                     stage::sync_folder(&target, job.durability)?;
                 }
