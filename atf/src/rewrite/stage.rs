@@ -141,17 +141,21 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     removed.map_err(at(path))
 }
 
-/// Returns an unused path in `folder`: `stem.extension`, `stem-2.extension`, …
+/// Returns an unused path in `folder`: `stem.extension`, `stem-2.extension`, … Shortens the stem if
+/// the name would be too long.
 pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<PathBuf> {
+    let mut stem = stem.to_owned();
     let mut path = folder.join(format!("{stem}{extension}"));
     let mut number = 1_u64;
     loop {
         match fs::symlink_metadata(&path) {
-            Ok(_) => {}
+            Ok(_) => number = number.saturating_add(1),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
+            // With its number, the name is too long.
+            Err(error)
+                if error.kind() == io::ErrorKind::InvalidFilename && stem.pop().is_some() => {}
             Err(error) => return Err(at(&path)(error)),
         }
-        number = number.saturating_add(1);
         path = folder.join(format!("{stem}-{number}{extension}"));
     }
 }

@@ -226,6 +226,24 @@ fn a_folder_whose_copy_would_have_too_long_a_path_does_not_affect_others() {
 }
 
 #[test]
+fn a_name_without_room_for_a_number_is_shortened() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", without_details(1));
+    let thread = format!("thread_{:0248}", 8);
+    places.put(&format!("in/{thread}/index.atf"), "what cannot be read");
+    places.put(
+        &format!("in/unreadable/{thread}/x"),
+        "of an earlier recovery",
+    );
+    let report = recovered(&places);
+    assert_eq!(report.events(), 9, "{report}");
+    let unreadable = files(&places.path("out/unreadable"));
+    let shortened = format!("thread_{}-2/index.atf", "0".repeat(246));
+    assert!(unreadable.contains_key(&shortened), "{unreadable:?}");
+    assert_eq!(unreadable.len(), 2);
+}
+
+#[test]
 fn an_unfinished_copy_is_not_a_session() {
     let places = Places::new();
     for folder in [
