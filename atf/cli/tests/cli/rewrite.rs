@@ -438,6 +438,8 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
     for name in closed {
         close(&format!("in/{name}"), 0);
     }
+    // Its files can be read, but not listed.
+    close("in/session/thread_4", 0o711);
     close("", 0o777);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atf"));
     command
@@ -453,7 +455,7 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
             return;
         }
     };
-    for name in closed {
+    for name in closed.into_iter().chain(["session/thread_4"]) {
         close(&format!("in/{name}"), 0o777);
     }
     let (status, text, messages) = texts(&output);
@@ -468,6 +470,7 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
         format!("    lost: all details: their file cannot be read: detail.atf: {denied}"),
         format!("  thread_0/orphans.atf: not copied: cannot be read: {denied}"),
         format!("  thread_1: not copied: cannot be read: {denied}"),
+        format!("  thread_4: not copied: any other files in it cannot be read: {denied}"),
         format!("  thread_old: not copied: cannot be read: {denied}"),
         format!("  thread_2/index.atf: not copied: cannot be read: {denied}"),
         format!("  thread_3/detail.atf: not copied: cannot be read: {denied}"),

@@ -115,13 +115,17 @@ impl Engine<'_> {
             ..ThreadReport::default()
         };
         let mut beside = Beside::default();
-        let rewritten = match names(route.from) {
-            Ok(names) => {
-                self.keep_sides(&names, route, &report, &mut beside)?;
-                self.open_and_rewrite(route, &mut report, &mut beside, progress)
+        match names(route.from) {
+            Ok(names) => self.keep_sides(&names, route, &report, &mut beside)?,
+            // A folder that cannot be listed may still allow its files to be read.
+            Err(error) => {
+                let why = format!("any other files in it {}", stage::unreadable(&error));
+                beside
+                    .left_behind
+                    .push(LeftBehind::new(Path::new(folder), &why));
             }
-            Err(error) => Err(Failure::Read(error)),
-        };
+        }
+        let rewritten = self.open_and_rewrite(route, &mut report, &mut beside, progress);
         if rewritten.is_ok() {
             let is_same = |name| {
                 let (from, to) = (route.from.join(name), route.to.join(name));
