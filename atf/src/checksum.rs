@@ -97,6 +97,9 @@ impl Checksum {
     }
 }
 
+/// The size in bytes from which adding a hole's zeros to a checksum is faster than reading them.
+const LARGE_HOLE: u64 = 16 << 20;
+
 /// A CRC-32C computed piece by piece.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Crc32c(u32);
@@ -114,11 +117,39 @@ impl Crc32c {
         self.0 = crc32c::crc32c_append(self.0, bytes);
     }
 
-    /// Computes the CRC-32C of the bytes from `start` to `end`.
+    /// Computes the CRC-32C of the bytes from `start` to `end`, without reading large holes.
     pub(crate) fn of(input: &Input, start: u64, end: u64) -> Result<u32> {
         let mut crc = Self::new();
-        for_each_chunk(input, start, end, |chunk| crc.update(chunk))?;
+        let mut window = Window::new(input);
+        let mut offset = start;
+        while offset < end {
+            let hole = window.hole(offset)?.min(end.saturating_sub(offset));
+            let size = if hole >= LARGE_HOLE {
+                crc.update_zeros(hole);
+                hole
+            } else {
+                let chunk = window.chunk(offset, end)?;
+                crc.update(chunk);
+                chunk.len() as u64
+            };
+            offset = offset.saturating_add(size);
+        }
         Ok(crc.finish())
+    }
+
+    /// Adds `count` zero bytes. Takes about 60 µs for each bit of `count`.
+    fn update_zeros(&mut self, count: u64) {
+        // The CRC-32C of `size` zeros.
+        let (mut zeros, mut size) = (crc32c::crc32c(&[0]), 1_u64);
+        let mut left = count;
+        while left > 0 {
+            if left & 1 == 1 {
+                self.0 = Self::combine(self.0, zeros, size);
+            }
+            left >>= 1;
+            zeros = Self::combine(zeros, zeros, size);
+            size = size.wrapping_mul(2);
+        }
     }
 
     /// Returns the CRC-32C of all bytes so far.
@@ -175,6 +206,18 @@ mod tests {
     fn the_check_value_is_that_of_crc_32c() {
         assert_eq!(crc(b"123456789"), 0xE306_9283);
         assert_eq!(crc(b""), 0);
+    }
+
+    #[test]
+    fn zeros_can_be_added_without_reading_them() {
+        for count in (0..70_usize).chain([4095, 65_536, 1_000_003]) {
+            let zeros = vec![0; count];
+            let mut one = Crc32c(crc(b"before"));
+            let mut other = one;
+            one.update(&zeros);
+            other.update_zeros(count as u64);
+            assert_eq!(one.finish(), other.finish(), "{count}");
+        }
     }
 
     #[test]

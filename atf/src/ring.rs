@@ -38,6 +38,8 @@ pub(crate) struct Snapshot {
     detail: Area,
     /// The maximum number of bytes that a file with a whole header may lack before its area.
     most_missing: u64,
+    /// Whether the index area is used even if the details do not belong to their file.
+    is_used_without_details: bool,
 }
 
 /// One of the ring's areas.
@@ -58,6 +60,8 @@ struct Area {
 pub(crate) struct Tails {
     pub(crate) index: Tail,
     pub(crate) detail: Tail,
+    /// Why the details are not used although the events are.
+    pub(crate) detail_error: Option<Error>,
 }
 
 impl Tails {
@@ -87,6 +91,7 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
             if options.past_missing {
                 snapshot.most_missing = MOST_CAPACITY;
             }
+            snapshot.is_used_without_details = options.ring_without_details;
             return Ok(Some(snapshot));
         }
     }
@@ -115,6 +120,7 @@ fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
         index,
         detail,
         most_missing: 0,
+        is_used_without_details: false,
     }))
 }
 
@@ -230,9 +236,16 @@ impl Snapshot {
             header.thread_id.into(),
             "header.thread_id",
         )?;
+        let index = self.tail(&self.index, Some(index.input()))?;
+        let (detail, detail_error) = match self.tail(&self.detail, detail) {
+            Ok(detail) => (detail, None),
+            Err(error) if self.is_used_without_details => (Tail::default(), Some(error)),
+            Err(error) => return Err(error),
+        };
         Ok(Tails {
-            index: self.tail(&self.index, Some(index.input()))?,
-            detail: self.tail(&self.detail, detail)?,
+            index,
+            detail,
+            detail_error,
         })
     }
 

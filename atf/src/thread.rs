@@ -9,8 +9,8 @@ use crate::detail::{self, BothScans, DetailEvent, DetailHeader, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
 pub use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::{IndexEvent, IndexReader};
-use crate::ring;
 pub use crate::ring::Ring;
+use crate::ring::{self, Snapshot};
 use crate::source::{Input, OpenOptions};
 use crate::wire::{HEADER_SIZE, offset};
 
@@ -47,7 +47,8 @@ pub struct ThreadReader {
     path: PathBuf,
     index: IndexReader,
     detail: Option<Result<DetailReader>>,
-    ring: Option<Result<Ring>>,
+    ring: Option<Ring>,
+    ring_error: Option<Error>,
     /// The result of scanning the details, if they were scanned while they were being opened.
     detail_scan: Option<detail::Scan>,
 }
@@ -115,13 +116,33 @@ impl ThreadReader {
     /// Opens the files of a thread's folder. If the details have a verified footer, passes them to
     /// `tap` as they are read.
     pub(crate) fn tapped(folder: &Path, options: OpenOptions, tap: Tap<'_>) -> Result<Self> {
-        let path = folder.to_path_buf();
         // Read the ring first: any events that leave it later are already in the files when those
         // are opened.
-        let ring = ring::read(&path, options).transpose();
-        let index = Input::open_in_session(&path.join(INDEX_FILE), options)?;
-        let is_finalized = || has_finalized_details(&path, options);
-        let mut index = IndexReader::new(index).map_err(|it| opening(it, is_finalized))?;
+        let ring = ring::read(folder, options).transpose();
+        let index = Input::open_in_session(&folder.join(INDEX_FILE), options)?;
+        let is_finalized = || has_finalized_details(folder, options);
+        let index = IndexReader::new(index).map_err(|it| opening(it, is_finalized))?;
+        Self::around(folder, ring, index, options, tap)
+    }
+
+    /// Opens the files next to an opened index.
+    pub(crate) fn with_index(
+        folder: &Path,
+        index: IndexReader,
+        options: OpenOptions,
+    ) -> Result<Self> {
+        let ring = ring::read(folder, options).transpose();
+        Self::around(folder, ring, index, options, &mut |_, _, _| ())
+    }
+
+    fn around(
+        folder: &Path,
+        ring: Option<Result<Snapshot>>,
+        mut index: IndexReader,
+        options: OpenOptions,
+        tap: Tap<'_>,
+    ) -> Result<Self> {
+        let path = folder.to_path_buf();
         let mut detail = match Input::open_detail(&path.join(DETAIL_FILE), options) {
             Ok(input) => Some(Ok(input)),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
@@ -132,7 +153,7 @@ impl ThreadReader {
             let details = detail.as_ref().and_then(|input| input.as_ref().ok());
             ring?.tails(&index, details)
         });
-        let ring = match tails {
+        let (ring, ring_error) = match tails {
             Some(Ok(tails)) => {
                 let added = tails.added();
                 if added.index_bytes > 0 {
@@ -141,10 +162,10 @@ impl ThreadReader {
                 if added.detail_bytes > 0 {
                     detail = detail.map(|input| Ok(input?.followed_by(tails.detail)));
                 }
-                Some(Ok(added))
+                (Some(added), tails.detail_error)
             }
-            Some(Err(error)) => Some(Err(error)),
-            None => None,
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
         };
         let mut tap = |header: &_, bytes: &_| tap(&index, header, bytes);
         let is_finalized = || matches!(index.completeness(), Completeness::Finalized);
@@ -157,6 +178,7 @@ impl ThreadReader {
             index,
             detail,
             ring,
+            ring_error,
             detail_scan: None,
         })
     }
@@ -165,13 +187,13 @@ impl ThreadReader {
     /// had accepted but not yet written. They follow the events of the files.
     #[must_use]
     pub fn ring(&self) -> Option<Ring> {
-        self.ring.as_ref()?.as_ref().ok().copied()
+        self.ring
     }
 
     /// Returns why the `ring.atf` next to unfinalized files was ignored.
     #[must_use]
     pub fn ring_error(&self) -> Option<&Error> {
-        self.ring.as_ref()?.as_ref().err()
+        self.ring_error.as_ref()
     }
 
     /// Returns only the index and closes the details.

@@ -204,6 +204,7 @@ fn careless(input: &Input) -> Option<Snapshot> {
         index: area(input, &header, Which::Index).unwrap(),
         detail: area(input, &header, Which::Detail).unwrap(),
         most_missing: 0,
+        is_used_without_details: false,
     })
 }
 

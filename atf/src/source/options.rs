@@ -40,6 +40,8 @@ pub struct OpenOptions {
     /// Whether `ring.atf` may continue a file that lost its end since. The missing bytes then count
     /// as unreadable.
     pub(crate) past_missing: bool,
+    /// Whether the events in `ring.atf` are read even if its details do not belong to `detail.atf`.
+    pub(crate) ring_without_details: bool,
     /// The maximum size in bytes of a `detail.atf` that is read into memory as a whole. This saves
     /// reads, because the file is walked when it is opened and then read again.
     pub(crate) detail_in_memory: u64,
@@ -63,6 +65,7 @@ impl OpenOptions {
             manifest_limit: MANIFEST_LIMIT,
             around_errors: false,
             past_missing: false,
+            ring_without_details: false,
             detail_in_memory: 0,
             scan: false,
         }

@@ -327,3 +327,20 @@ fn a_manifest_that_a_killed_writer_had_begun_is_not_a_loss() {
     let report = recovered(&places);
     assert_eq!((report.events(), report.losses()), (9, 0), "{report}");
 }
+
+#[test]
+fn a_whole_manifest_that_a_killed_writer_had_not_renamed_is_kept() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).placeholder().without_footer();
+    places.put("in/thread_7/index.atf", index);
+    let names = r#"{"symbols": [{"function_id": "0x1", "name": "main"}]}"#;
+    places.put("in/manifest.json.part", names);
+    let report = recovered(&places);
+    let left = &report.sessions[0].left_behind[0];
+    assert_eq!(left.path, "manifest.json.part");
+    let advice = "a whole manifest that was never renamed: rename it to manifest.json to have it \
+                  read; a copy is in unreadable/";
+    assert_eq!(left.why, advice);
+    let found = crate::files(&places.path("out"));
+    assert_eq!(found["unreadable/manifest.json.part"], names.as_bytes());
+}

@@ -5,6 +5,7 @@ use atf::rewrite::{
     ConvertOptions, NoteKind, RecoverOptions, Report, ScrubOptions, ThreadReport, convert, recover,
     scrub,
 };
+use atf::thread::ThreadReader;
 
 use crate::{Places, files};
 use atf_samples::files::{Bytes, DetailFile, IndexFile, crc32c, patched};
@@ -175,7 +176,6 @@ fn a_ring_of_other_files_is_set_aside_and_adds_nothing() {
             (8, &8_u32.to_le_bytes(), "header.thread_id"),
             (24, &beyond.to_le_bytes(), "header.index_start"),
             (40, &77_u32.to_le_bytes(), "header.index_checksum"),
-            (44, &77_u32.to_le_bytes(), "header.detail_checksum"),
             // This byte differs from the file.
             (128 + 3, &[0xee], "header.index_start"),
         ] {
@@ -221,21 +221,51 @@ fn a_ring_next_to_finalized_files_adds_nothing_and_is_not_a_loss() {
 }
 
 #[test]
-fn a_ring_whose_index_has_no_header_is_set_aside() {
-    let places = Places::new();
-    let mut ring = Vec::new();
-    Killed::new(1).put(&places, |bytes| {
-        ring.clone_from(&bytes);
-        bytes
-    });
-    let index = std::fs::read(places.path("in/thread_7/index.atf")).unwrap();
-    places.put("in/thread_7/index.atf", patched(&index, 0, b"????"));
-    let options = RecoverOptions::default().salvage(true);
-    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
-    assert_eq!((report.events(), report.details()), (4, 1), "{report}");
-    assert_eq!(thread(&report).notes.count(NoteKind::RingNotRead), 1);
-    let found = files(&places.path("out"));
-    assert_eq!(found["unreadable/thread_7/ring.atf"], ring);
+fn the_events_of_a_ring_survive_even_if_its_details_do_not_belong() {
+    for (version, is_deleted) in [(1, false), (2, false), (1, true), (2, true)] {
+        let places = Places::new();
+        let mut ring = Vec::new();
+        Killed::new(version).put(&places, |bytes| {
+            ring.clone_from(&bytes);
+            bytes
+        });
+        let details = places.path("in/thread_7/detail.atf");
+        if is_deleted {
+            std::fs::remove_file(details).unwrap();
+        } else {
+            // A byte of the first detail's payload has changed.
+            let bytes = std::fs::read(&details).unwrap();
+            let last = bytes.len() - 1;
+            std::fs::write(&details, patched(&bytes, last, &[!bytes[last]])).unwrap();
+        }
+        let report = recovered(&places);
+        let thread = thread(&report);
+        let events = (thread.events.kept, thread.events.from_ring);
+        assert_eq!(events, (9, 5), "{report}");
+        let details = (thread.details.kept, thread.details.from_ring);
+        assert_eq!(details, (u64::from(!is_deleted), 0), "{report}");
+        let kinds = [NoteKind::RingDetailsNotRead, NoteKind::RingNotRead];
+        assert_eq!(kinds.map(|kind| thread.notes.count(kind)), [1, 0]);
+        assert!(report.losses() > 0);
+        let found = files(&places.path("out"));
+        assert_eq!(found["unreadable/thread_7/ring.atf"], ring);
+    }
+}
+
+#[test]
+fn a_ring_next_to_a_damaged_header_is_salvaged() {
+    for version in [1, 2] {
+        let places = Places::new();
+        Killed::new(version).put(&places, |ring| ring);
+        let index = std::fs::read(places.path("in/thread_7/index.atf")).unwrap();
+        places.put("in/thread_7/index.atf", patched(&index, 0, b"????"));
+        let options = RecoverOptions::default().salvage(true);
+        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        assert_eq!((report.events(), report.details()), (9, 3), "{report}");
+        let thread = thread(&report);
+        assert_eq!((thread.events.from_ring, thread.details.from_ring), (5, 2));
+        assert_eq!(thread.notes.count(NoteKind::RingNotRead), 0);
+    }
 }
 
 /// The system crashed after the kill: the files lost their last written bytes, but not the ring.
@@ -334,5 +364,46 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
         for (event, payload) in detail.events().zip(&payloads) {
             assert_eq!(detail.payload(&event.unwrap(), 1000).unwrap(), *payload);
         }
+    }
+}
+
+/// The reader compares the checksum of all bytes before the ring's.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_hole_before_the_bytes_of_a_ring_is_not_read() {
+    const TERABYTE: u64 = 1 << 40;
+    const HOLE: usize = 20 << 20;
+    let places = Places::new();
+    let stored = IndexFile::finalized(1, 3).placeholder().without_footer();
+    let mut index = stored[..64 + 2 * 32].to_vec();
+    index.resize(64 + HOLE, 0);
+    let start = index.len();
+    index.extend(&stored[64 + 2 * 32..]);
+    let nothing = Area {
+        file: &stored,
+        start: stored.len(),
+    };
+    let good = ring(
+        1,
+        &Area {
+            file: &index,
+            start,
+        },
+        &nothing,
+    );
+    let far = patched(&good, 24, &TERABYTE.to_le_bytes());
+    for (size, ring, belongs) in [(start as u64, good, true), (TERABYTE, far, false)] {
+        places.put("in/thread_7/index.atf", &stored[..64 + 2 * 32]);
+        let file = std::fs::File::options()
+            .write(true)
+            .open(places.path("in/thread_7/index.atf"));
+        file.unwrap().set_len(size).unwrap();
+        places.put("in/thread_7/ring.atf", ring);
+        let thread = ThreadReader::open(places.path("in/thread_7")).unwrap();
+        assert_eq!(
+            thread.ring().map(|ring| ring.index_bytes),
+            belongs.then_some(32)
+        );
+        assert_eq!(thread.ring_error().is_some(), !belongs);
     }
 }

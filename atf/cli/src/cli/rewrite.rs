@@ -178,7 +178,11 @@ fn leaves_some_behind(report: &Report) -> bool {
     let has_gap_before_ring = |thread: &ThreadReport| {
         let mut notes = thread.notes.iter();
         let places = |note: &Note| note.first.iter().any(|it| it.field.ends_with("_start"));
-        notes.any(|note| note.kind == NoteKind::RingNotRead && places(note))
+        notes.any(|note| {
+            let is_of_ring =
+                [NoteKind::RingNotRead, NoteKind::RingDetailsNotRead].contains(&note.kind);
+            is_of_ring && places(note)
+        })
     };
     report.threads().any(|thread| {
         thread.dropped.iter().any(|it| is_salvageable(it.why))

@@ -22,7 +22,7 @@ use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::{is_earlier, not_copied};
 use crate::ring;
 use crate::source::{self, Input, OpenOptions};
-use crate::thread::{Ring, ThreadReader};
+use crate::thread::ThreadReader;
 use crate::wire::{Clock, HEADER_SIZE};
 
 /// How many times to try rewriting files when each attempt fails at a different place.
@@ -180,16 +180,34 @@ impl Engine<'_> {
             let place = || Place::of(file, &error);
             report.notes.add(NoteKind::HeaderDisagrees, rule, place);
         }
+        let rewritten = self.with_others(thread, true, route, report, beside, progress)?;
+        Ok(rewritten.of(thread))
+    }
+
+    /// Rewrites a thread with its ring and its details, or sets these aside.
+    fn with_others(
+        &self,
+        thread: &ThreadReader,
+        may_compare_links: bool,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        beside: &mut Beside,
+        progress: &mut Progress<'_>,
+    ) -> Result<Rewritten, Failure> {
         match (thread.ring(), thread.ring_error()) {
-            (Some(_), _) => {}
-            (None, Some(error)) if route.starts_again(error) => {
+            (_, Some(error)) if route.starts_again(error) => {
                 return Err(Failure::Read(error.clone()));
             }
-            (None, Some(error)) => {
+            (ring, Some(error)) => {
                 let place = Place::of(RING_FILE, error);
-                let what = (NoteKind::RingNotRead, rule_of(Kind::Ring, error));
+                let kind = match ring {
+                    Some(_) => NoteKind::RingDetailsNotRead,
+                    None => NoteKind::RingNotRead,
+                };
+                let what = (kind, rule_of(Kind::Ring, error));
                 self.keep_ring(what, place, route, report, beside)?;
             }
+            (Some(_), None) => {}
             (None, None) => {
                 let place = Place::new(RING_FILE, "", None).found("index.atf has a footer");
                 let rule = rule_of_fact(Kind::Ring, Fact::RingLeftOver);
@@ -207,13 +225,12 @@ impl Engine<'_> {
             index: thread.index(),
             detail: thread.detail().or(guessed.as_ref()),
             ring: thread.ring().unwrap_or_default(),
-            has_comparable_links: are_comparable(thread),
+            has_comparable_links: may_compare_links && are_comparable(thread),
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
             before: route.before,
         };
-        let rewritten = thread::rewrite(self.job, pair, route.to, report, progress)?;
-        Ok(rewritten.of(thread))
+        thread::rewrite(self.job, pair, route.to, report, progress)
     }
 
     /// Rewrites a thread whose index cannot be opened, if its header can be reconstructed from its
@@ -251,23 +268,9 @@ impl Engine<'_> {
         };
         let rule = rule_of(Kind::Index, &error);
         report.notes.add(NoteKind::HeaderGuessed, rule, || place);
-        let place = Place::new(RING_FILE, "", None).found("index.atf has no header");
-        self.keep_ring((NoteKind::RingNotRead, None), place, route, report, beside)?;
-        let detail = match detail {
-            Ok(detail) => Some(detail),
-            Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
-            Err(error) => self.unread_detail(&error, &index, route, report, beside)?,
-        };
-        let pair = Pair {
-            index: &index,
-            detail: detail.as_ref(),
-            ring: Ring::default(),
-            has_comparable_links: false,
-            folder_id: route.id,
-            earlier_cut: route.listed.and_then(|listed| listed.cut),
-            before: route.before,
-        };
-        thread::rewrite(self.job, pair, route.to, report, progress)
+        let thread = ThreadReader::with_index(route.from, index, route.options);
+        let thread = thread.map_err(Failure::Read)?;
+        self.with_others(&thread, false, route, report, beside, progress)
     }
 
     /// Sets aside a detail file that cannot be opened. With salvage, opens it with a header derived

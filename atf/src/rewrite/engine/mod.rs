@@ -141,6 +141,7 @@ impl Engine<'_> {
         let at_a_time = self.jobs.get().min(threads).max(1) as u64;
         OpenOptions {
             past_missing: self.job.salvage,
+            ring_without_details: true,
             detail_in_memory: MEMORY.checked_div(at_a_time).unwrap_or_default(),
             ..OpenOptions::new()
         }

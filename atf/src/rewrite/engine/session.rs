@@ -18,6 +18,7 @@ use crate::files::{
     DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, is_unfinished,
     thread_id,
 };
+use crate::manifest::Manifest;
 use crate::parallel::{Results, in_order};
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
@@ -29,6 +30,7 @@ use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
 use crate::rewrite::tree::{self, Item, UNREADABLE, is_earlier, not_copied};
 use crate::session::{Presence, SessionReader, ThreadEntry};
+use crate::source::OpenOptions;
 
 /// The threads' states at the end of a segment, by folder name.
 pub(super) type Carried = BTreeMap<String, Carry>;
@@ -356,9 +358,9 @@ impl Engine<'_> {
         })
     }
 
-    /// Reports entries of a session's folder that are not part of the session. A folder that has
-    /// thread files, or a name like a thread's, may be a renamed thread, so it is copied to
-    /// `unreadable`.
+    /// Reports entries of a session's folder that are not part of the session. Copies those that a
+    /// new name would make part of it to `unreadable`: a folder that has thread files, or a name
+    /// like a thread's, and a manifest whose writer was killed before it renamed it.
     fn others(
         &self,
         path: &Path,
@@ -371,10 +373,7 @@ impl Engine<'_> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let is_thread = threads.contains(&Some(name.as_os_str()));
-            // A half-written manifest contains nothing that is missing from the previous manifest
-            // and the threads.
-            let is_manifest = text == MANIFEST_FILE || text == MANIFEST_PART;
-            if is_thread || is_manifest || is_earlier(&text) {
+            if is_thread || text == MANIFEST_FILE || is_earlier(&text) {
                 continue;
             }
             if is_unfinished(&name) {
@@ -384,8 +383,11 @@ impl Engine<'_> {
                 continue;
             }
             let from = path.join(&name);
-            let is_thread = match is_renamed_thread(&from, &text) {
-                Ok(is_thread) => is_thread,
+            let advice = match rename(&from, &text) {
+                // A half-written manifest contains nothing that is missing from the previous
+                // manifest and the threads.
+                Ok(None) if text == MANIFEST_PART => continue,
+                Ok(advice) => advice,
                 Err(error) => {
                     let why = stage::unreadable(&error);
                     report
@@ -394,9 +396,7 @@ impl Engine<'_> {
                     continue;
                 }
             };
-            let why = if !is_thread {
-                "not part of a session".to_owned()
-            } else if self.job.keeps_rest {
+            let why = if let Some(advice) = advice.filter(|_| self.job.keeps_rest) {
                 let folder = out.join(UNREADABLE);
                 stage::create_folder(&folder)?;
                 let to = free_path(&folder, &text, "")?;
@@ -407,9 +407,9 @@ impl Engine<'_> {
                 let Some(copied) = copied else {
                     continue;
                 };
-                format!("{RENAMED}{copied}")
+                format!("{advice}{copied}")
             } else {
-                RENAMED.to_owned()
+                advice.unwrap_or("not part of a session").to_owned()
             };
             let is_noted = session.unrecognized().iter().any(|it| *it == text);
             let rule = is_noted.then(|| rule_of(Kind::Folder, &Error::new(ErrorKind::NoThreadId)));
@@ -420,8 +420,6 @@ impl Engine<'_> {
         Ok(())
     }
 }
-
-const RENAMED: &str = "not a thread's name: rename it to thread_N to have it read";
 
 /// The result of rewriting a session entry that may be a thread.
 struct Finished {
@@ -472,11 +470,17 @@ fn rule_of_unread(error: &Error) -> Option<&'static Rule> {
     }
 }
 
-/// Returns whether this is a thread's folder without an id in its name.
-fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
-    if !fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
-        return Ok(false);
+/// Returns which new name would make an entry part of the session, if any.
+fn rename(path: &Path, name: &str) -> Result<Option<&'static str>> {
+    if name == MANIFEST_PART {
+        let part = Manifest::in_session(path, OpenOptions::new());
+        let is_whole = part.is_some_and(|part| !part.is_unreadable());
+        return Ok(is_whole.then_some(
+            "a whole manifest that was never renamed: rename it to manifest.json to have it read",
+        ));
     }
-    Ok(name.starts_with(THREAD_FOLDER)
-        || names(path)?.iter().any(|name| tree::is_thread_file(name)))
+    let is_thread = fs::symlink_metadata(path).map_err(at(path))?.is_dir()
+        && (name.starts_with(THREAD_FOLDER)
+            || names(path)?.iter().any(|name| tree::is_thread_file(name)));
+    Ok(is_thread.then_some("not a thread's name: rename it to thread_N to have it read"))
 }

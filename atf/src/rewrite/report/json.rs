@@ -87,6 +87,7 @@ names! {
         DetailMissing = "detail_missing",
         DetailFileUnreadable = "detail_file_unreadable",
         RingNotRead = "ring_not_read",
+        RingDetailsNotRead = "ring_details_not_read",
         CallsGivenUp = "calls_given_up",
         HeaderGuessed = "header_guessed",
         CallDepthDerived = "call_depth_derived",

@@ -36,6 +36,7 @@ fn of_thread(thread: &ThreadReport) -> u64 {
         NoteKind::DetailMissing,
         NoteKind::DetailFileUnreadable,
         NoteKind::RingNotRead,
+        NoteKind::RingDetailsNotRead,
         NoteKind::CallsGivenUp,
     ];
     let noted = noted.iter().map(|what| thread.notes.count(*what));

@@ -265,6 +265,9 @@ pub enum NoteKind {
     /// A `ring.atf`, the buffer of a killed writer, whose header cannot be read, or that does not
     /// belong to the thread's files. It is copied to `unreadable`, unless the trace is scrubbed.
     RingNotRead,
+    /// A `ring.atf` whose events were used, but whose details do not belong to `detail.atf`. It is
+    /// copied to `unreadable`, unless the trace is scrubbed.
+    RingDetailsNotRead,
     /// Calls open at the start or end of a cut that were given up because too many were
     /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no
     /// return at the end.
@@ -308,6 +311,7 @@ impl NoteKind {
             | Self::DetailMissing
             | Self::DetailFileUnreadable
             | Self::RingNotRead
+            | Self::RingDetailsNotRead
             | Self::CallsGivenUp => Effect::Lost,
             Self::HeaderGuessed | Self::CallDepthDerived | Self::DetailSalvaged => Effect::Guessed,
         }

@@ -312,6 +312,9 @@ impl Display for NoteKind {
                 "the contents of a ring.atf that cannot be read or does not belong to the \
                  thread's files"
             }
+            Self::RingDetailsNotRead => {
+                "the details in a ring.atf that do not belong to detail.atf"
+            }
             Self::RingLeftOver => "a ring.atf whose events the files have already",
             Self::CallsGivenUp => "open calls, because too many were open",
             Self::OtherBuild => "names of another build, which were not used",
