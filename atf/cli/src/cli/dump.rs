@@ -43,11 +43,11 @@ finalized thread lasts until the thread's last event. In JSON, end is return, ex
 not_returned (an outer call ended), open (at the end of the trace), given_up (too many open calls),
 interrupted (a segment is missing), or unmatched (a return without a call).
 
-Memory: 64 MiB for the threads' buffers, 4 KiB per thread beyond 16,384, and the manifest's names.
---details adds 8 bytes per detail event of the 48 threads whose details were used last; a trace
-that switches between more threads rereads their files. --spans reads one thread at a time and
-tracks at most 262,144 open calls. --last takes 64 bytes per event. With more than 128 threads, no
-index file stays open.
+Memory: 64 MiB for the threads' buffers, 4 KiB per thread beyond 16,384, the events that a ring.atf
+adds (at most 32 MiB per thread), and the manifest's names. --details adds 8 bytes per detail event
+of the 48 threads whose details were used last; a trace that switches between more threads rereads
+their files. --spans reads one thread at a time and tracks at most 262,144 open calls. --last takes
+64 bytes per event. With more than 128 threads, no index file stays open.
 
 --last applies to each thread and reads it from its end, so it shows the last events of a crashed
 thread even if others kept running. --spans ends with the calls that were open at the end of each
