@@ -164,8 +164,9 @@ pub(crate) fn bytes_in_session(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// Returns the members unknown to this crate, in order, each with its last value; `None` if the
-/// file cannot be read or is not JSON.
-pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> {
+/// file cannot be read or is not JSON. Omits values such as 1e999, which are well-formed, but which
+/// would make strict parsers reject the new file.
+pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Option<Box<RawValue>>)>> {
     let bytes = bytes_in_session(path).ok()?;
     let text = str::from_utf8(&bytes).ok()?;
     let Members(members) = serde_json::from_str(without_mark(text)).ok()?;
@@ -177,13 +178,11 @@ pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> 
         last.insert(key, raw);
     }
     let once = members.iter().filter_map(|(key, _)| last.remove_entry(key));
-    let valid = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
-        // Skip values such as 1e999, which are well-formed, but which would make strict parsers
-        // reject the new file.
-        serde_json::from_str::<Strict>(raw.get()).ok()?;
-        Some((key.to_string(), (*raw).to_owned()))
+    let member = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
+        let is_valid = serde_json::from_str::<Strict>(raw.get()).is_ok();
+        (key.to_string(), is_valid.then(|| (*raw).to_owned()))
     };
-    once.map(valid).collect()
+    Some(once.map(member).collect())
 }
 
 /// Reads the list of threads. A repeated id is a problem, and its entry is skipped.

@@ -24,7 +24,7 @@ impl Manifest {
     }
 
     /// Encodes the manifest and appends the `unknown` members, with their values unchanged.
-    pub(crate) fn encode_with(&self, unknown: &[(String, Box<RawValue>)]) -> Result<Vec<u8>> {
+    pub(crate) fn encode_with(&self, unknown: &[(&str, &RawValue)]) -> Result<Vec<u8>> {
         let text = serde_json::to_vec_pretty(&All {
             known: self,
             unknown,
@@ -37,7 +37,7 @@ impl Manifest {
 
 struct All<'a> {
     known: &'a Manifest,
-    unknown: &'a [(String, Box<RawValue>)],
+    unknown: &'a [(&'a str, &'a RawValue)],
 }
 
 impl Serialize for All<'_> {

@@ -83,13 +83,19 @@ pub(super) fn rewrite(
     let faulty = old.filter(|old| old.problem_count != 0);
     let unknown = faulty.and_then(|_| manifest::unknown_keys(&path));
     let unknown = unknown.unwrap_or_default();
-    if !job.keeps_unknown_keys() {
-        for (key, _) in &unknown {
-            let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
-            let rule = rule_of(Kind::Manifest, &Error::new(ErrorKind::UnknownKey));
-            report.notes.add(NoteKind::KeyDropped, rule, place);
+    let mut kept = Vec::new();
+    for (key, value) in &unknown {
+        if let Some(value) = value
+            && job.keeps_unknown_keys()
+        {
+            kept.push((key.as_str(), &**value));
+            continue;
         }
+        let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
+        let rule = rule_of(Kind::Manifest, &Error::new(ErrorKind::UnknownKey));
+        report.notes.add(NoteKind::KeyDropped, rule, place);
     }
+    let loses_key = kept.len() < unknown.len();
     if let Some(old) = old {
         report.is_lost = old.is_unreadable();
         report.problem_count = old.problem_count.saturating_sub(unknown.len() as u64);
@@ -143,21 +149,18 @@ pub(super) fn rewrite(
     // Dropping an empty name loses nothing.
     let problems = old.iter().flat_map(|old| &old.problems);
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
-    let loses = loses_entry || report.problem_count > unnamed.count() as u64;
+    let loses = loses_entry || loses_key || report.problem_count > unnamed.count() as u64;
+    let is_correct = report.problem_count == 0 && !loses_key;
     let target = out.join(MANIFEST_FILE);
     // If copying the old manifest fails, a new one is encoded.
     let is_copied = match old {
-        Some(old) if report.problem_count == 0 && job.keeps_rest && old.says_the_same(&new) => {
+        Some(old) if is_correct && job.keeps_rest && old.says_the_same(&new) => {
             stage::copy(&path, &target, job.durability)?.is_empty()
         }
         _ => false,
     };
     if !is_copied {
-        let text = if job.keeps_unknown_keys() {
-            new.encode_with(&unknown)?
-        } else {
-            new.encode()?
-        };
+        let text = new.encode_with(&kept)?;
         stage::write(&target, &text, job.durability)?;
     }
     Ok(Rewritten {

@@ -2,7 +2,9 @@
 
 use atf::clock::{MediaTime, TimingAnchor};
 use atf::manifest::{Loss, Manifest};
-use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
+use atf::rewrite::{
+    ConvertOptions, CutOptions, RecoverOptions, Report, ScrubOptions, convert, cut, recover, scrub,
+};
 use atf::session::SessionReader;
 use atf::{Clock, Wire};
 
@@ -173,20 +175,36 @@ fn additions_from_another_manifest_are_written() {
 }
 
 #[test]
-fn unknown_keys_stay_unless_a_strict_parser_would_refuse_a_value() {
+fn unknown_keys_stay_except_those_whose_values_a_strict_parser_would_refuse() {
     const KEPT: &str = r#""note": {"a": [1, -2, 0.5, "b", null, true, [], {}]}"#;
-    for (other, is_there) in [
+    for (other, is_kept) in [
         ("[{\"a\": 1e999}]", false),
         (r#"["\ud800"]"#, false),
         ("[1e9]", true),
     ] {
         let keys = format!(r#"{KEPT}, "other": {other}, "clock_type""#);
-        let places = session(&manifest(r#""clock_type""#, &keys));
-        recovered(&places, None);
-        let text =
-            String::from_utf8_lossy(&files(&places.path("out"))["manifest.json"]).into_owned();
-        let is_kept = [KEPT, other].map(|value| text.contains(value));
-        assert_eq!(is_kept, [is_there; 2], "{text}");
+        let own = manifest(r#""clock_type""#, &keys);
+        let places = session(&own);
+        let path = places.path("in");
+        let outs = ["recovered", "cut"].map(|name| places.path(name));
+        let reports = [
+            recover(&path, &outs[0], &RecoverOptions::default()).unwrap(),
+            cut(&path, &outs[1], &CutOptions::default()).unwrap(),
+        ];
+        for (out, report) in outs.iter().zip(reports) {
+            let text = std::fs::read_to_string(out.join("manifest.json")).unwrap();
+            let found = [KEPT, other].map(|value| text.contains(value));
+            assert_eq!(found, [true, is_kept], "{text}");
+            let told = "lost: an unknown key: manifest.json: other [ATF-MANI-011]\n";
+            assert_eq!(report.to_string().contains(told), !is_kept, "{report}");
+        }
+        // A recovery keeps the dropped value in the original manifest.
+        let found = files(&outs[0]);
+        let aside = found.get("unreadable/manifest.json");
+        assert_eq!(
+            aside.map(Vec::as_slice),
+            (!is_kept).then_some(own.as_bytes())
+        );
     }
 }
 
