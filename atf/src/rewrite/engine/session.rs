@@ -1,6 +1,6 @@
 //! Rewrites a session's folder: its threads, its manifest, and any other files in it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::mem;
@@ -18,7 +18,7 @@ use crate::files::{
     DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, is_unfinished,
     thread_id,
 };
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, ManifestThread};
 use crate::parallel::{Results, in_order};
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
@@ -174,14 +174,17 @@ impl Engine<'_> {
         let threads = session.threads().iter();
         let missing = threads.filter(|entry| entry.presence() == Presence::Missing);
         facts.original.missing = missing.map(ThreadEntry::id).collect();
+        let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
+        let listed: HashMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
         let mut error = None;
         let produce = |take: &mut dyn FnMut(_) -> bool| {
             let threads = session.threads().iter();
-            let mut threads = threads.filter(|entry| self.job.has_thread(entry.id()));
+            let threads = threads.filter(|entry| self.job.has_thread(entry.id()));
+            let mut threads = threads.map(|entry| (entry, listed.get(&entry.id()).copied()));
             // The result only shows whether `take` stopped early.
             let _ = threads.all(take);
         };
-        let work = |entry: &ThreadEntry, found: &Results<'_, Found>| {
+        let work = |entry: (&ThreadEntry, _), found: &Results<'_, Found>| {
             let tell = || found.offer(Found::Progress);
             let finished = self.entry(&session, entry, path, out, &before, &tell);
             let finished = finished.map(|it| it.map(Box::new)).transpose();
@@ -239,11 +242,12 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Rewrites an entry of a session; returns `None` if there is nothing at its path.
+    /// Rewrites an entry of a session, with its entry in the manifest; returns `None` if there is
+    /// nothing at its path.
     fn entry(
         &self,
         session: &SessionReader,
-        entry: &ThreadEntry,
+        (entry, listed): (&ThreadEntry, Option<&ManifestThread>),
         path: &Path,
         out: &Path,
         before: &Carried,
@@ -277,7 +281,6 @@ impl Engine<'_> {
             }));
         }
         let manifest = session.manifest();
-        let mut listed = manifest.into_iter().flat_map(|manifest| &manifest.threads);
         let unreadable = out.join(UNREADABLE);
         let route = Route {
             root: path,
@@ -289,7 +292,7 @@ impl Engine<'_> {
                 unreadable
             },
             id: Some(entry.id()),
-            listed: listed.find(|listed| listed.id == entry.id()),
+            listed,
             clock: manifest.and_then(|manifest| manifest.clock_type),
             before: before.get(&*name.to_string_lossy()),
             options: self.options(session.threads().len()),
