@@ -23,6 +23,11 @@ pub(crate) const PROCESS_FOLDER: &str = "pid_";
 /// The prefix of an unfinished folder's name, followed by the process id and a number.
 pub(crate) const UNFINISHED: &str = ".atf-";
 
+/// Returns whether a file with this name makes its folder a thread's folder.
+pub(crate) fn is_thread_file(name: &OsStr) -> bool {
+    name == INDEX_FILE || name == DETAIL_FILE
+}
+
 /// Returns whether `name` consists of this stem and extension, with or without a number between
 /// them; numbers start at `-2`.
 pub(crate) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {

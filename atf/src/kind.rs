@@ -1,8 +1,11 @@
-//! The two kinds of file: index and detail.
+//! The kinds of files and folders.
 
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use crate::error::Result;
+use crate::files::{MANIFEST_FILE, is_thread_file, thread_id};
 use crate::source::{Input, OpenOptions};
 use crate::wire::{DETAIL_MAGIC, INDEX_MAGIC};
 
@@ -41,5 +44,37 @@ impl FileKind {
         let mut magic = [0; 4];
         let read = input.read(0, &mut magic)?;
         Ok(Self::from_magic(magic).filter(|_| read == magic.len()))
+    }
+}
+
+/// A folder that belongs to a trace. Folders are recognized by the names in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FolderKind {
+    /// A session: the folder contains a manifest, readable or not, or a thread's folder. If it also
+    /// contains `index.atf` or `detail.atf`, they are not part of the session.
+    Session,
+    /// A thread's folder: it contains `index.atf` or `detail.atf`.
+    Thread,
+}
+
+impl FolderKind {
+    /// Returns the kind of a folder, or `None` if it is neither.
+    ///
+    /// # Errors
+    ///
+    /// An operating system error if the folder cannot be listed.
+    pub fn of(path: impl AsRef<Path>) -> io::Result<Option<Self>> {
+        let mut kind = None;
+        for entry in fs::read_dir(path)? {
+            let name = entry?.file_name();
+            if name == MANIFEST_FILE || thread_id(&name.to_string_lossy()).is_some() {
+                return Ok(Some(Self::Session));
+            }
+            if is_thread_file(&name) {
+                kind = Some(Self::Thread);
+            }
+        }
+        Ok(kind)
     }
 }

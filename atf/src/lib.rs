@@ -139,6 +139,6 @@ pub mod write;
 pub use checksum::Checksum;
 pub use completeness::{Completeness, CountSource, PartialFooter};
 pub use error::{Error, ErrorKind, Result};
-pub use kind::FileKind;
+pub use kind::{FileKind, FolderKind};
 pub use source::{FileSource, OpenOptions, ReadAt, Seekable};
 pub use wire::{Arch, Clock, DetailEventType, EventKind, IndexFlags, Os, Wire};

@@ -16,6 +16,7 @@ use crate::files::{
     number,
 };
 use crate::index::IndexReader;
+use crate::kind::FolderKind;
 use crate::manifest::Manifest;
 use crate::platform;
 use crate::source::{Identity, Input, OpenOptions};
@@ -472,19 +473,13 @@ pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Returns whether a folder contains a manifest, readable or not, or a thread's folder.
+/// Returns whether a folder is a [session](FolderKind::Session).
 ///
 /// # Errors
 ///
 /// An operating system error if the folder cannot be listed.
 pub fn is_session(folder: &Path) -> io::Result<bool> {
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name();
-        if name == MANIFEST_FILE || thread_id(&name.to_string_lossy()).is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    Ok(FolderKind::of(folder)? == Some(FolderKind::Session))
 }
 
 /// Returns the threads that have a folder or a manifest entry, sorted by id.

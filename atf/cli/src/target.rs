@@ -5,11 +5,10 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use atf::FileKind;
 use atf::rewrite::is_unfinished;
 use atf::session::{ProcessName, SessionReader, is_session};
-use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::wire::RingHeader;
+use atf::{FileKind, FolderKind};
 use atf_conformance::command::repeated;
 
 use crate::output::Failure;
@@ -25,9 +24,9 @@ pub(crate) enum Target {
     /// A file without these bytes that may still be a damaged trace file, because of its name,
     /// because it is too short, or because it begins with zeros.
     OtherFile(PathBuf),
-    /// A folder with `index.atf` or `detail.atf`.
+    /// A thread's folder.
     Thread(PathBuf),
-    /// A folder with a `manifest.json` or with `thread_N` folders.
+    /// A session's folder.
     Session(PathBuf),
     /// One or more sessions below a folder, ordered by name.
     Sessions(Vec<PathBuf>),
@@ -43,13 +42,10 @@ impl Target {
                 None => Self::other_file(path)?,
             });
         }
-        // Distinguish a folder that cannot be listed from a folder without a trace.
-        fs::read_dir(path).map_err(failed)?;
-        if has_file(path, INDEX_FILE) || has_file(path, DETAIL_FILE) {
-            return Ok(Self::Thread(path.to_owned()));
-        }
-        if is_session(path).map_err(failed)? {
-            return Ok(Self::Session(path.to_owned()));
+        match FolderKind::of(path).map_err(failed)? {
+            Some(FolderKind::Session) => return Ok(Self::Session(path.to_owned())),
+            Some(FolderKind::Thread) => return Ok(Self::Thread(path.to_owned())),
+            _ => {}
         }
         let mut sessions = Vec::new();
         sessions_below(path, DEPTH, &mut sessions)?;
@@ -124,10 +120,6 @@ pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
     Err(Failure::Usage(format!(
         "{path}: named twice, also as {other}; its events would count twice"
     )))
-}
-
-fn has_file(folder: &Path, name: &str) -> bool {
-    fs::symlink_metadata(folder.join(name)).is_ok()
 }
 
 /// Returns the sessions below a folder, ordered by name.

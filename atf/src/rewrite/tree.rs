@@ -1,16 +1,14 @@
 //! Finds the sessions and threads to rewrite at a path.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::report::LeftBehind;
-use super::stage::{Left, names, unreadable};
+use super::stage::{Left, at, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{
-    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RECOVERY, is_numbered, is_unfinished, thread_id,
-};
+use crate::files::{RECOVERY, is_numbered, is_unfinished};
+use crate::kind::FolderKind;
 use crate::session::Segments;
 
 /// The folder for unreadable files, which are copied unchanged.
@@ -59,20 +57,14 @@ impl Tree {
 
     fn visit(&mut self, root: &Path, below: &Path, depth: usize) -> Result<()> {
         let folder = root.join(below);
-        let names = names(&folder)?;
-        let is_session = names.iter().any(|name| {
-            let name = name.to_string_lossy();
-            name == MANIFEST_FILE || thread_id(&name).is_some()
-        });
-        let is_thread = names.iter().any(|name| is_thread_file(name));
-        if is_session || is_thread {
+        if let Some(kind) = FolderKind::of(&folder).map_err(at(&folder))? {
             self.items.push(Item {
                 below: below.to_path_buf(),
-                is_thread: !is_session,
+                is_thread: kind == FolderKind::Thread,
             });
             return Ok(());
         }
-        for name in names {
+        for name in names(&folder)? {
             if is_unfinished(&name) {
                 self.left_behind
                     .push(LeftBehind::unfinished(&below.join(name)));
@@ -115,11 +107,6 @@ impl Tree {
         }
         Ok(())
     }
-}
-
-/// Returns whether a file with this name makes its folder a thread's folder.
-pub(super) fn is_thread_file(name: &OsStr) -> bool {
-    name == INDEX_FILE || name == DETAIL_FILE
 }
 
 /// Returns whether a rewrite may leave a file or folder with this name next to the threads.

@@ -263,6 +263,22 @@ fn a_misnamed_thread_folder_is_reported() {
 }
 
 #[test]
+fn a_stray_thread_file_does_not_hide_its_session() {
+    let folder = session(None);
+    let run_all =
+        || ["info", "last", "report", "dump"].map(|command| run(&folder, &[command, "s"]));
+    let expected = run_all();
+    assert!(expected.iter().all(|(_, text, _)| !text.is_empty()));
+    for name in ["detail.atf", "index.atf"] {
+        fs::write(folder.path().join("s").join(name), "").unwrap();
+        assert_eq!(run_all(), expected, "{name}");
+    }
+    let (status, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
+    let told = "  index.atf: not copied: not part of a session\n";
+    assert!(status == 1 && text.contains(told), "{text}");
+}
+
+#[test]
 fn a_range_without_events_is_said() {
     let folder = session(None);
     let range = ["--from", "0", "--to", "1ns"];

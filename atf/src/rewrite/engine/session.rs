@@ -15,8 +15,8 @@ use crate::check::rules::Rule;
 use crate::check::{self, Fact, Kind, rule_of, rule_of_fact, rule_of_file};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
-    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, is_unfinished,
-    thread_id,
+    DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, is_thread_file,
+    is_unfinished, thread_id,
 };
 use crate::manifest::{Manifest, ManifestThread};
 use crate::parallel::{Results, in_order};
@@ -28,7 +28,7 @@ use crate::rewrite::report::{
 };
 use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
-use crate::rewrite::tree::{self, Item, UNREADABLE, is_earlier, not_copied};
+use crate::rewrite::tree::{Item, UNREADABLE, is_earlier, not_copied};
 use crate::session::{Presence, SessionReader, ThreadEntry};
 use crate::source::OpenOptions;
 
@@ -484,6 +484,6 @@ fn rename(path: &Path, name: &str) -> Result<Option<&'static str>> {
     }
     let is_thread = fs::symlink_metadata(path).map_err(at(path))?.is_dir()
         && (name.starts_with(THREAD_FOLDER)
-            || names(path)?.iter().any(|name| tree::is_thread_file(name)));
+            || names(path)?.iter().any(|name| is_thread_file(name)));
     Ok(is_thread.then_some("not a thread's name: rename it to thread_N to have it read"))
 }
