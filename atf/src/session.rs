@@ -27,6 +27,10 @@ pub use crate::files::{MANIFEST_FILE, ProcessName, THREAD_FOLDER, thread_id};
 pub use segments::{Segments, ThreadSegment, ThreadSegments};
 pub(crate) use segments::{problems, threads};
 
+/// How many folders deep to search for sessions below a folder. [`check`](crate::check),
+/// [`rewrite`](crate::rewrite) and the commands report deeper folders as not searched.
+pub const SEARCH_DEPTH: usize = 64;
+
 /// The maximum number of process folders that an error lists.
 const MOST_NAMED: usize = 100;
 /// The maximum number of threads without a folder, because a hostile manifest can list one for every
@@ -480,6 +484,11 @@ pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
 /// An operating system error if the folder cannot be listed.
 pub fn is_session(folder: &Path) -> io::Result<bool> {
     Ok(FolderKind::of(folder)? == Some(FolderKind::Session))
+}
+
+/// Returns why a folder is not searched for sessions.
+pub(crate) fn too_deep() -> String {
+    format!("not searched: more than {SEARCH_DEPTH} folders deep")
 }
 
 /// Returns the threads that have a folder or a manifest entry, sorted by id.

@@ -6,15 +6,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use atf::rewrite::is_unfinished;
-use atf::session::{ProcessName, SessionReader, is_session};
+use atf::session::{ProcessName, SEARCH_DEPTH, SessionReader, is_session};
 use atf::wire::RingHeader;
 use atf::{FileKind, FolderKind};
 use atf_conformance::command::repeated;
 
 use crate::output::Failure;
-
-/// How deep to search for sessions below a folder: `NAME/session_…/pid_N`.
-const DEPTH: usize = 3;
 
 /// The kind of file or folder at a path.
 #[derive(Debug)]
@@ -48,7 +45,7 @@ impl Target {
             _ => {}
         }
         let mut sessions = Vec::new();
-        sessions_below(path, DEPTH, &mut sessions)?;
+        sessions_below(path, SEARCH_DEPTH, &mut sessions)?;
         if sessions.is_empty() {
             let what = "not a trace: no thread files, no session and no folder with sessions";
             return Err(Failure::Usage(format!("{}: {what}", path.display())));
@@ -126,7 +123,7 @@ pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
 #[cfg(target_os = "linux")]
 pub(crate) fn sessions_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut sessions = Vec::new();
-    sessions_below(folder, DEPTH, &mut sessions)?;
+    sessions_below(folder, SEARCH_DEPTH, &mut sessions)?;
     Ok(sessions)
 }
 
@@ -142,10 +139,14 @@ fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Res
     }
     folders.sort();
     for folder in folders {
+        let Some(depth) = depth.checked_sub(1) else {
+            let why = format!("not searched: more than {SEARCH_DEPTH} folders deep");
+            return Err(Failure::Usage(format!("{}: {why}", folder.display())));
+        };
         if is_session(&folder).map_err(failed)? {
             sessions.push(folder);
-        } else if depth > 1 {
-            sessions_below(&folder, depth - 1, sessions)?;
+        } else {
+            sessions_below(&folder, depth, sessions)?;
         }
     }
     Ok(())

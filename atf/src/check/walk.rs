@@ -14,7 +14,7 @@ use crate::files::{
     DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOLDER, has_extension, is_unfinished,
 };
 use crate::index::IndexReader;
-use crate::session::is_session;
+use crate::session::{SEARCH_DEPTH, is_session, too_deep};
 
 /// A unit of work. Units can run in parallel if they are started in order.
 #[derive(Debug)]
@@ -92,13 +92,15 @@ struct Entry {
     file_type: io::Result<fs::FileType>,
     /// Whether its parent folder is a session.
     in_session: bool,
+    /// How many folders deep it is.
+    depth: usize,
 }
 
 /// Visits a folder and everything below it. Does not follow symlinks.
 fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let mut found = false;
     let mut pending = Vec::new();
-    let mut is_wanted = visit(path, &mut pending, &mut found, take);
+    let mut is_wanted = visit(path, 0, &mut pending, &mut found, take);
     while is_wanted && let Some(entry) = pending.pop() {
         is_wanted = match entry.file_type {
             Err(error) => {
@@ -106,8 +108,14 @@ fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
                 take(Unit::Unreadable(entry.path, error.to_string()))
             }
             Ok(file_type) if file_type.is_dir() => {
-                is_elsewhere(&entry.path, entry.in_session)
-                    || visit(&entry.path, &mut pending, &mut found, take)
+                if is_elsewhere(&entry.path, entry.in_session) {
+                    true
+                } else if entry.depth > SEARCH_DEPTH {
+                    found = true;
+                    take(Unit::Unreadable(entry.path, too_deep()))
+                } else {
+                    visit(&entry.path, entry.depth, &mut pending, &mut found, take)
+                }
             }
             Ok(file_type) if file_type.is_file() && has_extension(&entry.path) => {
                 found = true;
@@ -124,6 +132,7 @@ fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
 /// it is a thread.
 fn visit(
     path: &Path,
+    depth: usize,
     pending: &mut Vec<Entry>,
     found: &mut bool,
     take: &mut dyn FnMut(Unit) -> bool,
@@ -153,6 +162,7 @@ fn visit(
         path: entry.path(),
         file_type: entry.file_type(),
         in_session: is_session,
+        depth: depth.saturating_add(1),
     }));
     true
 }

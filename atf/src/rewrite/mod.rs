@@ -13,7 +13,7 @@
 //! process leaves its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions
 //! [skip it](is_unfinished). Files and folders keep their modes, so the new trace is readable only
 //! by users who can read the original. The path may be a session, a thread's folder, or a folder
-//! with sessions below it.
+//! with sessions below it, at most [64](crate::session::SEARCH_DEPTH) folders deep.
 //!
 //! # What is kept
 //!

@@ -9,14 +9,10 @@ use super::stage::{Left, at, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{RECOVERY, is_numbered, is_unfinished};
 use crate::kind::FolderKind;
-use crate::session::Segments;
+use crate::session::{SEARCH_DEPTH, Segments, too_deep};
 
 /// The folder for unreadable files, which are copied unchanged.
 pub(super) const UNREADABLE: &str = "unreadable";
-
-/// How many folders deep to search for sessions: in `traces`, `session_…/pid_…` is two folders
-/// deep.
-const DEPTH: usize = 3;
 
 /// A session, or the folder of a thread without a session.
 #[derive(Debug)]
@@ -36,7 +32,7 @@ pub(super) struct Tree {
 impl Tree {
     pub(super) fn find(path: &Path) -> Result<Self> {
         let mut this = Self::default();
-        this.visit(path, Path::new(""), DEPTH)?;
+        this.visit(path, Path::new(""), SEARCH_DEPTH)?;
         if this.items.is_empty() {
             return Err(Error::new(ErrorKind::NotASession).with_path(Some(path)));
         }
@@ -75,8 +71,11 @@ impl Tree {
             let visited = fs::symlink_metadata(root.join(&below)).map_err(Error::io);
             let visited = visited.and_then(|metadata| {
                 let file_type = metadata.file_type();
-                if file_type.is_dir() && depth > 0 {
-                    inner.visit(root, &below, depth.saturating_sub(1))?;
+                if file_type.is_dir() {
+                    match depth.checked_sub(1) {
+                        Some(depth) => inner.visit(root, &below, depth)?,
+                        None => inner.left_behind.push(LeftBehind::new(&below, &too_deep())),
+                    }
                 }
                 Ok(file_type)
             });

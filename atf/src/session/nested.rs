@@ -3,11 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::is_session;
+use super::{SEARCH_DEPTH, is_session};
 use crate::files::is_unfinished;
 
-/// The maximum depth: `NAME/session_…/pid_N`.
-const DEPTH: usize = 3;
 /// The maximum number of folders to visit. There is a limit because the path may be the root of a
 /// disk.
 const MOST_LOOKED_AT: usize = 1000;
@@ -18,7 +16,7 @@ pub(super) fn sessions_below(folder: &Path, most: usize) -> Vec<String> {
     let mut sessions = Vec::new();
     let mut looked_at = 0_usize;
     let mut level = vec![PathBuf::new()];
-    for _ in 0..DEPTH {
+    for _ in 0..SEARCH_DEPTH {
         let mut next = Vec::new();
         for above in level {
             for path in folders_in(folder, &above) {

@@ -227,11 +227,13 @@ fn several_processes_are_listed_and_not_mixed() {
 #[test]
 fn sessions_below_a_folder_are_listed_nearest_first() {
     let folder = TempDir::new().unwrap();
+    let [deepest, too_deep] = [64, 65].map(|depth| vec!["d"; depth].join("/"));
     let names = [
         "crashed/session_20260105_101500/pid_10",
         "crashed/session_20260105_101500/pid_9",
         "run",
-        "a/b/c/too_deep",
+        &deepest,
+        &too_deep.replace('d', "e"),
     ];
     for name in names {
         let session = folder.path().join(name);
@@ -240,7 +242,7 @@ fn sessions_below_a_folder_are_listed_nearest_first() {
     }
     fs::create_dir(folder.path().join("empty")).unwrap();
     let error = SessionReader::open(folder.path()).unwrap_err();
-    let folders = [names[2], names[0], names[1]].map(str::to_owned).to_vec();
+    let folders = [2, 0, 1, 3].map(|name| names[name].to_owned()).to_vec();
     assert_eq!(error.kind(), &ErrorKind::SessionsBelow { folders });
     assert_eq!(error.path(), Some(folder.path()));
 

@@ -113,17 +113,25 @@ fn a_thread_whose_writer_wrote_nothing_is_reported_but_not_as_a_loss() {
 }
 
 #[test]
-fn sessions_are_found_three_folders_deep() {
+fn a_folder_too_deep_to_be_searched_is_a_possible_loss() {
     let places = Places::new();
-    let index = IndexFile::finalized(1, 9).bytes();
-    places.put("in/a/b/c/thread_7/index.atf", &index);
-    places.put("in/d/e/f/g/thread_7/index.atf", &index);
+    let index = without_details(1);
+    let deep = |letter, count| vec![letter; count].join("/");
+    let (deepest, too_deep) = (deep("a", 64), deep("b", 65));
+    places.put(&format!("in/{deepest}/thread_7/index.atf"), &index);
+    places.put(&format!("in/{too_deep}/thread_7/index.atf"), &index);
+    places.put("in/c/d/notes.txt", "x");
     let (path, out) = (places.path("in"), places.path("out"));
     let report = recover(path, out, &RecoverOptions::default()).unwrap();
     let folders: Vec<_> = report.sessions.iter().map(|one| &*one.folder).collect();
-    assert_eq!(folders, ["a/b/c"]);
-    let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
-    assert_eq!(left, ["d"]);
+    assert_eq!(folders, [deepest]);
+    let left = report.left_behind.iter();
+    let left: Vec<_> = left.map(|it| (&*it.path, &*it.why, it.is_loss)).collect();
+    let expected = [
+        (&*too_deep, "not searched: more than 64 folders deep", true),
+        ("c", "not a session, and contains none", false),
+    ];
+    assert_eq!((left, report.losses()), (expected.to_vec(), 1));
 }
 
 #[test]

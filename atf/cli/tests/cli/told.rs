@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use atf::EventKind;
+use atf::write::{Event, SessionWriter, WriteOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -260,6 +262,41 @@ fn a_misnamed_thread_folder_is_reported() {
         "{text}"
     );
     assert_eq!(run(&folder, &["dump", "--thread", "7", "s"]).0, 0);
+}
+
+#[test]
+fn all_commands_search_equally_deep_for_sessions() {
+    let folder = TempDir::new().unwrap();
+    let put = |session: &str| {
+        let path = folder.path().join(session);
+        let session = SessionWriter::create(path, &WriteOptions::default()).unwrap();
+        let mut thread = session.thread(7).unwrap();
+        for (time, kind) in [(100, EventKind::CALL), (200, EventKind::RETURN)] {
+            thread.write(&Event::new(time, 1, kind, 1)).unwrap();
+        }
+        thread.finalize().unwrap();
+        session.finalize().unwrap();
+    };
+    put(&format!("found{}", "/d".repeat(64)));
+    put(&format!("partly{}", "/d".repeat(65)));
+    put("partly/e");
+    for command in [
+        &["info"][..],
+        &["last"],
+        &["report"],
+        &["dump"],
+        &["check"],
+        &["recover", "--out", "out"],
+    ] {
+        let run = |path| run(&folder, &[command, &[path]].concat());
+        let (status, text, messages) = run("found");
+        assert_eq!((status, &*messages), (0, ""), "{command:?}: {text}");
+        fs::remove_dir_all(folder.path().join("out")).ok();
+        let (status, text, messages) = run("partly");
+        let why = "not searched: more than 64 folders deep";
+        let told = (text + &messages).lines().any(|line| line.ends_with(why));
+        assert!(status > 0 && told, "{command:?}");
+    }
 }
 
 #[test]
