@@ -547,13 +547,15 @@ AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
  * Writes the current manifest, so that it survives a crash. Call this after setting modules and
  * symbols and before opening threads. From then on, opening a thread rewrites the manifest. Later
  * settings are written by the next call, by opening the next thread, or by
- * atf_session_writer_finish.
+ * atf_session_writer_finish. ATF_ERROR_LIMIT: with its symbols, the manifest would be larger than
+ * 64 MiB, so it was written without them.
  */
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
 /**
  * Writes the final manifest; totals may be NULL. ATF_ERROR_STATE: the session is already finished,
- * or threads are still being written.
+ * or threads are still being written. ATF_ERROR_LIMIT: as for atf_session_writer_write_manifest;
+ * set fewer symbols and try again.
  */
 AtfStatus atf_session_writer_finish(const AtfSessionWriter *session, AtfSessionTotals *totals,
                                     size_t totals_size);

@@ -298,9 +298,10 @@ pub enum ErrorKind {
     MissingFolder,
 
     /// The manifest is larger than
-    /// [`OpenOptions::manifest_limit`](crate::OpenOptions::manifest_limit).
+    /// [`OpenOptions::manifest_limit`](crate::OpenOptions::manifest_limit), or a new manifest would
+    /// be larger than [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT).
     ManifestTooLarge {
-        /// The file's size in bytes.
+        /// The manifest's size in bytes.
         found: u64,
         /// The limit in bytes.
         limit: u64,

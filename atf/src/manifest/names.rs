@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::json::{List, Members, Place, Reader, message};
 use super::read::without_mark;
+use super::write::encode;
 use super::{Manifest, Symbol, key};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -47,31 +48,20 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
     }
     let new = symbols.iter().filter(|new| seen.insert(new.function_id));
     items.extend(new.map(Item::New));
-    encode(&Text { members, items })
+    encode(&Text { members, items }, Manifest::LIMIT)
 }
 
 /// Returns the manifest with `ended_by` set to the signal that ended the traced process. All other
 /// values stay unchanged.
 pub(crate) fn with_ended_by(bytes: &[u8], signal: &str) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
-    encode(&Ended { members, signal })
+    encode(&Ended { members, signal }, Manifest::LIMIT)
 }
 
 fn members(bytes: &[u8]) -> Result<Members<'_>> {
     let text = str::from_utf8(bytes)
         .map_err(|error| Error::new(ErrorKind::NotUtf8).with_offset(error.valid_up_to() as u64))?;
     parse(without_mark(text))
-}
-
-fn encode(manifest: &impl Serialize) -> Result<Vec<u8>> {
-    let text = serde_json::to_vec_pretty(manifest);
-    let mut text = text.map_err(|_| Error::internal("a manifest can be encoded as JSON"))?;
-    text.push(b'\n');
-    let (found, limit) = (text.len() as u64, Manifest::LIMIT);
-    if found > limit {
-        return Err(Error::new(ErrorKind::ManifestTooLarge { found, limit }));
-    }
-    Ok(text)
 }
 
 fn parse<'a, T: serde_core::Deserialize<'a>>(text: &'a str) -> Result<T> {

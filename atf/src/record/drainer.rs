@@ -421,9 +421,9 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::*;
-    use crate::error::Error;
+    use crate::error::{Error, ErrorKind};
     use crate::index::IndexReader;
-    use crate::manifest::{Loss, Manifest, Module};
+    use crate::manifest::{Loss, Manifest, Module, Symbol};
     use crate::record::{Capacity, RecordOptions, ThreadRecorder, Trigger, Window};
     use crate::wire::EventKind;
     use crate::write::{Event, Memory, WriteOptions};
@@ -617,6 +617,37 @@ mod tests {
             drainer.write_manifest(&requests);
             assert_eq!(drainer.shared.triggers.is_ending(), is_ending);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn symbols_that_are_too_large_cost_no_events() -> Result<()> {
+        let memory = Memory::new();
+        let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
+        let mut session = SessionWriter::create_on(storage, "pid_42", &write)?;
+        session.manifest_limit = 1000;
+        let shared = Shared::new(Arc::new(session), RecordOptions::default());
+        let mut drainer = Drainer::new(Arc::new(shared));
+        let symbol = Symbol::new(7, "f".repeat(1000));
+        drainer.session.add_symbol(symbol);
+        let mut recorder = new_thread(&mut drainer, 0)?;
+        assert!(
+            recorder
+                .record(&Event::new(100, 7, EventKind::CALL, 1))
+                .is_ok()
+        );
+        drop(recorder);
+        pass(&mut drainer);
+        let error = drainer.shared.stop().err();
+        let is_too_large =
+            |error: &Error| matches!(error.kind(), ErrorKind::ManifestTooLarge { .. });
+        assert!(error.as_ref().is_some_and(is_too_large), "{error:?}");
+        let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
+        assert_eq!(Manifest::parse(&manifest).threads.len(), 1);
+        let index = memory
+            .bytes("pid_42/thread_0/index.atf")
+            .unwrap_or_default();
+        assert_eq!(IndexReader::from_bytes(index)?.event_count(), 1);
         Ok(())
     }
 

@@ -341,9 +341,10 @@ impl Recording {
     /// # Errors
     ///
     /// The recording's first error: [`ErrorKind::Io`], the error of a thread that could not be
-    /// registered, or [`ErrorKind::LimitReached`] if a file cannot count all events. The rest of
-    /// the session is still finalized. [`ErrorKind::AlreadyFinalized`] if the recording was already
-    /// stopped; [`ErrorKind::Forked`].
+    /// registered, [`ErrorKind::LimitReached`] if a file cannot count all events, or
+    /// [`ErrorKind::ManifestTooLarge`] if the manifest lacks the symbols because it would be too
+    /// large with them. The rest of the session is still finalized.
+    /// [`ErrorKind::AlreadyFinalized`] if the recording was already stopped; [`ErrorKind::Forked`].
     pub fn stop(&self) -> Result<RecordSummary> {
         self.shared.stop()
     }

@@ -62,6 +62,8 @@ pub(super) struct Job<'a> {
     pub(super) module_names_only: bool,
     /// The part to keep; `None` for the whole session.
     pub(super) cut: Option<&'a CutRange>,
+    /// The maximum size of a new manifest, in bytes.
+    pub(super) manifest_limit: u64,
     pub(super) durability: Durability,
 }
 
@@ -78,6 +80,7 @@ impl Job<'_> {
             symbols: None,
             module_names_only: false,
             cut: None,
+            manifest_limit: Manifest::LIMIT,
             durability,
         }
     }

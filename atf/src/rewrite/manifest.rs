@@ -11,7 +11,7 @@ use crate::check::rules::Rule;
 use crate::check::{self, Fact, Findings, Kind, rule_of, rule_of_fact};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::MANIFEST_FILE;
-use crate::manifest::{self, Cut, Manifest, ManifestThread, Symbol};
+use crate::manifest::{self, Cut, Manifest, ManifestThread, Symbol, key};
 use crate::wire::Clock;
 
 /// Facts about the threads of the new session.
@@ -120,7 +120,7 @@ pub(super) fn rewrite(
             report.notes.add(NoteKind::ManifestMissing, rule, place);
         }
     }
-    let new = manifest(job, old, facts, &mut report);
+    let mut new = manifest(job, old, facts, &mut report);
     // A cut changes threads and times on purpose, and an unreadable manifest contains nothing to
     // compare with.
     if let Some(old) = old.filter(|old| job.cut.is_none() && !old.is_unreadable()) {
@@ -143,13 +143,12 @@ pub(super) fn rewrite(
         });
     }
     report.modules = new.modules.len() as u64;
-    report.symbols = new.symbols.len() as u64;
     report.unwritten_events = new.unwritten_events.filter(|events| *events > 0);
     report.drops_events = report.unwritten_events.is_some() && new.drops_events == Some(true);
     // Dropping an empty name loses nothing.
     let problems = old.iter().flat_map(|old| &old.problems);
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
-    let loses = loses_entry || loses_key || report.problem_count > unnamed.count() as u64;
+    let mut loses = loses_entry || loses_key || report.problem_count > unnamed.count() as u64;
     let is_correct = report.problem_count == 0 && !loses_key;
     let target = out.join(MANIFEST_FILE);
     // If copying the old manifest fails, a new one is encoded.
@@ -160,9 +159,23 @@ pub(super) fn rewrite(
         _ => false,
     };
     if !is_copied {
-        let text = new.encode_with(&kept)?;
+        let encoded = new.encode_or_drop_symbols(&kept, job.manifest_limit);
+        let (text, error) = encoded.map_err(|error| error.with_path(Some(&target)))?;
+        if let Some(error) = error {
+            loses |= old.is_some();
+            report.symbols_taken = 0;
+            let aside = match old {
+                Some(_) if job.keeps_rest => "; the original is in unreadable/",
+                _ => "",
+            };
+            report.notes.add(NoteKind::SymbolsDropped, None, || {
+                let place = Place::new(MANIFEST_FILE, key::SYMBOLS, None);
+                place.found(format!("{}{aside}", error.kind()))
+            });
+        }
         stage::write(&target, &text, job.durability)?;
     }
+    report.symbols = new.symbols.len() as u64;
     Ok(Rewritten {
         report,
         loses,
@@ -355,4 +368,55 @@ fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 
     new.symbols.extend(missing.cloned());
     new.modules.extend(modules);
     taken.saturating_add(new.symbols.len().saturating_sub(before) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::rewrite::engine;
+    use crate::rewrite::report::Action;
+    use crate::session::SessionReader;
+    use crate::wire::EventKind;
+    use crate::write::{Durability, Event, SessionWriter, WriteOptions};
+
+    #[test]
+    fn names_that_do_not_fit_into_a_new_manifest_are_lost_but_not_silently() -> Result<()> {
+        let folder = tempfile::tempdir().map_err(Error::io)?;
+        let path = folder.path().join("in");
+        let session = SessionWriter::create(&path, &WriteOptions::default())?;
+        let mut thread = session.thread(7)?;
+        thread.write(&Event::new(100, 1, EventKind::CALL, 1))?;
+        drop(thread);
+        session.set_thread_name(7, "ui");
+        session.set_symbols((0..100).map(|id| Symbol::new(id, "f")).collect());
+        // The times are missing, because the thread is not finalized.
+        session.write_manifest()?;
+        let old = fs::read(path.join(MANIFEST_FILE)).map_err(Error::io)?;
+        for action in [Action::Recover, Action::Scrub] {
+            let out = folder.path().join(format!("{action:?}"));
+            let job = Job {
+                keeps_rest: action == Action::Recover,
+                manifest_limit: 1000,
+                ..Job::new(action, Durability::None)
+            };
+            let report = engine::run(&job, None, &path, &out)?;
+            assert_eq!((report.events(), report.losses()), (1, 1), "{report}");
+            let text = report.to_string();
+            let told = "lost: the function names, with which the manifest would be too large to \
+                        read: manifest.json: symbols: ";
+            assert!(text.contains(told), "{text}");
+            let is_told = text.contains("; the original is in unreadable/\n");
+            assert_eq!(is_told, job.keeps_rest, "{text}");
+            let aside = fs::read(out.join("unreadable/manifest.json")).ok();
+            assert_eq!(aside, job.keeps_rest.then(|| old.clone()));
+            let new = SessionReader::open(&out)?;
+            let new = new.manifest().ok_or_else(|| Error::new(ErrorKind::Empty))?;
+            assert_eq!((new.problem_count, new.symbols.len()), (0, 0));
+            let names = new.threads.iter().filter_map(|it| it.name.as_deref());
+            assert_eq!(names.collect::<Vec<_>>(), ["ui"]);
+        }
+        Ok(())
+    }
 }

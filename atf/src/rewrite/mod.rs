@@ -27,7 +27,7 @@
 //! |---|---|
 //! | `thread_N/orphans.atf` | details that no event refers to, byte for byte, in detail format |
 //! | `thread_N/salvaged.atf` | with salvage, index events after a hole, byte for byte, in index format |
-//! | `unreadable/` | unreadable files, unchanged |
+//! | `unreadable/` | unreadable files, and a manifest whose data could not all be kept, unchanged |
 //! | `recovery.json` | the [`Report`], if any file was changed |
 //!
 //! If reading a file fails, the file is read again in pieces as small as 512 bytes. Pieces that
@@ -190,8 +190,10 @@ impl Default for CutOptions<'_> {
 /// [`OutputInside`](crate::ErrorKind::OutputInside) at `out`;
 /// [`NotASession`](crate::ErrorKind::NotASession) if there is nothing to recover at `path`; the
 /// errors of [`ThreadReader::open`](crate::thread::ThreadReader::open) if `path` is the folder of
-/// one thread and its index cannot be read; [`Io`](crate::ErrorKind::Io) if the new trace cannot be
-/// written. After an error there is nothing at `out`.
+/// one thread and its index cannot be read;
+/// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge) if a new manifest would be too large
+/// even without function names; [`Io`](crate::ErrorKind::Io) if the new trace cannot be written.
+/// After an error there is nothing at `out`.
 pub fn recover(
     path: impl AsRef<Path>,
     out: impl AsRef<Path>,

@@ -47,6 +47,8 @@ pub struct SessionWriter {
     path: PathBuf,
     options: WriteOptions,
     storage: Arc<dyn Storage>,
+    /// The manifest's maximum size in bytes.
+    pub(crate) manifest_limit: u64,
     shared: Arc<Mutex<Shared>>,
     /// Locked while the manifest is being written, and always before `shared`, so that thread
     /// writers never wait for a manifest.
@@ -60,7 +62,8 @@ struct Written {
     lists_threads: bool,
     /// The number of changes that the written manifest includes; `None` if no manifest was written.
     changes: Option<u64>,
-    /// The written manifest's size in bytes.
+    /// The written manifest's size in bytes; the largest number if it lacks symbols that are too
+    /// large, because it takes as long to encode.
     size: usize,
 }
 
@@ -125,6 +128,7 @@ impl SessionWriter {
             path,
             options: options.clone(),
             storage,
+            manifest_limit: Manifest::LIMIT,
             shared: Arc::default(),
             written: Mutex::default(),
         })
@@ -149,7 +153,8 @@ impl SessionWriter {
     /// # Errors
     ///
     /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and those of
-    /// [`ThreadWriter::create`] and [`write_manifest`](Self::write_manifest). [`ErrorKind::Io`], with
+    /// [`ThreadWriter::create`] and [`write_manifest`](Self::write_manifest), but not
+    /// [`ErrorKind::ManifestTooLarge`] if the symbols are too large. [`ErrorKind::Io`], with
     /// [`NotFound`](std::io::ErrorKind::NotFound) if the session's folder was deleted or moved.
     /// After an error, the call can be retried.
     pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
@@ -371,16 +376,18 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], which leaves the previous manifest in place.
+    /// [`ErrorKind::ManifestTooLarge`] if the manifest would be larger than [`Manifest::LIMIT`]. It
+    /// is then written without the symbols, unless it would still be too large. [`ErrorKind::Io`],
+    /// which leaves the previous manifest in place.
     pub fn write_manifest(&self) -> Result<()> {
         let mut written = lock(&self.written);
-        self.replace_manifest(&mut written)?;
+        let too_large = self.replace_manifest(&mut written)?;
         written.lists_threads = true;
-        Ok(())
+        too_large.map_or(Ok(()), Err)
     }
 
     /// Writes the manifest if anything has changed since the last write, and returns its size in
-    /// bytes.
+    /// bytes. If the symbols are too large, only [`finalize`](Self::finalize) returns the error.
     ///
     /// Unlike [`write_manifest`](Self::write_manifest), it does not list new threads until the next
     /// call.
@@ -392,14 +399,13 @@ impl SessionWriter {
         Ok(written.size)
     }
 
-    /// Rewrites the manifest if one was written.
+    /// Rewrites the manifest if one was written. Symbols that are too large do not prevent this.
     fn update_manifest(&self) -> Result<()> {
-        let lists_threads = lock(&self.written).lists_threads;
-        if lists_threads {
-            self.write_manifest()
-        } else {
-            Ok(())
+        let mut written = lock(&self.written);
+        if written.lists_threads {
+            self.replace_manifest(&mut written)?;
         }
+        Ok(())
     }
 
     /// Writes the final manifest. No thread can be added afterwards.
@@ -409,7 +415,8 @@ impl SessionWriter {
     /// # Errors
     ///
     /// [`ErrorKind::ThreadsNotFinalized`] while a thread's writer exists and is not finalized,
-    /// [`ErrorKind::AlreadyFinalized`], [`ErrorKind::Io`].
+    /// [`ErrorKind::AlreadyFinalized`], and the errors of
+    /// [`write_manifest`](Self::write_manifest), after which the call can be retried.
     pub fn finalize(&self) -> Result<SessionTotals> {
         let refused = |kind| Err(Error::new(kind).with_path(Some(&self.path)));
         {
@@ -462,16 +469,24 @@ impl SessionWriter {
     }
 
     /// Writes a file next to the manifest, and renames it over the manifest once it is complete.
-    fn replace_manifest(&self, written: &mut Written) -> Result<()> {
-        let (manifest, changes) = self.manifest();
-        let bytes = manifest.encode()?;
+    /// Omits symbols that are too large, so that they cost no thread its events, and returns the
+    /// error.
+    fn replace_manifest(&self, written: &mut Written) -> Result<Option<Error>> {
+        let (mut manifest, changes) = self.manifest();
+        let path = self.path.join(MANIFEST_FILE);
+        let encoded = manifest.encode_or_drop_symbols(&[], self.manifest_limit);
+        let (bytes, too_large) = encoded.map_err(|error| error.with_path(Some(&path)))?;
         let part = self.path.join(MANIFEST_PART);
         self.write_part(&part, &bytes).inspect_err(|_| {
             // Ignore this error, because the first one is returned.
             let _ = self.storage.remove(&part);
         })?;
-        (written.changes, written.size) = (Some(changes), bytes.len());
-        Ok(())
+        let size = match too_large {
+            Some(_) => usize::MAX,
+            None => bytes.len(),
+        };
+        (written.changes, written.size) = (Some(changes), size);
+        Ok(too_large.map(|error| error.with_path(Some(&path))))
     }
 
     fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<()> {
@@ -524,4 +539,44 @@ fn part_of_session(storage: &dyn Storage, folder: &Path) -> Result<Option<PathBu
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::EventKind;
+    use crate::write::{Event, Memory};
+
+    #[test]
+    fn symbols_that_are_too_large_cost_no_thread() -> Result<()> {
+        let memory = Memory::new();
+        let options = WriteOptions::default();
+        let mut session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &options)?;
+        session.manifest_limit = 1000;
+        let manifest = || Manifest::parse(&memory.bytes("s/manifest.json").unwrap_or_default());
+        let is_too_large = |result: Result<()>| {
+            let is_of_manifest = |error: &Error| {
+                error.path() == Some(&*Path::new("s").join(MANIFEST_FILE))
+                    && matches!(error.kind(), ErrorKind::ManifestTooLarge { .. })
+            };
+            result.err().as_ref().is_some_and(is_of_manifest)
+        };
+
+        session.write_manifest()?;
+        session.add_symbol(Symbol::new(7, "f".repeat(1000)));
+        assert!(is_too_large(session.write_manifest()));
+        let mut thread = session.thread(3)?;
+        thread.write(&Event::new(100, 7, EventKind::CALL, 1))?;
+        thread.finalize()?;
+        assert!(is_too_large(session.finalize().map(drop)));
+        let found = manifest();
+        let threads: Vec<_> = found.threads.iter().map(|thread| thread.id).collect();
+        assert_eq!((threads, found.time_start_ns), (vec![3], Some(100)));
+        assert_eq!(found.symbols.len(), 0);
+
+        session.set_symbols(vec![Symbol::new(7, "f")]);
+        session.finalize()?;
+        assert_eq!(manifest().symbols.len(), 1);
+        Ok(())
+    }
 }

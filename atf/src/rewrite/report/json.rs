@@ -81,6 +81,7 @@ names! {
         PayloadEmptied = "payload_emptied",
         DetailDropped = "detail_dropped",
         KeyDropped = "key_dropped",
+        SymbolsDropped = "symbols_dropped",
         EntryDropped = "entry_dropped",
         ThreadMissing = "thread_missing",
         EventsMissing = "events_missing",

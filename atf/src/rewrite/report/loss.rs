@@ -18,8 +18,9 @@ impl Report {
 pub(in crate::rewrite) fn of_session(session: &SessionReport) -> u64 {
     let threads = session.threads.iter().map(of_thread);
     let manifest = session.manifest.as_ref().map(|manifest| {
-        let missing = manifest.notes.count(NoteKind::ThreadMissing);
-        missing.saturating_add(manifest.is_lost.into())
+        let noted = [NoteKind::ThreadMissing, NoteKind::SymbolsDropped];
+        let noted = noted.iter().map(|what| manifest.notes.count(*what));
+        noted.fold(manifest.is_lost.into(), u64::saturating_add)
     });
     let losses = threads.chain(manifest);
     losses.fold(left_behind(&session.left_behind), u64::saturating_add)

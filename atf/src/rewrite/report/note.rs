@@ -250,6 +250,10 @@ pub enum NoteKind {
     DetailDropped,
     /// An unknown key of the manifest was removed.
     KeyDropped,
+    /// The function names were removed, because the new manifest would be too large to read with
+    /// them: see [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT). The old manifest is copied
+    /// to `unreadable`, unless the trace is scrubbed or cut.
+    SymbolsDropped,
     /// The manifest's entry for a thread was removed: the new session omits the thread, because its
     /// files cannot be read.
     EntryDropped,
@@ -305,6 +309,7 @@ impl NoteKind {
             | Self::PayloadEmptied
             | Self::DetailDropped
             | Self::KeyDropped
+            | Self::SymbolsDropped
             | Self::EntryDropped
             | Self::ThreadMissing
             | Self::EventsMissing

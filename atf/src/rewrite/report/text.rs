@@ -332,6 +332,9 @@ impl Display for NoteKind {
             Self::EntryDropped => "the entry of a thread that is left out",
             Self::ThreadMissing => "a thread whose folder is missing",
             Self::KeyDropped => "an unknown key",
+            Self::SymbolsDropped => {
+                "the function names, with which the manifest would be too large to read"
+            }
             Self::HeaderGuessed => "a header",
             Self::CallDepthDerived => "call_depth, counted from calls and returns",
             Self::DetailSalvaged => "a detail past damage, found by its links",
