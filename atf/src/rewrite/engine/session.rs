@@ -399,20 +399,22 @@ impl Engine<'_> {
                     continue;
                 }
             };
-            let why = if let Some(advice) = advice.filter(|_| self.job.keeps_rest) {
-                let folder = out.join(UNREADABLE);
-                stage::create_folder(&folder)?;
-                let to = free_path(&folder, &text, "")?;
-                let left = stage::copy(&from, &to, self.job.durability)?;
-                let left: Vec<_> = not_copied(path, left).collect();
-                let copied = copied(&text, &left);
-                report.left_behind.extend(left);
-                let Some(copied) = copied else {
-                    continue;
-                };
-                format!("{advice}{copied}")
-            } else {
-                advice.unwrap_or("not part of a session").to_owned()
+            let why = match advice {
+                None => "not part of a session".to_owned(),
+                Some(advice) if !self.job.keeps_rest => advice.to_owned(),
+                Some(advice) => {
+                    let folder = out.join(UNREADABLE);
+                    stage::create_folder(&folder)?;
+                    let to = free_path(&folder, &text, "")?;
+                    let left = stage::copy(&from, &to, self.job.durability)?;
+                    let left: Vec<_> = not_copied(path, left).collect();
+                    let copied = copied(&text, &left);
+                    report.left_behind.extend(left);
+                    let Some(copied) = copied else {
+                        continue;
+                    };
+                    format!("{advice}{copied}")
+                }
             };
             let is_noted = session.unrecognized().iter().any(|it| *it == text);
             let rule = is_noted.then(|| rule_of(Kind::Folder, &Error::new(ErrorKind::NoThreadId)));
