@@ -362,6 +362,29 @@ fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     assert!(work.is_dir());
 }
 
+#[test]
+fn output_over_the_limit_is_never_an_answer_even_if_the_program_has_ended() {
+    let bench = Bench::new();
+    let mut warden = Warden::start(Path::new(KIT), &bench.cases).unwrap();
+    let limits = Limits {
+        output: 1000,
+        ..bench.limits
+    };
+    let mut prints = |size: &str| {
+        let command = ["head", "-c", size, "/dev/zero"].map(str::to_owned);
+        let interrupt = AtomicUsize::new(0);
+        let ended = warden.run(&command, &bench.cases, &limits, &interrupt);
+        let ended = ended.unwrap();
+        (ended.end, ended.output.len())
+    };
+    // The program ends at about the time at which the warden reads its output, so either may be
+    // noticed first.
+    for _ in 0..300 {
+        assert_eq!(prints("1001"), (End::Output(1000), 0));
+    }
+    assert_eq!(prints("1000"), (End::Exited(0), 1000));
+}
+
 /// Counts the processes with a folder among their arguments.
 fn processes_told(folder: &Path) -> usize {
     let folder = folder.to_str().unwrap();

@@ -128,10 +128,10 @@ impl Warden {
         if left > 0 {
             stderr.push_str(&format!("[ended {left} leftover processes]\n"));
         }
-        let output = match end {
-            End::Output(_) => Vec::new(),
-            _ => output,
-        };
+        // A process may end before the warden has read its last output.
+        if output.len() as u64 > job.output {
+            return report(End::Output(job.output), stderr, elapsed, &[]);
+        }
         report(end, stderr, elapsed, &output)
     }
 
