@@ -403,6 +403,40 @@ fn too_much_memory_in_a_child_is_detected() {
 }
 
 #[test]
+fn too_much_memory_is_detected_after_the_main_thread_has_ended() {
+    const PROGRAM: &str = "\
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *grow(void *unused) {
+    const size_t size = 400u << 20;
+    char *bytes = malloc(size);
+    if (bytes) memset(bytes, 1, size);
+    for (;;) pause();
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, grow, NULL)) return 2;
+    pthread_exit(NULL);
+}
+";
+    if !atf_samples::tools::has("cc") {
+        return;
+    }
+    let mut bench = Bench::new();
+    bench.limits.memory = 100 << 20;
+    let (source, program) = (bench.path().join("grow.c"), bench.path().join("grow"));
+    std::fs::write(&source, PROGRAM).unwrap();
+    let mut compile = std::process::Command::new("cc");
+    compile.arg("-pthread").arg("-o").arg(&program).arg(&source);
+    assert!(compile.status().unwrap().success());
+    let result = bench.one(&format!("exec {}", program.display()));
+    assert_eq!(failure(&result).0, Failure::Memory, "{result:?}");
+}
+
+#[test]
 fn results_keep_the_order_of_implementations_and_cases() {
     let bench = Bench::new();
     let document = document();

@@ -71,28 +71,48 @@ fn pid(text: &str) -> Option<Pid> {
 /// Shared pages must be counted only once. If the sum of the resident sizes is above the limit,
 /// uses the proportional set sizes, which take longer to read.
 pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
-    let sum = |file: &str, key: &str| {
-        let bytes = processes.iter().filter_map(|process| {
-            let path = format!("/proc/{}/{file}", process.as_raw_nonzero());
-            kibibytes(&fs::read_to_string(path).ok()?, key)
-        });
+    memory_above_in(Path::new("/proc"), limit, processes)
+}
+
+fn memory_above_in(proc: &Path, limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
+    let sum = |size: &dyn Fn(&Path) -> Option<u64>| {
+        let folders = processes
+            .iter()
+            .map(|process| proc.join(process.as_raw_nonzero().to_string()));
+        let bytes = folders.filter_map(|folder| size(&folder));
         bytes.fold(0_u64, |sum, bytes| {
             sum.saturating_add(bytes.saturating_mul(1024))
         })
     };
-    let resident = sum("status", "VmRSS:");
-    if resident <= limit {
+    let resident = |process: &Path| kibibytes(process, "status", "VmRSS:");
+    let all = sum(&resident);
+    if all <= limit {
         return None;
     }
     let shares = match processes.len() {
-        1 => resident,
-        _ => sum("smaps_rollup", "Pss:"),
+        1 => all,
+        // A process may hide its proportional set size from all users but root.
+        _ => {
+            let share = |process: &Path| kibibytes(process, "smaps_rollup", "Pss:");
+            sum(&|process| share(process).or_else(|| resident(process)))
+        }
     };
     (shares > limit).then_some(shares)
 }
 
+/// Returns the number after a key in a file of a process.
+///
+/// Once the main thread has ended, only the files of the other threads have this number.
+fn kibibytes(process: &Path, file: &str, key: &str) -> Option<u64> {
+    let of = |folder: &Path| number(&fs::read_to_string(folder.join(file)).ok()?, key);
+    of(process).or_else(|| {
+        let tasks = fs::read_dir(process.join("task")).into_iter().flatten();
+        tasks.flatten().find_map(|task| of(&task.path()))
+    })
+}
+
 /// Parses the number after a key at the start of a line.
-fn kibibytes(text: &str, key: &str) -> Option<u64> {
+fn number(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()
 }
@@ -100,11 +120,12 @@ fn kibibytes(text: &str, key: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::fs;
     use std::process::Command;
 
     use rustix::process::{Pid, getpid};
 
-    use super::{children, children_by_parent, descendants, memory_above};
+    use super::{children, children_by_parent, descendants, memory_above, memory_above_in};
 
     #[test]
     fn both_methods_find_a_child() {
@@ -127,5 +148,23 @@ mod tests {
         assert!(resident > 100_000, "{resident}");
         assert_eq!(memory_above(resident * 100, &own), None);
         assert_eq!(memory_above(0, &HashSet::new()), None);
+    }
+
+    #[test]
+    fn a_process_whose_shares_are_unreadable_counts_with_its_whole_size() {
+        let proc = tempfile::TempDir::new().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = proc.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("7/status", "Name:\ta\nVmRSS:\t     100 kB\n");
+        write("7/smaps_rollup", "Rss:  100 kB\nPss:  30 kB\n");
+        write("8/status", "Name:\tb\nVmRSS:\t     50 kB\n");
+        let processes = [7, 8].map(|process| Pid::from_raw(process).unwrap());
+        let above =
+            |limit: u64| memory_above_in(proc.path(), limit << 10, &HashSet::from(processes));
+        assert_eq!(above(79), Some(80 << 10));
+        assert_eq!(above(80), None);
     }
 }
