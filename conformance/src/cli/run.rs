@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
-use atf_conformance::report::{self, Form, Target};
+use atf_conformance::report::{self, Form, Printable, Target};
 use atf_conformance::results::{self, CaseResult, Made, Results};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
@@ -144,7 +144,8 @@ impl Testees {
             if let Candidate::Manifest(manifest) = candidate
                 && !names.insert(manifest.name.as_str())
             {
-                return Err(format!("two implementations are named {}", manifest.name));
+                let name = Printable(&manifest.name);
+                return Err(format!("two implementations are named {name}"));
             }
         }
         let limits = Limits {
@@ -206,8 +207,10 @@ pub(super) fn run(options: &Options) -> ExitCode {
 }
 
 pub(super) fn failure(message: &str) -> ExitCode {
+    let lines = message.lines().map(|line| Printable(line).to_string());
+    let lines = lines.collect::<Vec<_>>().join("\n");
     // If stderr is closed as well, nothing can be reported.
-    let _ = writeln!(io::stderr(), "atf-conformance: {message}");
+    let _ = writeln!(io::stderr(), "atf-conformance: {lines}");
     ExitCode::from(2)
 }
 
@@ -218,7 +221,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     let select = Select::new(&options.cases, &options.rules, &roles)?;
     for manifest in candidates.iter().filter_map(Candidate::manifest) {
         if options.update && manifest.failures.is_none() {
-            let name = &manifest.name;
+            let name = Printable(&manifest.name);
             return Err(format!(
                 "{name}: nothing to update: its TESTEE.toml has no key `failures`"
             ));

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use atf_conformance::report::Printable;
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{Candidate, Pool, smoke};
 
@@ -36,11 +37,11 @@ pub(super) fn run(options: &Options) -> ExitCode {
         for candidate in &candidates {
             let (name, result) = match candidate {
                 Candidate::Manifest(manifest) => {
-                    (manifest.name.clone(), smoke(&pool, manifest, &tasks)?)
+                    (Printable(&manifest.name), smoke(&pool, manifest, &tasks)?)
                 }
                 Candidate::Unusable(error) => {
                     is_good = false;
-                    writeln!(out, "{error}")?;
+                    writeln!(out, "{}", Printable(error))?;
                     continue;
                 }
             };
@@ -48,7 +49,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
                 Ok(()) => writeln!(out, "{name}: ok")?,
                 Err(why) => {
                     is_good = false;
-                    writeln!(out, "{name}: {why}")?;
+                    writeln!(out, "{name}: {}", Printable(why))?;
                 }
             }
         }

@@ -311,3 +311,32 @@ fn a_rule_without_cases_has_a_reason() {
     let reason = "no case matches; ATF-RDER-004 has cases for read, validate";
     assert!(error.contains(reason), "{error}");
 }
+
+#[test]
+fn nothing_that_a_manifest_or_an_answer_contains_controls_the_terminal() {
+    let bench = Bench::new();
+    let answer = r#"echo '{"kind": "\u009b2J", "verdict": "accept"}'"#;
+    bench.reader("steers", answer);
+    let path = bench.path().join("steers.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    let steers = text.replace("'steers'", r#""\u001b[31m\u009b1m""#);
+    fs::write(&path, &steers).unwrap();
+    let path = path.to_str().unwrap();
+    let kit = || Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+    let name = "\\u{1b}[31m\\u{9b}1m";
+
+    let (code, out, _) = texts(kit().args(["smoke", path]));
+    assert_eq!(code, Some(3), "{out}");
+    assert!(out.starts_with(&format!("{name}: read: v1/")), "{out}");
+    assert!(out.contains("\\u{9b}2J"), "{out}");
+
+    let (code, _, error) = texts(kit().args(["run", path, "--update"]));
+    assert_eq!(code, Some(2));
+    let message = format!("atf-conformance: {name}: nothing to update");
+    assert!(error.starts_with(&message), "{error}");
+
+    fs::write(path, format!("{steers}\"\u{9b}\" = 1\n")).unwrap();
+    let (code, out, _) = texts(kit().args(["smoke", path]));
+    assert_eq!(code, Some(3), "{out}");
+    assert!(out.contains("unknown key `\\u{9b}`"), "{out}");
+}
