@@ -457,6 +457,15 @@ pub struct CrossResult {
     pub skipped: usize,
 }
 
+/// Shortens text from an implementation's answer or files, so that results stay small.
+pub(crate) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 200;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(elapsed.as_secs_f64())
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use super::grade::{grade, holds_events};
 use super::step::Step;
-use crate::results::Grade;
+use crate::results::{Grade, shortened};
 
 /// A place where two documents differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,9 +39,9 @@ impl Mismatch {
     }
 }
 
-/// The maximum number of differing array elements to report individually. The rest are reported as
-/// one difference.
-const MOST_ELEMENTS: usize = 20;
+/// The maximum number of differing elements of a list, or unexpected keys of an object, to report
+/// individually. The rest are reported as one difference.
+const MOST: usize = 20;
 
 /// Returns the places where `got` differs from `expected`, in the order of `expected`.
 ///
@@ -119,38 +119,60 @@ impl<'a> Comparison<'a> {
         }
         let is_derived = self.steps.last().and_then(Step::key) == Some("derived");
         let is_asked = |key: &str| !is_derived && !["header", "footer", "derived"].contains(&key);
-        for (key, value) in got.iter().filter(|(key, _)| counts(key)) {
-            if !expected.contains_key(key) && is_asked(key) {
-                self.at(Step::Key(key.clone()), |this| {
-                    this.differ(None, Some(value));
-                });
-            }
-        }
+        let is_more = |key: &str| counts(key) && !expected.contains_key(key) && is_asked(key);
+        let more = got.iter().filter(|(key, _)| is_more(key));
+        let keys = [expected.len(), got.len()].map(|count| format!("{count} keys"));
+        self.each(more, keys, |this, (key, value)| {
+            this.at(Step::Key(shortened(key)), |this| {
+                this.differ(None, Some(value));
+            });
+        });
         self.header = above;
     }
 
     fn arrays(&mut self, expected: &'a [Value], got: &[Value]) {
-        let mut differing = 0_usize;
-        for seq in 0..expected.len().max(got.len()) {
-            let before = self.found.len();
-            self.at(Step::Element(seq), |this| {
+        let sizes = elements(expected, got);
+        self.each(0..expected.len().max(got.len()), sizes, |this, seq| {
+            this.at(Step::Element(seq), |this| {
                 match (expected.get(seq), got.get(seq)) {
                     (Some(one), Some(other)) => this.values(one, other),
                     (one, other) => this.differ(one, other),
                 }
             });
+        });
+    }
+
+    /// Compares the parts of the current place. Reports the differences in the first [`MOST`]
+    /// differing parts, and then the number of the others as one difference between `sizes`, the
+    /// expected and the actual size.
+    fn each<T>(
+        &mut self,
+        parts: impl Iterator<Item = T>,
+        sizes: [String; 2],
+        mut compare: impl FnMut(&mut Self, T),
+    ) {
+        let mut differing = 0_usize;
+        let mut omitted = None;
+        for part in parts {
+            let before = self.found.len();
+            compare(self, part);
             if self.found.len() > before {
                 differing = differing.saturating_add(1);
-                if differing > MOST_ELEMENTS {
-                    self.found.truncate(before);
+                if differing > MOST {
+                    let grades = self.found.drain(before..).map(|mismatch| mismatch.grade);
+                    omitted = grades.chain(omitted).min();
                 }
             }
         }
-        if differing > MOST_ELEMENTS {
-            let count = |all: &[Value]| Value::from(format!("{} elements", all.len()));
-            let (expected, got) = (count(expected), count(got));
-            self.at(Step::More(differing - MOST_ELEMENTS), |this| {
-                this.differ(Some(&expected), Some(&got));
+        if let Some(grade) = omitted {
+            let [expected, got] = sizes.map(|size| Some(shown(&size.into())));
+            self.at(Step::More(differing - MOST), |this| {
+                this.found.push(Mismatch {
+                    steps: this.steps.clone(),
+                    grade,
+                    expected,
+                    got,
+                });
             });
         }
     }
@@ -174,9 +196,10 @@ impl<'a> Comparison<'a> {
                 None => this.differ(Some(thread), None),
             });
         }
-        for (seq, thread) in rest {
-            self.at(Step::Element(seq), |this| this.differ(None, Some(thread)));
-        }
+        let sizes = elements(expected, got);
+        self.each(rest.into_iter(), sizes, |this, (seq, thread)| {
+            this.at(Step::Element(seq), |this| this.differ(None, Some(thread)));
+        });
         let ids = |threads: &[Value]| -> Vec<Option<u64>> {
             let id = |thread: &Value| thread.get("thread_id")?.as_u64();
             threads.iter().map(id).collect()
@@ -219,12 +242,12 @@ fn is_equal(one: &Number, other: &Number) -> bool {
             && one.as_f64() == other.as_f64()
 }
 
+/// Formats the sizes of two lists.
+fn elements(expected: &[Value], got: &[Value]) -> [String; 2] {
+    [expected, got].map(|list| format!("{} elements", list.len()))
+}
+
 /// Formats a value as JSON, shortened for reports.
 fn shown(value: &Value) -> String {
-    const LONGEST: usize = 200;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text,
-    }
+    shortened(&value.to_string())
 }

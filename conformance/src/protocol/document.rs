@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::exit;
 use crate::Verdict;
-use crate::results::Failure;
+use crate::results::{Failure, shortened};
 
 /// The number of bytes that an answer may have in addition to [`FACTOR`] times the size of the
 /// expected document. This is enough for white space, extra keys and surplus events, but too little
@@ -110,6 +110,7 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
         Some("recover") => Verdict::Recover,
         Some("reject") => Verdict::Reject,
         Some(other) => {
+            let other = shortened(other);
             return Err(Broken::garbage(format!("unknown verdict {other:?}")));
         }
         None => {

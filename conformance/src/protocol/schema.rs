@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::lacks::Lack;
-use crate::results::Role;
+use crate::results::{Role, shortened};
 
 /// The schema of a reader's document.
 pub const READER: &str = include_str!("../../schema/reader.json");
@@ -40,10 +40,16 @@ pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String>
         Some(error) => {
             let place = error.instance_path().to_string();
             let place = match place.as_str() {
-                "" => "the document",
-                place => place,
+                "" => "the document".to_owned(),
+                place => shortened(place),
             };
-            Err(format!("{place}: {error}"))
+            let full = error.to_string();
+            let mut why = shortened(&full);
+            if why != full {
+                // Leave out the value, which may come before the reason.
+                why = shortened(&error.masked().to_string());
+            }
+            Err(format!("{place}: {why}"))
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Wrong, compare};
 use crate::check::check;
-use crate::results::{Difference, Grade, Note};
+use crate::results::{Difference, Grade, Note, shortened};
 use crate::rules::{Rule, Severity};
 use crate::scripts::Script;
 use crate::{FileReport, Output, Place};
@@ -41,11 +41,15 @@ impl Output for Collect {
     fn file(&mut self, report: FileReport) {
         let file = report.path.strip_prefix(&self.root);
         let file = file.unwrap_or(&report.path).to_string_lossy().into_owned();
-        let findings = report.findings().into_iter().map(|finding| Finding {
-            rule: finding.rule,
-            file: file.clone(),
-            place: finding.place.clone(),
-            message: finding.message.clone(),
+        let findings = report.findings().into_iter().map(|finding| {
+            let mut place = finding.place.clone();
+            place.field = shortened(&place.field);
+            Finding {
+                rule: finding.rule,
+                file: file.clone(),
+                place,
+                message: shortened(&finding.message),
+            }
         });
         self.findings.extend(findings);
     }

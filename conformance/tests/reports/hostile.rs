@@ -2,6 +2,7 @@
 //! of a report.
 
 use atf_conformance::report::Form;
+use atf_conformance::results::Outcome;
 
 use crate::demo::{HOSTILE, demo, hostile};
 use crate::forms::parse_tap;
@@ -46,6 +47,26 @@ fn a_name_cannot_forge_a_line() {
             !plain(&hostile(), form)
                 .lines()
                 .any(|line| line.starts_with("ok 1 - forged"))
+        );
+    }
+}
+
+#[test]
+fn a_long_place_is_cut_in_text_forms() {
+    let mut results = demo();
+    let long = "p".repeat(100_000);
+    for case in &mut results.cases {
+        if let Outcome::Failed { differences, .. } = &mut case.outcome {
+            for difference in differences {
+                difference.place.clone_from(&long);
+            }
+        }
+    }
+    for form in [Form::Text, Form::Tap, Form::Junit] {
+        let text = plain(&results, form);
+        assert!(
+            text.contains("ppp… (99800 more bytes) (data, ATF-"),
+            "{form:?}"
         );
     }
 }

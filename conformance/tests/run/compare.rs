@@ -98,6 +98,44 @@ fn twenty_elements_of_long_arrays_are_reported_and_the_others_counted() {
 }
 
 #[test]
+fn twenty_unexpected_keys_or_threads_are_reported_and_the_others_counted() {
+    let keys = (0..50).map(|seq| (format!("{seq:02}"), json!(1)));
+    let expected = json!({"header": {"arch": 1}});
+    let got =
+        json!({"header": Value::Object(keys.chain([("arch".to_owned(), json!(1))]).collect())});
+    let found = differences(&expected, &got, &[]);
+    let places: Vec<_> = found.iter().map(Mismatch::place).collect();
+    assert_eq!(places.len(), 21);
+    assert_eq!(places[19..], ["header.19", "header[30 more]"]);
+    assert_eq!(found[20].expected.as_deref(), Some("\"1 keys\""));
+    assert_eq!(found[20].got.as_deref(), Some("\"51 keys\""));
+
+    let thread = |id: u32, events: &[u8]| json!({"thread_id": id, "index": {"events": events}});
+    let empty = (0..50).map(|id| thread(id, &[]));
+    let empty: Vec<_> = empty.collect();
+    let session = |threads: &[Value]| json!({"threads": threads});
+    let found = all(&session(&[]), &session(&empty));
+    assert_eq!(found.len(), 21);
+    assert_eq!(found[20], ("threads[30 more]".to_owned(), Grade::Label));
+    // If one of the uncounted threads has events, they are false events.
+    let one_holds = [&empty[..], &[thread(50, &[1])]].concat();
+    let found = all(&session(&[]), &session(&one_holds));
+    assert_eq!(found[20], ("threads[31 more]".to_owned(), Grade::Data));
+}
+
+#[test]
+fn a_long_key_is_shortened() {
+    let got = json!({"k".repeat(1_000_000): "v".repeat(1_000_000)});
+    let found = differences(&json!({}), &got, &[]);
+    let [mismatch] = found.as_slice() else {
+        panic!("{}", found.len());
+    };
+    assert_eq!(mismatch.place(), format!("{}…", "k".repeat(200)));
+    let value = format!("\"{}…", "v".repeat(199));
+    assert_eq!(mismatch.got.as_ref(), Some(&value));
+}
+
+#[test]
 fn labels_are_distinguished_from_data() {
     let file = |count: &str| {
         json!({

@@ -135,3 +135,18 @@ fn an_invalid_document_is_shown_at_its_error() {
     let part = format!("…\"{},!{}\"…", ",1".repeat(19), "2".repeat(40));
     shows(long.as_bytes(), &part);
 }
+
+#[test]
+fn a_long_value_does_not_make_a_long_message() {
+    let long = "x".repeat(1_000_000);
+    let answer = json!({"kind": "index", "verdict": long}).to_string();
+    let Broken { message, .. } = Answer::of(0, answer.as_bytes()).unwrap_err();
+    let part = format!("unknown verdict \"{}…\"", &long[..200]);
+    assert_eq!(message, part);
+
+    let mut document = document();
+    document["kind"] = long.into();
+    let message = schema::check(Role::Read, &document, &[]).unwrap_err();
+    let reason = r#"/kind: value is not one of "index", "detail" or "session""#;
+    assert_eq!(message, reason);
+}

@@ -340,6 +340,26 @@ fn an_oversized_answer_is_cut_short_and_not_parsed() {
 }
 
 #[test]
+fn a_result_is_small_however_large_the_answer_is() {
+    let keys = (0..20_000).map(|seq| (format!("{seq}{}", "k".repeat(50)), json!(1)));
+    let mut many = document();
+    many.as_object_mut().unwrap().extend(keys);
+    let mut long = document();
+    long["k".repeat(1_000_000)] = json!(1);
+    let mut verdict = document();
+    verdict["verdict"] = json!("v".repeat(1_000_000));
+    for document in [many, long, verdict] {
+        let bench = Bench::new();
+        let answer = bench.path().join("answer");
+        std::fs::write(&answer, document.to_string()).unwrap();
+        let result = bench.one(&format!("cat {}", answer.display()));
+        failure(&result);
+        let size = serde_json::to_string(&result).unwrap().len();
+        assert!(size < 20_000, "{size}");
+    }
+}
+
+#[test]
 fn long_messages_are_truncated_and_not_graded() {
     let document = document();
     let script = format!("echo first >&2; seq 100000 >&2; echo last >&2; echo '{document}'");

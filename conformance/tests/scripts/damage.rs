@@ -445,3 +445,19 @@ fn a_nonzero_reserved_byte_is_reported_with_its_own_rule() {
     assert_eq!(class, Failure::WrongFile);
     assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IFTR-008"));
 }
+
+#[test]
+fn a_long_value_in_a_manifest_does_not_make_a_long_result() {
+    let scripted = script(FINALIZED, 1);
+    let out = written(&scripted.script);
+    let long = "2".repeat(1_000_000);
+    let graded = graded_with(&scripted, out.path(), "manifest.json", |bytes| {
+        let mut manifest: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+        manifest["format_version"] = long.into();
+        *bytes = manifest.to_string().into_bytes();
+    });
+    let size = format!("{graded:?}").len();
+    assert!(size < 10_000, "{size}");
+    let text = format!("{graded:?}");
+    assert!(text.contains("ATF-MANI-012"), "{text}");
+}

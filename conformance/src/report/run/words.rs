@@ -80,7 +80,7 @@ pub(super) fn notes(case: &CaseResult) -> Vec<String> {
 }
 
 fn difference(difference: &Difference, lines: &mut Vec<String>) {
-    let short = |text| Printable(clipped(text, VALUE_LETTERS)).to_string();
+    let short = |text: &str| Printable(clipped(text, VALUE_LETTERS)).to_string();
     let mut about = vec![difference.grade.name().to_owned()];
     about.extend(
         difference
@@ -88,7 +88,7 @@ fn difference(difference: &Difference, lines: &mut Vec<String>) {
             .as_ref()
             .map(|rule| Printable(rule).to_string()),
     );
-    let place = Printable(&difference.place);
+    let place = short(&difference.place);
     lines.push(format!("{place} ({}):", about.join(", ")));
     lines.push(format!("  expected {}", short(&difference.expected)));
     lines.push(format!("  got      {}", short(&difference.got)));
