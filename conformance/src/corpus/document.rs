@@ -1,7 +1,7 @@
 //! Builds expected documents from the description of what was written. Field values are decoded
 //! from the bytes with tables typed by hand.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
@@ -190,12 +190,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
     let threads: Vec<_> = threads
         .map(|(id, folder)| thread(trace, *id, folder, broken, &mut files))
         .collect();
-    let mut by_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (file, rule) in broken {
-        by_file.entry(file).or_default().push(rule);
-    }
-    let by_file = by_file.into_values().map(verdicts::of_rules);
-    let mut verdicts = verdicts::of_session(&by_file.collect::<Vec<_>>());
+    let mut verdicts = verdicts::of_session(broken.iter().copied());
     let index_verdicts = |id: u64| {
         let mut files = files.iter();
         files.find(|it| u64::from(it.thread) == id && it.file == "index")

@@ -22,7 +22,7 @@ mod recipes;
 pub(crate) mod shape;
 pub mod trace;
 mod vectors;
-mod verdicts;
+pub(crate) mod verdicts;
 
 use std::collections::BTreeMap;
 use std::path::Path;

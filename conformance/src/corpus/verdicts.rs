@@ -1,13 +1,13 @@
 //! The correct verdicts on a subject that breaks some rules, and the reasons to reject it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Verdict;
 use crate::rules::{self, Rule};
 
 /// Returns the correct verdicts on a file that breaks these rules. Readers choose one of the
 /// verdicts that each rule allows; the file's verdict is the worst of them.
-pub(super) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSet<Verdict> {
+pub(crate) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSet<Verdict> {
     let rules = broken.into_iter().map(rule);
     rules.fold(BTreeSet::from([Verdict::Accept]), |all, rule| {
         worst_of(&all, &rule.verdicts())
@@ -22,15 +22,20 @@ fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verd
     pairs.collect()
 }
 
-/// Returns the correct verdicts on a session, treating a rejected file as missing.
-pub(super) fn of_session<'a>(
-    files: impl IntoIterator<Item = &'a BTreeSet<Verdict>>,
+/// Returns the correct verdicts on a session whose files break these rules, treating a rejected file
+/// as missing.
+pub(crate) fn of_session<'a>(
+    broken: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> BTreeSet<Verdict> {
-    let missing = |verdicts: &BTreeSet<Verdict>| -> BTreeSet<Verdict> {
-        let verdicts = verdicts.iter();
-        verdicts.map(|it| (*it).min(Verdict::Recover)).collect()
+    let missing = |verdicts: BTreeSet<Verdict>| -> BTreeSet<Verdict> {
+        let verdicts = verdicts.into_iter();
+        verdicts.map(|it| it.min(Verdict::Recover)).collect()
     };
-    let files = files.into_iter();
+    let mut by_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (file, rule) in broken {
+        by_file.entry(file).or_default().push(rule);
+    }
+    let files = by_file.into_values().map(of_rules);
     files.fold(BTreeSet::from([Verdict::Accept]), |all, file| {
         worst_of(&all, &missing(file))
     })

@@ -8,19 +8,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use serde_json::Value;
 
 use super::pool::{Pool, Work};
-use super::reading::ignored;
+use super::reading::Reading;
 use super::store::Written;
 use super::task::{About, Task};
 use super::warden::Ended;
 use super::{Graded, failed};
-use crate::lacks::leave_out;
-use crate::protocol::{Answer, Broken, Feature, Manifest, Mismatch, differences};
-use crate::results::{CaseResult, CrossResult, Difference, Failure, Grade, Outcome, Role};
+use crate::Verdict;
+use crate::corpus::{Case, Class, FileVerdicts, Subject, verdicts};
+use crate::lacks::Lack;
+use crate::protocol::{Answer, Broken, Feature, Manifest};
+use crate::results::{CaseResult, CrossResult, Outcome, Role};
 use crate::written::Documents;
 
 /// The results of readers on writers' files.
@@ -140,11 +141,16 @@ impl CaseResult {
         let elapsed = self.elapsed + more.elapsed;
         let mut notes = std::mem::take(&mut self.notes);
         notes.append(&mut more.notes);
+        let mut not_graded = std::mem::take(&mut self.not_graded);
+        not_graded.append(&mut more.not_graded);
+        not_graded.sort_unstable();
+        not_graded.dedup();
         if is_worse(&more.outcome, &self.outcome) {
             *self = more;
         }
         self.elapsed = elapsed;
         self.notes = notes;
+        self.not_graded = not_graded;
     }
 }
 
@@ -162,6 +168,7 @@ fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
 struct CrossTask {
     role: Role,
     written: Arc<Written>,
+    subject: Subject,
     needs: [Feature; 1],
     /// The path within the session folder; empty for the folder itself.
     path: String,
@@ -171,90 +178,119 @@ impl CrossTask {
     /// Returns the tasks for a session: one per file, and one for the folder if the reader supports
     /// sessions.
     fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
-        let part = |needs, path| Self {
+        let part = |subject: Subject, path: &str| Self {
             role,
             written: Arc::clone(written),
-            needs: [needs],
-            path,
+            subject,
+            needs: [subject.into()],
+            path: path.to_owned(),
         };
-        let mut files = Vec::new();
-        for id in written.scripted.script.threads().keys() {
-            for (needs, name) in [(Feature::Index, INDEX_FILE), (Feature::Detail, DETAIL_FILE)] {
-                let path = format!("thread_{id}/{name}");
-                if written.folder.join(&path).is_file() {
-                    files.push(part(needs, path));
-                }
+        let mut parts = Vec::new();
+        for path in &written.files {
+            match path.rsplit('/').next() {
+                Some(INDEX_FILE) => parts.push(part(Subject::Index, path)),
+                Some(DETAIL_FILE) => parts.push(part(Subject::Detail, path)),
+                _ => {}
             }
         }
         // A reader that supports session folders must also read single files.
-        if reader.has(Feature::Session) && !files.is_empty() {
-            files.push(part(Feature::Session, String::new()));
+        if reader.has(Feature::Session) && !parts.is_empty() {
+            parts.push(part(Subject::Session, ""));
         }
-        files
+        parts
     }
 
-    /// Returns the expected document of this part, if it has one.
-    fn expected(&self) -> Result<Option<Value>, String> {
+    /// Makes the task that the part would be if it were a case of the corpus.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the part has no expected document.
+    fn reading(&self) -> Result<Reading, String> {
         let Written {
-            scripted, folder, ..
+            scripted,
+            folder,
+            files,
+            broken,
+            ..
         } = &*self.written;
-        let documents = Documents::of(&scripted.script, folder)?;
-        if self.path.is_empty() {
-            return Ok(documents.session);
-        }
-        let mut files = documents.index.into_iter().chain(documents.detail);
-        Ok(files
-            .find(|(path, _)| *path == self.path)
-            .map(|(_, document)| document))
+        let Documents {
+            session,
+            index,
+            detail,
+        } = Documents::of(&scripted.script, folder)?;
+        let is_session = self.subject == Subject::Session;
+        let own = broken.iter();
+        let own = own.filter(|(file, _)| is_session || *file == self.path);
+        let own: Vec<_> = own.cloned().collect();
+        let of_file = |path: &str| {
+            let broken = broken.iter().filter(|(file, _)| file == path);
+            verdicts::of_rules(broken.map(|(_, rule)| *rule))
+        };
+        let (expected, verdicts) = if is_session {
+            let own = own.iter().map(|(file, rule)| (file.as_str(), *rule));
+            (session, verdicts::of_session(own))
+        } else {
+            let mut documents = index.into_iter().chain(detail);
+            let found = documents.find(|(path, _)| *path == self.path);
+            (found.map(|(_, document)| document), of_file(&self.path))
+        };
+        let threads = scripted.script.threads().into_keys();
+        let file_verdicts = threads.flat_map(|thread| {
+            [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| {
+                let path = format!("thread_{thread}/{name}");
+                FileVerdicts {
+                    thread,
+                    file,
+                    verdicts: of_file(&path).into_iter().collect(),
+                    path,
+                }
+            })
+        });
+        let case = Case {
+            name: scripted.name.clone(),
+            wire: scripted.wire,
+            rules: scripted.rules.clone(),
+            class: Class::Valid,
+            path: self.path.clone(),
+            subject: self.subject,
+            flags: Vec::new(),
+            note: scripted.note.to_owned(),
+            sources: Vec::new(),
+            files: BTreeMap::new(),
+            folders: Vec::new(),
+            symlinks: BTreeMap::new(),
+            verdicts: verdicts.into_iter().collect(),
+            because: Vec::new(),
+            file_verdicts: file_verdicts
+                .filter(|file| files.contains(&file.path))
+                .collect(),
+            optional: Vec::new(),
+            expected: expected.ok_or("it has no expected document")?,
+            broken: own,
+            place: None,
+            dump: String::new(),
+        };
+        Ok(Reading::new(self.role, Arc::new(case)))
     }
 
-    fn compare(&self, manifest: &Manifest, document: &Value) -> Outcome {
-        let expected = match self.expected() {
-            Ok(expected) => expected.unwrap_or_default(),
+    fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
+        let mut outcome = match self.reading() {
+            Ok(reading) => reading.compare(manifest, verdict, document),
             Err(why) => return Outcome::Skipped { why },
         };
-        let mut expected = expected;
-        leave_out(&mut expected, &manifest.lacks);
-        // A validator returns only a verdict.
-        let (expected, document) = match self.role {
-            Role::Validate => (&expected["verdict"], &document["verdict"]),
-            _ => (&expected, document),
-        };
-        let file = match self.path.as_str() {
-            "" => String::new(),
-            path => format!("{path}: "),
-        };
-        let class = match self.role {
-            Role::Validate if document == "reject" => Failure::WrongReject,
-            Role::Validate => Failure::WrongAccept,
-            _ => Failure::WrongDecode,
-        };
-        let difference = |mismatch: Mismatch| {
-            let nothing = || "nothing".to_owned();
-            Difference {
-                // For a validator, the verdict is the data.
-                grade: match self.role {
-                    Role::Validate => Grade::Data,
-                    _ => mismatch.grade,
-                },
-                place: match self.role {
-                    Role::Validate => format!("{file}verdict"),
-                    _ => format!("{file}{}", mismatch.place()),
-                },
-                expected: mismatch.expected.unwrap_or_else(nothing),
-                got: mismatch.got.unwrap_or_else(nothing),
-                rule: None,
-                hexdump: None,
+        if let Outcome::Failed {
+            message,
+            differences,
+            ..
+        } = &mut outcome
+            && !self.path.is_empty()
+        {
+            let places = differences.iter_mut().map(|one| &mut one.place);
+            for text in places.chain([message]) {
+                *text = format!("{}: {text}", self.path);
             }
-        };
-        let mismatches = differences(expected, document, &ignored(manifest)).into_iter();
-        let message = |first: &Difference| {
-            format!(
-                "{}: {}, expected {}",
-                first.place, first.got, first.expected
-            )
-        };
-        Outcome::of_differences(class, message, mismatches.map(difference).collect())
+        }
+        outcome
     }
 }
 
@@ -273,16 +309,10 @@ impl Task for CrossTask {
     /// Copies the files for each reader, because a reader may change them.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let out = place.join("out");
-        fs::create_dir(&out)?;
-        copy(&self.written.folder, &out, MANIFEST_FILE)?;
-        for id in self.written.scripted.script.threads().keys() {
-            let name = format!("thread_{id}");
-            let (from, to) = (self.written.folder.join(&name), out.join(&name));
-            if from.is_dir() {
-                fs::create_dir(&to)?;
-                copy(&from, &to, INDEX_FILE)?;
-                copy(&from, &to, DETAIL_FILE)?;
-            }
+        for file in &self.written.files {
+            let to = out.join(file);
+            fs::create_dir_all(to.parent().unwrap_or(&out))?;
+            fs::copy(self.written.folder.join(file), to)?;
         }
         let path = match self.path.as_str() {
             "" => out,
@@ -292,8 +322,12 @@ impl Task for CrossTask {
     }
 
     fn output(&self) -> Option<u64> {
-        let expected = self.expected().ok()?;
-        expected.map(|document| Answer::limit(&document))
+        self.reading().ok()?.output()
+    }
+
+    fn not_graded(&self, manifest: &Manifest) -> Vec<Lack> {
+        let reading = self.reading();
+        reading.map_or_else(|_| Vec::new(), |reading| reading.not_graded(manifest))
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
@@ -304,22 +338,11 @@ impl Task for CrossTask {
             Ok(Answer::Unsupported) => Outcome::Skipped {
                 why: "exit code 77".to_owned(),
             },
-            Ok(Answer::Document(_, document)) => self.compare(manifest, &document),
+            Ok(Answer::Document(verdict, document)) => self.compare(manifest, verdict, &document),
         };
         Graded {
             outcome,
             notes: Vec::new(),
         }
-    }
-}
-
-/// Copies a file, if it exists. Skips symlinks, which are not part of a session and may lead
-/// anywhere.
-fn copy(from: &Path, to: &Path, name: &str) -> io::Result<()> {
-    let from = from.join(name);
-    if fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file()) {
-        fs::copy(from, to.join(name)).map(drop)
-    } else {
-        Ok(())
     }
 }

@@ -321,7 +321,7 @@ impl Reading {
 }
 
 /// Returns the class of a wrong verdict.
-pub(super) fn wrong_verdict_class(verdict: Verdict) -> Failure {
+fn wrong_verdict_class(verdict: Verdict) -> Failure {
     match verdict {
         Verdict::Reject => Failure::WrongReject,
         Verdict::Accept | Verdict::Recover => Failure::WrongAccept,
@@ -329,7 +329,7 @@ pub(super) fn wrong_verdict_class(verdict: Verdict) -> Failure {
 }
 
 /// Returns the keys that are ignored when an implementation's documents are compared.
-pub(super) fn ignored(manifest: &Manifest) -> Vec<&'static str> {
+fn ignored(manifest: &Manifest) -> Vec<&'static str> {
     let function = (!manifest.has(Feature::Function)).then_some("function");
     let verdict = manifest.lacks.contains(&Lack::Verdict).then_some("verdict");
     function.into_iter().chain(verdict).collect()

@@ -5,8 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use atf::session::MANIFEST_FILE;
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+
 use super::folder::open_up;
-use crate::scripts::Scripted;
+use crate::rules::table;
+use crate::scripts::{Script, Scripted};
+use crate::written::broken;
 
 /// The sessions of passing writers, kept until readers have read them.
 #[derive(Debug)]
@@ -23,6 +28,10 @@ pub(super) struct Written {
     pub(super) scripted: Arc<Scripted>,
     pub(super) rules: Vec<String>,
     pub(super) folder: PathBuf,
+    /// The paths in the folder of the files that readers get.
+    pub(super) files: Vec<String>,
+    /// The rules that these files break.
+    pub(super) broken: Vec<(String, &'static str)>,
 }
 
 impl WrittenStore {
@@ -42,6 +51,12 @@ impl WrittenStore {
         writer: usize,
         (scripted, out): (Arc<Scripted>, PathBuf),
     ) -> io::Result<()> {
+        let files = files(&scripted.script, &out);
+        let mut broken = broken(&out);
+        broken.retain(|(file, _)| files.contains(file));
+        if !files.iter().any(|file| file == MANIFEST_FILE) {
+            broken.push((MANIFEST_FILE.to_owned(), table::ATF_MANI_001.id));
+        }
         let mut written = self.lock();
         let folder = self.folder.join(written.len().to_string());
         // Moving a folder requires permissions on it.
@@ -52,6 +67,8 @@ impl WrittenStore {
             rules: scripted.rules.iter().map(|id| (*id).to_owned()).collect(),
             scripted,
             folder,
+            files,
+            broken,
         }));
         Ok(())
     }
@@ -59,4 +76,17 @@ impl WrittenStore {
     pub(super) fn lock(&self) -> MutexGuard<'_, Vec<Arc<Written>>> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the paths of a session's files in the folder `out`. Skips symlinks, which are not part of
+/// a session and may lead anywhere.
+fn files(script: &Script, out: &Path) -> Vec<String> {
+    let threads = script.threads().into_keys();
+    let of_thread = |id| [INDEX_FILE, DETAIL_FILE].map(|name| format!("thread_{id}/{name}"));
+    let all = threads
+        .flat_map(of_thread)
+        .chain([MANIFEST_FILE.to_owned()]);
+    let is_file =
+        |path: &String| fs::symlink_metadata(out.join(path)).is_ok_and(|found| found.is_file());
+    all.filter(is_file).collect()
 }

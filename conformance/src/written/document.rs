@@ -1,8 +1,10 @@
 //! Builds the expected documents of correctly written files from the script and the hand-typed
 //! tables.
 
+use std::fs;
 use std::path::Path;
 
+use atf::session::MANIFEST_FILE;
 use serde_json::{Value, json};
 
 use super::compare::Found;
@@ -68,7 +70,9 @@ impl Documents {
         }
         merged.sort_unstable();
         let verdict = if is_whole { "accept" } else { "recover" };
-        let manifest = if out.join("manifest.json").is_file() {
+        // Readers do not follow a symlink.
+        let manifest = fs::symlink_metadata(out.join(MANIFEST_FILE));
+        let manifest = if manifest.is_ok_and(|found| found.is_file()) {
             "used"
         } else {
             "absent"

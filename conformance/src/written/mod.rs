@@ -17,6 +17,7 @@ mod sizes;
 use std::path::Path;
 
 pub use document::Documents;
+pub(crate) use rules::broken;
 
 use crate::corpus::layout::Record;
 use crate::results::{Difference, Failure, Note, Outcome};

@@ -58,6 +58,12 @@ impl Output for Collect {
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }
 
+/// Returns the rules that a session breaks, with the files' paths in the folder `out`.
+pub(crate) fn broken(out: &Path) -> Vec<(String, &'static str)> {
+    let findings = Found::of(out).findings.into_iter();
+    findings.map(|found| (found.file, found.rule.id)).collect()
+}
+
 impl Found {
     /// Checks a folder.
     pub(super) fn of(out: &Path) -> Self {

@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 
+use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role};
 use atf_conformance::run::{
@@ -137,8 +138,9 @@ fn a_validator_judges_writers_files() {
     let candidates = [
         good_writer(path),
         validator("good", &format!("exec {KIT} testee validate \"$1\"")),
-        // An unfinalized file must be recovered, not accepted.
+        // An unfinalized file must be recovered, not accepted, but its events are the same.
         validator("blind", "echo '{\"verdict\": \"accept\"}'"),
+        validator("refuses", "echo '{\"verdict\": \"reject\"}'; exit 1"),
     ];
     let results = crossed(path, &candidates, "v1/write-{no-event,abort-one*}");
     let good = cell(&results, 0, 1);
@@ -147,21 +149,109 @@ fn a_validator_judges_writers_files() {
     assert_eq!((blind.passed, blind.failed.len()), (1, 1));
     let (script, message) = &blind.failed[0];
     assert!(script.starts_with("v1/write-abort-one"), "{script}");
-    assert!(
-        message.ends_with("verdict: \"accept\", expected \"recover\""),
-        "{message}"
-    );
-    let failed = |case: &&atf_conformance::results::CaseResult| {
-        let is_failed = matches!(
-            case.outcome,
-            Outcome::Failed {
-                class: Failure::WrongAccept,
-                ..
-            }
-        );
-        is_failed && case.testee == 2 && case.role == Role::Validate
+    assert_eq!(message, "thread_2/index.atf: accept, expected recover");
+    let classes = |testee| {
+        let cases = results
+            .cases
+            .iter()
+            .filter(move |case| case.testee == testee);
+        let classes = cases.filter_map(|case| match case.outcome {
+            Outcome::Failed { class, .. } => Some((case.role, class)),
+            _ => None,
+        });
+        classes.collect::<Vec<_>>()
     };
-    assert_eq!(results.cases.iter().filter(failed).count(), 1);
+    assert_eq!(classes(2), [(Role::Validate, Failure::WrongLabel)]);
+    // Only one of the scripts has events.
+    let refusals = [Failure::WrongReject, Failure::WrongLabel];
+    assert_eq!(classes(3), refusals.map(|class| (Role::Validate, class)));
+}
+
+/// Makes a reader and a validator that answer like the reference, but with edits of `sed` to the
+/// answers about files and about sessions.
+fn editing(folder: &Path, name: &str, [file, session]: [&str; 2], lacks: &str) -> Candidate {
+    let [read, validate] = ["read", "validate"].map(|role| {
+        format!(
+            "{KIT} testee {role} \"$1\" >answer; code=$?\n\
+             if [ -d \"$1\" ]; then sed '{session}' answer; else sed '{file}' answer; fi\n\
+             exit $code"
+        )
+    });
+    let roles = [
+        ("read", "'{path}'", &*read),
+        ("validate", "'{path}'", &*validate),
+    ];
+    let more = format!(
+        "wire = [1]\nfeatures = ['index', 'detail', 'session', 'function']\nlacks = [{lacks}]"
+    );
+    testee(folder, name, &roles, &more)
+}
+
+#[test]
+fn what_a_reader_lacks_is_not_graded_on_writers_files_either() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let accepts = ["s/\"verdict\":\"recover\"/\"verdict\":\"accept\"/g"; 2];
+    let candidates = [
+        good_writer(path),
+        editing(path, "declares", accepts, "'verdict'"),
+        editing(path, "conceals", accepts, ""),
+    ];
+    let results = crossed(path, &candidates, "v1/write-abort-one*");
+    let [declares, conceals] = [1, 2].map(|reader| cell(&results, 0, reader));
+    assert_eq!((declares.passed, &declares.failed), (1, &Vec::new()));
+    assert_eq!((conceals.passed, conceals.failed.len()), (0, 1));
+    let mut readers = results.cases.iter().filter(|case| case.testee != 0);
+    assert!(readers.all(|case| match &case.outcome {
+        Outcome::Passed => case.testee == 1 && case.not_graded == [Lack::Verdict],
+        Outcome::Failed { class, .. } => case.testee == 2 && *class == Failure::WrongLabel,
+        Outcome::Skipped { .. } => false,
+    }));
+    assert_eq!(results.cases.len(), 5);
+}
+
+#[test]
+fn a_reader_may_choose_its_verdict_on_what_a_writer_may_write() {
+    // In a session's document, the verdict on the session comes first.
+    let one = "s/\"verdict\":\"accept\"/\"verdict\":\"recover\"/";
+    let all = &*format!("{one}g");
+    let in_file = [all, all];
+    let in_session = ["", one];
+    for (change, right) in [
+        // An unknown `arch` in the header.
+        (
+            "printf '\\310' | dd of=thread_0/index.atf bs=1 seek=6 conv=notrunc 2>/dev/null",
+            in_file,
+        ),
+        // A byte after the footer.
+        ("printf x >>thread_0/index.atf", in_file),
+        ("rm manifest.json", in_session),
+        // Readers do not get a symlink.
+        (
+            "mv manifest.json other && ln -s other manifest.json",
+            in_session,
+        ),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path();
+        let write = format!("{KIT} testee write \"$1\" \"$2\" && cd \"$2\" && {change}");
+        let roles = [("write", "'{script}', '{out}'", &*write)];
+        let more = "wire = [1]\nfeatures = ['index', 'detail']";
+        let candidates = [
+            testee(path, "writer", &roles, more),
+            editing(path, "accepts", ["", ""], ""),
+            editing(path, "recovers", right, ""),
+            editing(path, "recovers-all", [all, all], ""),
+        ];
+        let results = crossed(path, &candidates, "v1/write-one-event");
+        for reader in [1, 2] {
+            let failed = &cell(&results, 0, reader).failed;
+            assert_eq!(failed, &Vec::new(), "{change}");
+        }
+        // A clean file must still be accepted.
+        let is_clean = right == in_session;
+        assert_eq!(cell(&results, 0, 3).failed.len(), usize::from(is_clean));
+    }
 }
 
 #[test]
@@ -192,9 +282,19 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
     );
     assert!(!case.rules.is_empty() && !case.note.is_empty());
     match &case.outcome {
-        Outcome::Failed { class, message, .. } => {
+        Outcome::Failed {
+            class,
+            message,
+            differences,
+        } => {
             assert_eq!(*class, Failure::WrongDecode);
             assert_eq!(*message, format!("written by writer: {reason}"));
+            let [difference] = differences.as_slice() else {
+                panic!("{differences:?}");
+            };
+            let place = "thread_0/index.atf: events[0].call_depth";
+            assert_eq!(difference.place, place);
+            assert_eq!(difference.rule.as_deref(), Some("ATF-IEVT-004"));
         }
         other => panic!("{other:?}"),
     }
