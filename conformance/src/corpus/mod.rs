@@ -25,7 +25,7 @@ mod vectors;
 pub(crate) mod verdicts;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde::Serialize;
@@ -164,6 +164,14 @@ impl Case {
     }
 }
 
+/// An error of the file system, with the path.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+struct Unwritten {
+    path: PathBuf,
+    source: io::Error,
+}
+
 /// Writes files, empty folders and symlinks.
 fn write(
     folder: &Path,
@@ -172,7 +180,10 @@ fn write(
     symlinks: &BTreeMap<String, String>,
 ) -> io::Result<()> {
     let at = |path: &Path, result: io::Result<()>| {
-        result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        result.map_err(|source| {
+            let path = path.to_owned();
+            io::Error::new(source.kind(), Unwritten { path, source })
+        })
     };
     let with_parent = |path: &Path, put: &dyn Fn(&Path) -> io::Result<()>| {
         let parent = path.parent().map_or(Ok(()), fs::create_dir_all);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,11 +11,14 @@ use std::time::{Duration, Instant};
 use super::folder::{self, Cases};
 use super::outside::Watch;
 use super::store::WrittenStore;
-use super::warden::{End, Warden};
+use super::warden::{End, Warden, is_shortage};
 use super::{About, Ended, Graded, Limits, Options, Task};
 use crate::protocol::Manifest;
 use crate::results::{CaseResult, Note, Outcome};
 use crate::rules::Severity;
+
+/// How long to wait for a resource that the system lacks before trying again.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A task and the implementation that performs it.
 #[derive(Clone, Copy)]
@@ -33,6 +36,8 @@ pub struct Work<'a> {
 pub struct Pool<'a> {
     options: &'a Options,
     next_folder: AtomicUsize,
+    /// Whether the last case waited for a resource in vain, so that the next one does not wait.
+    is_short: AtomicBool,
     // The idle wardens, which must be dropped before the folder is removed.
     idle: Mutex<Vec<Warden>>,
     cases: Cases,
@@ -51,6 +56,7 @@ impl<'a> Pool<'a> {
         Ok(Self {
             options,
             next_folder: AtomicUsize::new(0),
+            is_short: AtomicBool::new(false),
             idle: Mutex::new(Vec::new()),
             keep: WrittenStore::new(cases.path())?,
             cases,
@@ -177,6 +183,10 @@ impl<'a> Pool<'a> {
     /// outcome of the process and the folder. Returns the result of `then`, and whether the folder
     /// could be removed.
     ///
+    /// If the system lacks a resource, tries again, because an implementation that uses it up loses
+    /// it when its case ends. If the resource is still lacking after as long as a case may take, the
+    /// outcome is [`End::Unwatched`].
+    ///
     /// # Errors
     ///
     /// Returns an error if the kit itself cannot continue.
@@ -186,19 +196,62 @@ impl<'a> Pool<'a> {
         task: &dyn Task,
         then: impl FnOnce(&Ended, &Path) -> R,
     ) -> io::Result<(R, io::Result<()>)> {
-        self.options.check_interrupt()?;
-        let number = self.next_folder.fetch_add(1, Ordering::Relaxed);
-        let folder = self.cases.path().join(number.to_string());
-        let (input, work) = (folder.join("case"), folder.join("work"));
-        fs::create_dir_all(&input)?;
+        let Limits { time, margin, .. } = self.options.limits;
+        // As in `Warden::run`, count pauses instead of measuring time.
+        let mut left = if self.is_short.load(Ordering::Relaxed) {
+            Duration::ZERO
+        } else {
+            time.saturating_add(margin)
+        };
+        loop {
+            self.options.check_interrupt()?;
+            let number = self.next_folder.fetch_add(1, Ordering::Relaxed);
+            let folder = self.cases.path().join(number.to_string());
+            let input = folder.join("case");
+            let ran = self.run_in(&folder, &input, manifest, task);
+            let is_short = ran.as_ref().is_err_and(is_shortage);
+            if is_short && !left.is_zero() {
+                let _ = folder::remove(&folder);
+                thread::sleep(PAUSE);
+                left = left.saturating_sub(PAUSE);
+                continue;
+            }
+            self.is_short.store(is_short, Ordering::Relaxed);
+            // Reports must not depend on the folder's name, which differs between runs.
+            let name = folder.to_string_lossy();
+            let mut ended = match ran {
+                Err(error) if is_short => {
+                    let error = error.to_string().replace(name.as_ref(), "…");
+                    let why = format!("the kit itself lacked a resource: {error}");
+                    unwatched(why, Duration::ZERO)
+                }
+                ran => ran?,
+            };
+            ended.stderr = ended.stderr.replace(name.as_ref(), "…");
+            let result = then(&ended, &input);
+            return Ok((result, folder::remove(&folder)));
+        }
+    }
+
+    /// Creates a folder with the files of a task in `input`, and runs an implementation's program in
+    /// another subfolder.
+    fn run_in(
+        &self,
+        folder: &Path,
+        input: &Path,
+        manifest: &Manifest,
+        task: &dyn Task,
+    ) -> io::Result<Ended> {
+        let work = folder.join("work");
+        fs::create_dir_all(input)?;
         fs::create_dir(&work)?;
-        let placeholders = task.prepare(&input)?;
+        let placeholders = task.prepare(input)?;
         let command = manifest.command(task.about().role).unwrap_or_default();
         let command: Vec<String> = command
             .iter()
             .map(|argument| fill_in(argument, &placeholders))
             .collect();
-        let watch = Watch::on(task.decoys(&input));
+        let watch = Watch::on(task.decoys(input));
         let limits = self.options.limits;
         let limits = Limits {
             file_size: task.file_size(),
@@ -207,11 +260,7 @@ impl<'a> Pool<'a> {
         };
         let mut ended = self.end(&command, &work, &limits)?;
         ended.opened = watch.opened();
-        // Reports must not depend on the folder's name, which differs between runs.
-        let name = folder.to_string_lossy();
-        ended.stderr = ended.stderr.replace(name.as_ref(), "…");
-        let result = then(&ended, &input);
-        Ok((result, folder::remove(&folder)))
+        Ok(ended)
     }
 
     /// Runs a command under a warden.
@@ -228,17 +277,23 @@ impl<'a> Pool<'a> {
                 idle().push(warden);
                 Ok(ended)
             }
+            Err(error) if is_shortage(&error) => Err(error),
             Err(error) => {
                 self.options.check_interrupt()?;
-                Ok(Ended {
-                    end: End::Unwatched(error.to_string()),
-                    output: Vec::new(),
-                    stderr: String::new(),
-                    elapsed: start.elapsed(),
-                    opened: Ok(Vec::new()),
-                })
+                Ok(unwatched(error.to_string(), start.elapsed()))
             }
         }
+    }
+}
+
+/// Makes the outcome of a process that was not watched to its end.
+fn unwatched(why: String, elapsed: Duration) -> Ended {
+    Ended {
+        end: End::Unwatched(why),
+        output: Vec::new(),
+        stderr: String::new(),
+        elapsed,
+        opened: Ok(Vec::new()),
     }
 }
 

@@ -10,4 +10,5 @@ mod locate;
 mod manifest;
 mod outcomes;
 mod processes;
+mod shortage;
 mod support;

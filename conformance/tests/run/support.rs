@@ -10,7 +10,7 @@ use std::time::Duration;
 use atf_conformance::corpus::{Case, Class, Subject};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CaseResult, Failure, Outcome, Results};
-use atf_conformance::run::{Candidate, Limits, Options, Select, readings, run};
+use atf_conformance::run::{Candidate, Limits, Options, Select, Smoke, readings, run};
 use atf_conformance::{Place, Verdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -100,6 +100,8 @@ pub(crate) struct Bench {
     /// The parent of the cases' folders.
     pub(crate) cases: PathBuf,
     pub(crate) limits: Limits,
+    /// The program that the wardens run.
+    pub(crate) kit: PathBuf,
 }
 
 impl Bench {
@@ -115,6 +117,7 @@ impl Bench {
             folder,
             cases,
             limits,
+            kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
         }
     }
 
@@ -153,15 +156,23 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, candidates: &[Candidate], cases: Vec<Case>) -> Results {
+        self.run_tasks(candidates, &readings(cases), 2)
+    }
+
+    pub(crate) fn run_tasks(
+        &self,
+        candidates: &[Candidate],
+        tasks: &[Box<dyn Smoke>],
+        jobs: usize,
+    ) -> Results {
         let options = Options {
-            kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
+            kit: self.kit.clone(),
             folder: self.cases.clone(),
-            jobs: NonZero::new(2).unwrap(),
+            jobs: NonZero::new(jobs).unwrap(),
             limits: self.limits,
             interrupt: Arc::default(),
         };
-        let tasks = readings(cases);
-        run(candidates, &tasks, &Select::default(), &options, &|_, _| {}).unwrap()
+        run(candidates, tasks, &Select::default(), &options, &|_, _| {}).unwrap()
     }
 
     /// Grades a script on the case.

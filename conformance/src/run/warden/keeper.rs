@@ -3,9 +3,12 @@
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use rustix::process::{Pid, WaitIdOptions};
 
+use super::is_shortage;
+use super::serve::report_error;
 use super::tree::{adopt_orphans, end_all, wait};
 
 /// Runs a warden from the program `kit`. The warden inherits this process's input and output. When
@@ -17,6 +20,10 @@ pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
     command.arg("warden").arg(cases).process_group(0);
     let warden = match command.spawn() {
         Ok(warden) => Pid::from_child(&warden),
+        Err(error) if is_shortage(&error) => {
+            let _ = report_error(&error, Duration::ZERO);
+            return ExitCode::FAILURE;
+        }
         Err(error) => {
             eprintln!("atf-conformance: cannot start the supervising process: {error}");
             return ExitCode::FAILURE;

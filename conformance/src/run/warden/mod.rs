@@ -23,6 +23,7 @@ mod streams;
 #[cfg(unix)]
 mod tree;
 
+use std::error::Error as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -31,6 +32,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 #[cfg(unix)]
@@ -74,7 +77,8 @@ pub enum End {
     Output(u64),
     /// The process could not be started, for this reason.
     NotStarted(String),
-    /// How the process ended is unknown, because the warden failed for this reason.
+    /// The process was not started, or how it ended is unknown, because the kit or the warden failed
+    /// for this reason.
     Unwatched(String),
 }
 
@@ -96,7 +100,9 @@ pub struct Ended {
 /// A warden's answer, followed by the output of the process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Report {
-    end: End,
+    /// How the process ended, or the system's error number if it was not run because of a
+    /// [shortage](is_shortage).
+    end: Result<End, i32>,
     stderr: String,
     elapsed: Duration,
     output_size: u64,
@@ -110,7 +116,7 @@ pub struct Warden {
     /// The pipe to the warden's input; `None` once the warden has been told to end.
     input: Option<ChildStdin>,
     /// The warden's answers. The channel closes when the keeper ends.
-    answers: Receiver<Ended>,
+    answers: Receiver<io::Result<Ended>>,
 }
 
 impl Warden {
@@ -119,7 +125,7 @@ impl Warden {
     ///
     /// # Errors
     ///
-    /// Returns an error if the program cannot be started.
+    /// Returns an error if the program or a thread cannot be started.
     pub fn start(kit: &Path, cases: &Path) -> io::Result<Self> {
         let mut command = Command::new(kit);
         command.args(["warden", "--keep"]).arg(cases);
@@ -132,24 +138,26 @@ impl Warden {
         let input = Some(process.stdin.take().ok_or_else(missing)?);
         let mut output = BufReader::new(process.stdout.take().ok_or_else(missing)?);
         let (sender, answers) = channel();
-        thread::spawn(move || {
-            while let Ok(ended) = answer(&mut output)
-                && sender.send(ended).is_ok()
-            {}
-        });
-        Ok(Self {
+        let warden = Self {
             process,
             input,
             answers,
-        })
+        };
+        thread::Builder::new().spawn(move || {
+            while let Ok(ended) = answer(&mut output)
+                && sender.send(ended).is_ok()
+            {}
+        })?;
+        Ok(warden)
     }
 
     /// Runs a command in a folder until it ends or exceeds a limit. Leaves no processes running.
     ///
     /// # Errors
     ///
-    /// Returns an error if the warden is gone or does not answer, or once `interrupt` is not 0. In
-    /// these cases, drop the warden, which ends its remaining processes.
+    /// Returns an error if the command was not run because the system lacks a resource, if the
+    /// warden is gone or does not answer, or once `interrupt` is not 0. In these cases, drop the
+    /// warden, which ends its remaining processes.
     pub fn run(
         &mut self,
         command: &[String],
@@ -168,11 +176,12 @@ impl Warden {
         let mut line = serde_json::to_vec(&job)?;
         line.push(b'\n');
         let input = self.input.as_mut();
-        input.ok_or(io::ErrorKind::BrokenPipe)?.write_all(&line)?;
+        // A warden that could not be started has already answered and no longer reads.
+        let _ = input.ok_or(io::ErrorKind::BrokenPipe)?.write_all(&line);
         let mut left = limits.time.saturating_add(limits.margin);
         while !left.is_zero() {
             match self.answers.recv_timeout(LOOK) {
-                Ok(ended) => return Ok(ended),
+                Ok(ended) => return ended,
                 Err(RecvTimeoutError::Disconnected) => {
                     let message = "it stopped or killed its supervising process";
                     return Err(io::Error::other(message));
@@ -220,8 +229,25 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> T {
     value
 }
 
+/// Returns whether the system lacks a resource, such as disk space or processes. An implementation
+/// may be using it up, and loses it when its case ends.
+pub(super) fn is_shortage(error: &io::Error) -> bool {
+    use io::ErrorKind as Kind;
+    // The error that a wrapper with a path contains.
+    let cause = error.source().and_then(|inner| inner.downcast_ref());
+    let cause: &io::Error = cause.unwrap_or(error);
+    #[cfg(unix)]
+    if let Some(Errno::MFILE | Errno::NFILE) = Errno::from_io_error(cause) {
+        return true;
+    }
+    matches!(
+        cause.kind(),
+        Kind::StorageFull | Kind::QuotaExceeded | Kind::WouldBlock | Kind::OutOfMemory
+    )
+}
+
 /// Reads a warden's next answer.
-fn answer(from: &mut BufReader<ChildStdout>) -> io::Result<Ended> {
+fn answer(from: &mut BufReader<ChildStdout>) -> io::Result<io::Result<Ended>> {
     let mut line = String::new();
     from.read_line(&mut line)?;
     let report: Report = serde_json::from_str(&line)?;
@@ -230,13 +256,14 @@ fn answer(from: &mut BufReader<ChildStdout>) -> io::Result<Ended> {
     if size as u64 != report.output_size {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
-    Ok(Ended {
-        end: report.end,
+    let ended = report.end.map(|end| Ended {
+        end,
         output,
         stderr: report.stderr,
         elapsed: report.elapsed,
         opened: Ok(Vec::new()),
-    })
+    });
+    Ok(ended.map_err(io::Error::from_raw_os_error))
 }
 
 impl Drop for Warden {
@@ -253,5 +280,36 @@ impl Drop for Warden {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io;
+
+    use rustix::io::Errno;
+
+    use super::is_shortage;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("file: {0}")]
+    struct At(#[source] io::Error);
+
+    #[test]
+    fn a_shortage_is_found_inside_an_error_with_a_path() {
+        let is_short = |errno: Errno| {
+            let error = io::Error::from(errno);
+            let kind = error.kind();
+            [
+                is_shortage(&errno.into()),
+                is_shortage(&io::Error::new(kind, At(error))),
+            ]
+        };
+        for errno in [Errno::NOSPC, Errno::AGAIN, Errno::MFILE, Errno::NFILE] {
+            assert_eq!(is_short(errno), [true; 2], "{errno}");
+        }
+        for errno in [Errno::NOENT, Errno::ACCESS, Errno::IO, Errno::PIPE] {
+            assert_eq!(is_short(errno), [false; 2], "{errno}");
+        }
     }
 }

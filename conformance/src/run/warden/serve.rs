@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use rustix::process::{
     kill_process_group, setrlimit,
 };
 
-use super::streams::{bounded, ends};
+use super::streams::{Ends, Stream, bounded, ends};
 use super::tree::{adopt_orphans, descendants, end_all, wait};
-use super::{End, Job, Report};
+use super::{End, Job, Report, is_shortage};
 
 /// The time that a process is given to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
@@ -42,7 +42,10 @@ pub fn serve(cases: &Path) -> ExitCode {
     let (sender, events) = channel();
     let warden = Warden { sender, events };
     let jobs = warden.sender.clone();
-    thread::spawn(move || listen(&jobs));
+    if let Err(error) = thread::Builder::new().spawn(move || listen(&jobs)) {
+        let _ = report_error(&error, Duration::ZERO);
+        return ExitCode::FAILURE;
+    }
     let mut number = 0_u64;
     loop {
         match warden.events.recv() {
@@ -79,38 +82,32 @@ fn listen(events: &Sender<Event>) {
     let _ = events.send(Event::Gone);
 }
 
+/// The standard output and standard error of a process.
+type Streams = (Option<Stream<Vec<u8>>>, Option<Stream<Ends>>);
+
 struct Warden {
     sender: Sender<Event>,
     events: Receiver<Event>,
 }
 
 /// The error that the kit is gone, returned once the warden has ended its own processes.
-struct Gone;
+pub(super) struct Gone;
 
 impl Warden {
     fn run(&self, number: u64, job: &Job) -> Result<(), Gone> {
         let start = Instant::now();
         let mut process = match spawn(job) {
             Ok(process) => process,
-            Err(error) => {
-                let end = End::NotStarted(error.to_string());
-                return report(end, String::new(), start.elapsed(), &[]);
-            }
+            Err(error) => return report_error(&error, start.elapsed()),
         };
         let leader = Pid::from_child(&process);
-        let sender = self.sender.clone();
-        let too_much = move || {
-            let _ = sender.send(Event::TooMuch(number));
+        let (output, stderr) = match self.attend(number, job, &mut process) {
+            Ok(streams) => streams,
+            Err(error) => {
+                end_all(leader);
+                return report_error(&error, start.elapsed());
+            }
         };
-        let output = process
-            .stdout
-            .take()
-            .map(|from| bounded(from, job.output, too_much));
-        let stderr = process.stderr.take().map(ends);
-        let sender = self.sender.clone();
-        thread::spawn(move || {
-            let _ = sender.send(Event::Ended(number, ended(leader)));
-        });
         let end = self.watch(number, job, start);
         let elapsed = start.elapsed();
         if let Ok(End::Timeout) = end {
@@ -130,9 +127,27 @@ impl Warden {
         }
         // A process may end before the warden has read its last output.
         if output.len() as u64 > job.output {
-            return report(End::Output(job.output), stderr, elapsed, &[]);
+            return report(Ok(End::Output(job.output)), stderr, elapsed, &[]);
         }
-        report(end, stderr, elapsed, &output)
+        report(Ok(end), stderr, elapsed, &output)
+    }
+
+    /// Starts threads that read a process's output and wait for its end.
+    fn attend(&self, number: u64, job: &Job, process: &mut Child) -> io::Result<Streams> {
+        let leader = Pid::from_child(process);
+        let sender = self.sender.clone();
+        let too_much = move || {
+            let _ = sender.send(Event::TooMuch(number));
+        };
+        let output = process.stdout.take();
+        let output = output.map(|from| bounded(from, job.output, too_much));
+        let stderr = process.stderr.take().map(ends);
+        let streams = (output.transpose()?, stderr.transpose()?);
+        let sender = self.sender.clone();
+        thread::Builder::new().spawn(move || {
+            let _ = sender.send(Event::Ended(number, ended(leader)));
+        })?;
+        Ok(streams)
     }
 
     /// Waits until a process ends or exceeds a limit.
@@ -185,7 +200,7 @@ impl Warden {
     }
 }
 
-fn spawn(job: &Job) -> io::Result<std::process::Child> {
+fn spawn(job: &Job) -> io::Result<Child> {
     let (program, arguments) = job
         .command
         .split_first()
@@ -271,7 +286,21 @@ fn memory_above(limit: u64) -> Option<u64> {
     return (limit == 0).then_some(0);
 }
 
-fn report(end: End, stderr: String, elapsed: Duration, output: &[u8]) -> Result<(), Gone> {
+/// Reports why a process was not run.
+pub(super) fn report_error(error: &io::Error, elapsed: Duration) -> Result<(), Gone> {
+    let end = match error.raw_os_error() {
+        Some(number) if is_shortage(error) => Err(number),
+        _ => Ok(End::NotStarted(error.to_string())),
+    };
+    report(end, String::new(), elapsed, &[])
+}
+
+fn report(
+    end: Result<End, i32>,
+    stderr: String,
+    elapsed: Duration,
+    output: &[u8],
+) -> Result<(), Gone> {
     let report = Report {
         end,
         stderr,

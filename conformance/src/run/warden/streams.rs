@@ -1,6 +1,6 @@
 //! Reads a process's output in separate threads, so that its pipes never fill up.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -20,14 +20,18 @@ pub(super) struct Stream<T> {
 
 impl<T: Default + Send + 'static> Stream<T> {
     /// Reads until `take` has enough or the stream ends.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the thread cannot be started.
     fn read(
         mut from: impl Read + Send + 'static,
         mut take: impl FnMut(&mut T, &[u8]) -> bool + Send + 'static,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let kept = Arc::new(Mutex::new(T::default()));
         let (end, ended): (Sender<()>, _) = channel();
         let place = Arc::clone(&kept);
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             let _end = end;
             let mut buffer = vec![0; 64 << 10];
             loop {
@@ -44,8 +48,8 @@ impl<T: Default + Send + 'static> Stream<T> {
                     Err(_) => return,
                 }
             }
-        });
-        Self { kept, ended }
+        })?;
+        Ok(Self { kept, ended })
     }
 
     /// Waits for the end of the stream and returns the kept bytes.
@@ -60,11 +64,15 @@ impl<T: Default + Send + 'static> Stream<T> {
 
 /// Keeps a stream up to a limit. Once the stream exceeds the limit, calls `exceeded` and stops
 /// reading.
+///
+/// # Errors
+///
+/// Returns an error if the thread cannot be started.
 pub(super) fn bounded(
     from: impl Read + Send + 'static,
     limit: u64,
     exceeded: impl Fn() + Send + 'static,
-) -> Stream<Vec<u8>> {
+) -> io::Result<Stream<Vec<u8>>> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Stream::read(from, move |kept: &mut Vec<u8>, bytes| {
         kept.extend_from_slice(bytes);
@@ -107,7 +115,11 @@ impl Ends {
 }
 
 /// Reads a whole stream and keeps its start and end.
-pub(super) fn ends(from: impl Read + Send + 'static) -> Stream<Ends> {
+///
+/// # Errors
+///
+/// Returns an error if the thread cannot be started.
+pub(super) fn ends(from: impl Read + Send + 'static) -> io::Result<Stream<Ends>> {
     Stream::read(from, |kept: &mut Ends, bytes| {
         kept.push(bytes);
         true
@@ -142,7 +154,8 @@ mod tests {
         let kept = |failure: ErrorKind| {
             // The parts are yielded in reverse order.
             let parts = vec![Ok(&b"two"[..]), Err(failure), Ok(b"one")];
-            bounded(Parts(parts), 100, || {}).finish(Instant::now())
+            let stream = bounded(Parts(parts), 100, || {}).unwrap();
+            stream.finish(Instant::now())
         };
         assert_eq!(kept(ErrorKind::Interrupted), b"onetwo");
         assert_eq!(kept(ErrorKind::BrokenPipe), b"one");

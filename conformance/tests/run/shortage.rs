@@ -1,0 +1,158 @@
+//! Tests what happens if the system lacks a resource that the kit needs to run a case.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use atf_conformance::corpus::Case;
+use atf_conformance::protocol::{Broken, Manifest};
+use atf_conformance::results::{Failure, Outcome, Role};
+use atf_conformance::run::{About, Ended, Graded, Reading, Smoke, Task};
+use rustix::io::Errno;
+
+use crate::support::{Bench, case, document, failure};
+
+/// A case whose files cannot be written at first, because the system lacks a resource.
+struct Unprepared {
+    reading: Reading,
+    error: Errno,
+    /// How many times this fails.
+    times: usize,
+    tries: Arc<AtomicUsize>,
+}
+
+/// Makes a task that cannot be prepared the first `times` times. Also returns its number of tries.
+fn unprepared(case: Case, error: Errno, times: usize) -> (Box<dyn Smoke>, Arc<AtomicUsize>) {
+    let tries = Arc::new(AtomicUsize::new(0));
+    let task = Unprepared {
+        reading: Reading::new(Role::Read, Arc::new(case)),
+        error,
+        times,
+        tries: Arc::clone(&tries),
+    };
+    (Box::new(task), tries)
+}
+
+impl Task for Unprepared {
+    fn about(&self) -> About<'_> {
+        self.reading.about()
+    }
+
+    fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
+        if self.tries.fetch_add(1, Ordering::Relaxed) >= self.times {
+            return self.reading.prepare(place);
+        }
+        // A part of the files, which must be gone before the next try.
+        fs::create_dir(place.join("trace"))?;
+        Err(self.error.into())
+    }
+
+    fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
+        self.reading.grade(manifest, ended, place)
+    }
+}
+
+impl Smoke for Unprepared {
+    fn is_smoke(&self) -> bool {
+        false
+    }
+
+    fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken> {
+        self.reading.check_form(manifest, ended)
+    }
+}
+
+const SHORTAGES: [Errno; 6] = [
+    Errno::AGAIN,
+    Errno::NOMEM,
+    Errno::NFILE,
+    Errno::MFILE,
+    Errno::NOSPC,
+    Errno::DQUOT,
+];
+
+#[test]
+fn a_case_waits_for_a_resource_that_another_one_uses_up() {
+    let bench = Bench::new();
+    let (tasks, tries): (Vec<_>, Vec<_>) = (SHORTAGES.iter())
+        .map(|error| unprepared(case("v1/one"), *error, 3))
+        .unzip();
+    let results = bench.run_tasks(&[bench.says("good", &document(), 0)], &tasks, 2);
+    for (result, tries) in results.cases.iter().zip(tries) {
+        assert_eq!(result.outcome, Outcome::Passed);
+        assert_eq!(tries.load(Ordering::Relaxed), 4);
+    }
+    assert_eq!(results.cases.len(), SHORTAGES.len());
+}
+
+#[test]
+fn a_lasting_shortage_fails_its_case_and_not_the_run() {
+    let mut bench = Bench::new();
+    // The kit counts pauses of 20 ms.
+    bench.limits.time = Duration::from_millis(60);
+    bench.limits.margin = Duration::ZERO;
+    let no_space = Errno::NOSPC;
+    let (first, tries) = unprepared(case("v1/first"), no_space, usize::MAX);
+    let (second, later) = unprepared(case("v1/second"), no_space, usize::MAX);
+    let mut other_wire = case("v2/third");
+    other_wire.wire = 2;
+    let (third, _) = unprepared(other_wire, no_space, usize::MAX);
+    let reader = bench.says("good", &document(), 0);
+    let results = bench.run_tasks(&[reader], &[first, second, third], 1);
+    let [first, second, third] = results.cases.as_slice() else {
+        panic!("{results:?}")
+    };
+    let message = "the kit itself lacked a resource: No space left on device (os error 28)";
+    assert_eq!(failure(first), (Failure::Crash, message));
+    assert_eq!(failure(second), (Failure::Crash, message));
+    assert!(matches!(third.outcome, Outcome::Skipped { .. }));
+    assert_eq!(tries.load(Ordering::Relaxed), 4);
+    // After the first case has waited in vain, the second one does not wait.
+    assert_eq!(later.load(Ordering::Relaxed), 1);
+}
+
+/// Makes a program that runs the kit, the first time after a command that limits a resource.
+fn short_of(bench: &Bench, limit: &str) -> PathBuf {
+    let path = bench.path().join("kit");
+    let flag = bench.path().join("flag");
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    let script = format!(
+        "#!/bin/sh\n[ $# -gt 0 ] && mkdir {} 2>/dev/null && {limit}\nexec {kit} \"$@\"\n",
+        flag.display()
+    );
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    // A process that another test is just starting may still have the script open for writing.
+    let busy = |result: &io::Result<_>| {
+        let busy = io::ErrorKind::ExecutableFileBusy;
+        result.as_ref().is_err_and(|error| error.kind() == busy)
+    };
+    while busy(&Command::new(&path).output()) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    path
+}
+
+#[test]
+fn a_program_that_cannot_be_run_for_lack_of_a_resource_is_run_later() {
+    for limit in [
+        // No thread can have a stack of 64 TiB.
+        "export RUST_MIN_STACK=70368744177664",
+        // Starting a program takes more files: its input and two pipes.
+        "exec 3>&- 4>&- 5>&- && ulimit -n 6",
+    ] {
+        let mut bench = Bench::new();
+        bench.kit = short_of(&bench, limit);
+        let log = bench.path().join("log");
+        let document = document();
+        let result = bench.one(&format!("echo run >>{}; echo '{document}'", log.display()));
+        assert_eq!(result.outcome, Outcome::Passed, "{limit}");
+        assert!(bench.path().join("flag").is_dir(), "{limit}");
+        assert_eq!(fs::read_to_string(log).unwrap(), "run\n", "{limit}");
+    }
+}
