@@ -25,7 +25,9 @@
  * Threads. Different handles can be used on different threads at once. Use a writer or an AtfMerge
  * on one thread at a time; any number of threads can use a reader or an AtfSessionWriter at once.
  * Close a handle only when no thread uses it. After fork, the child must not use its parent's
- * writers.
+ * writers. No function is a cancellation point: a thread that is cancelled (pthread_cancel) during a
+ * call ends at its next cancellation point after the call. A thread with asynchronous cancellation
+ * must not call any function.
  *
  * Strings are NUL-terminated const char *. A path may contain any bytes on Unix and is UTF-8 on
  * Windows. Later versions extend structs passed with their size (sizeof, as compiled into the
@@ -371,8 +373,8 @@ typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
 /**
  * Sets the program-wide warning callback, called when one of S3's functions fails and when reserved
  * details are lost; NULL for none. The callback runs on the failing thread, at the end of the
- * failing call, with no lock held. It may call any function, but must not close the writer whose
- * call failed. It must not throw or longjmp. For each writer only the first failure of each status
+ * failing call, with no lock held and the thread's cancellation disabled. It may call any function,
+ * but must not close the writer whose call failed. It must not throw or longjmp. For each writer only the first failure of each status
  * is reported; atf_writer_finalize or atf_writer_close reports how many more failures there were,
  * across all statuses.
  */

@@ -1,8 +1,8 @@
 /**
  * Records all threads of a program in one session. C11, C++17.
  *
- * Includes atf.h, whose rules for errors, handles, strings and structs apply here too. Include this
- * header as <atf/atf_record.h> or as <atf_record.h>, and link with libatf.
+ * Includes atf.h, whose rules for errors, handles, cancellation, strings and structs apply here too.
+ * Include this header as <atf/atf_record.h> or as <atf_record.h>, and link with libatf.
  *
  * A tracer calls these functions in order: atf_session_writer_create_in,
  * atf_session_writer_set_symbols, atf_recording_start; on any thread, atf_recording_record for each

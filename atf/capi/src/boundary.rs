@@ -1,7 +1,10 @@
-//! The boundary that every function crosses: C code receives a status, never a panic.
+//! The boundary that every function crosses: C code receives a status, never a panic, and its
+//! thread is not cancelled on this side.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use atf::record::uncancelled;
 
 use crate::memory::put;
 use crate::status::{AtfStatus, Failure, Outcome};
@@ -9,7 +12,13 @@ use crate::status::{AtfStatus, Failure, Outcome};
 /// Runs a function's body, and records any failure, including a panic, for `atf_last_error_*`.
 #[inline]
 pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
-    match run(body) {
+    uncancelled(|| status_quickly(body))
+}
+
+/// Like [`status`], but for a [quick](run_quickly) function.
+#[inline]
+fn status_quickly(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
+    match run_quickly(body) {
         Ok(()) => AtfStatus::Ok,
         Err(failure) => failure.record(),
     }
@@ -18,7 +27,13 @@ pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
 /// Like [`status`], but for a function that returns a value. Returns `fallback` on failure.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
-    match run(body) {
+    uncancelled(|| value_quickly(fallback, body))
+}
+
+/// Like [`value`], but for a [quick](run_quickly) function.
+#[inline]
+pub(crate) fn value_quickly<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
+    match run_quickly(body) {
         Ok(value) => value,
         Err(failure) => {
             failure.record();
@@ -38,8 +53,32 @@ pub(crate) unsafe fn offer<T>(place: *mut T, body: impl FnOnce() -> Outcome<T>) 
     status(|| body().map(|value| unsafe { put(place, value) }))
 }
 
+/// Like [`offer`], but for a [quick](run_quickly) function.
+///
+/// # Safety
+///
+/// As for [`offer`].
+#[inline]
+pub(crate) unsafe fn offer_quickly<T>(
+    place: *mut T,
+    body: impl FnOnce() -> Outcome<T>,
+) -> AtfStatus {
+    // SAFETY: guaranteed by this function's caller.
+    status_quickly(|| body().map(|value| unsafe { put(place, value) }))
+}
+
+/// Runs a function's body with the thread's cancellation disabled.
 #[inline]
 pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    uncancelled(|| run_quickly(body))
+}
+
+/// Like [`run`], but for functions that take only a few nanoseconds, about as long as disabling the
+/// thread's cancellation: they read the clock, or pass an event without a detail to a recording or
+/// to a writer's buffer. If a recording writes a full buffer to its file, or waits, it disables the
+/// cancellation itself.
+#[inline]
+pub(crate) fn run_quickly<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     // A panic may leave an object inconsistent, but no later call uses the object: the panic spoils
     // its handle (`handle::Spoil`).
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))

@@ -7,6 +7,7 @@
 //!
 //! - No panic escapes: [`boundary`] catches all panics. A panic spoils the handle in use: later
 //!   calls with the handle fail, and closing it frees it.
+//! - The calling thread is not cancelled (`pthread_cancel`) in the middle of a call.
 //! - A null pointer, a handle of another kind or a closed handle results in an error code, as far
 //!   as it can be detected: see [`handle`].
 //! - No value in a file determines the size of an allocation that C must free. C frees memory with

@@ -137,7 +137,8 @@ pub extern "C" fn atf_counter_clock_is_available() -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_recording_now_ns(recording: *const AtfRecording) -> u64 {
     // SAFETY: guaranteed by this function's caller.
-    unsafe { handle::value(recording, 0, |this| Ok(this.now_ns())) }
+    let body = || unsafe { handle::with(recording, |this| Ok(this.now_ns())) };
+    boundary::value_quickly(0, body)
 }
 
 /// Registers a thread, and sets its name unless `name` is null.
@@ -181,7 +182,7 @@ pub unsafe extern "C" fn atf_recording_record(
     // SAFETY: guaranteed by this function's caller.
     let body = || unsafe { handle::with(recording, |this| Ok(this.record(&event)?)) };
     // SAFETY: guaranteed by this function's caller.
-    unsafe { boundary::offer(index_seq, body) }
+    unsafe { boundary::offer_quickly(index_seq, body) }
 }
 
 /// Like [`atf_recording_record`], but with a detail, whose payload is copied.
@@ -388,7 +389,7 @@ pub unsafe extern "C" fn atf_recorder_record(
     // SAFETY: guaranteed by this function's caller.
     let body = || unsafe { using(recorder, &event, |this| this.record(&event)) };
     // SAFETY: guaranteed by this function's caller.
-    unsafe { boundary::offer(index_seq, body) }
+    unsafe { boundary::offer_quickly(index_seq, body) }
 }
 
 /// Records an event with its detail, copying the payload.

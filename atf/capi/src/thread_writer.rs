@@ -201,5 +201,5 @@ pub(crate) unsafe fn write_quickly(
     };
     // SAFETY: guaranteed by this function's caller.
     let body = || Ok(unsafe { handle::quickly(writer, body) });
-    boundary::run(body).ok().flatten()
+    boundary::run_quickly(body).ok().flatten()
 }

@@ -5,6 +5,8 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use atf::record::uncancelled;
+
 use crate::boundary;
 use crate::status::{AtfStatus, Failure, Outcome, Record};
 
@@ -93,10 +95,12 @@ impl Warnings {
             return;
         };
         IS_TELLING.set(true);
-        for (status, message) in self.list {
-            // SAFETY: the program guarantees that any thread may call it with `user`.
-            unsafe { call(user, status, message.as_ptr()) };
-        }
+        uncancelled(|| {
+            for (status, message) in self.list {
+                // SAFETY: the program guarantees that any thread may call it with `user`.
+                unsafe { call(user, status, message.as_ptr()) };
+            }
+        });
         IS_TELLING.set(false);
     }
 }

@@ -1,11 +1,12 @@
 //! Shields the program from side effects of this library's code, which runs in the program's
 //! threads.
 
-use std::ffi::c_int;
 use std::io::{self, Write as _};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use atf::record::uncancelled;
 
 /// Runs `work` and restores `errno`, because the program may read it after its own calls.
 pub(crate) fn keep_errno(work: impl FnOnce()) {
@@ -34,23 +35,6 @@ pub(crate) fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     result
 }
 
-unsafe extern "C" {
-    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
-}
-
-/// Runs `work` with thread cancellation disabled.
-pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
-    /// `PTHREAD_CANCEL_DISABLE`.
-    const DISABLED: c_int = 1;
-    let mut before = 0;
-    // SAFETY: the pointer refers to a number, which the call writes.
-    unsafe { pthread_setcancelstate(DISABLED, &raw mut before) };
-    let result = work();
-    // SAFETY: the state is the one returned above; the previous state may be null on Linux.
-    unsafe { pthread_setcancelstate(before, ptr::null_mut()) };
-    result
-}
-
 /// Whether standard error was closed when the library was loaded. If so, its descriptor may now
 /// belong to a file that the program opened.
 static IS_STDERR_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -70,7 +54,7 @@ pub(crate) fn complain(message: &str) {
     }
     without_signals(|| {
         let was_pending = is_pipe_signal_pending();
-        let written = writeln!(io::stderr(), "atf: {message}");
+        let written = uncancelled(|| writeln!(io::stderr(), "atf: {message}"));
         let is_broken = written.is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
         if is_broken && !was_pending {
             take_pipe_signal();

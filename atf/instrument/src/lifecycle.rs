@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use atf::clock::CounterClock;
-use atf::record::Recording;
+use atf::record::{Recording, uncancelled};
 use atf::write::{SessionWriter, session_name};
 
 use crate::aside;
-use crate::guest::{complain, look_at_stderr, uncancelled, without_signals};
+use crate::guest::{complain, look_at_stderr, without_signals};
 use crate::last_thread;
 use crate::loader;
 use crate::memory;
@@ -61,7 +61,7 @@ fn start_once() {
     // Refer to these items so that the linker keeps them in programs linked with the static
     // library.
     hint::black_box((&BEGIN, &END, atf_instrument_trigger as extern "C" fn()));
-    let started = start().unwrap_or_else(|message| {
+    let started = uncancelled(start).unwrap_or_else(|message| {
         complain(&message);
         None
     });
@@ -79,7 +79,7 @@ fn start() -> Result<Option<&'static Process>, String> {
         return Ok(None);
     };
     let clock = settings.counts_ticks.then(|| {
-        let clock = uncancelled(CounterClock::start).map(Arc::new);
+        let clock = CounterClock::start().map(Arc::new);
         clock.ok_or("ATF_CLOCK=tsc: this processor has no counter that runs at one rate")
     });
     let clock = clock.transpose()?;
@@ -108,7 +108,7 @@ fn create(settings: &Settings) -> Result<SessionWriter, String> {
     };
     // The program may change its working directory, and the session's files are often reopened.
     let folder = path::absolute(&folder).unwrap_or(folder);
-    let made = uncancelled(|| fs::create_dir_all(&folder));
+    let made = fs::create_dir_all(&folder);
     made.map_err(|error| format!("{}: {error}", folder.display()))?;
     let id = std::process::id();
     let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use atf::ErrorKind;
 use atf::clock::{CounterClock, now_ns};
-use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger};
+use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 use atf::write::SessionWriter;
 
-use crate::guest::{complain, lock, uncancelled};
+use crate::guest::{complain, lock};
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
 use crate::thread;
@@ -170,7 +170,7 @@ pub(crate) fn end() {
     IS_OFF.store(true, Ordering::Release);
     thread::stop();
     if let Some(process) = current().filter(|_| !is_forked()) {
-        process.finish();
+        uncancelled(|| process.finish());
     }
 }
 
@@ -302,7 +302,7 @@ fn name_threads(session: &SessionWriter, threads: &Threads) {
     if let Ok(threads) = threads.try_lock() {
         for (thread_id, system_id) in &*threads {
             let path = format!("/proc/self/task/{system_id}/comm");
-            if let Ok(name) = uncancelled(|| fs::read(path)) {
+            if let Ok(name) = fs::read(path) {
                 session.set_thread_name(*thread_id, text(&name));
             }
         }

@@ -31,7 +31,7 @@ pub(super) fn stop(recording: &Arc<Shared>) {
 extern "C" fn stop_all() {
     let recordings = lock().map(|mut running| std::mem::take(&mut running.recordings));
     for recording in recordings.iter().flatten().filter_map(Weak::upgrade) {
-        recording.stop_at_exit();
+        sys::uncancelled(|| recording.stop_at_exit());
     }
 }
 

@@ -73,7 +73,7 @@ mod thread;
 mod trigger;
 mod window;
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rtrb::RingBuffer;
@@ -94,6 +94,8 @@ pub use segments::Segment;
 pub use thread::{LossCounter, ThreadRecorder};
 pub use trigger::Trigger;
 pub use window::{Lanes, Window};
+
+pub use crate::sys::uncancelled;
 
 with_setters! {
     /// The capacity of a ring.
@@ -208,17 +210,9 @@ impl Capacity {
     }
 }
 
-/// Sleeps in a traced thread. On Linux, `thread::sleep` is a point at which `pthread_cancel` ends
-/// the thread, and the caller's state would stay in use.
+/// Sleeps in a traced thread, which must not be cancelled there: its state would stay in use.
 fn sleep(time: Duration) {
-    if cfg!(target_os = "linux") {
-        let (nothing, changed) = (Mutex::new(()), Condvar::new());
-        let nothing = nothing.lock().unwrap_or_else(PoisonError::into_inner);
-        // It may end early, as each caller checks again.
-        drop(changed.wait_timeout(nothing, time));
-    } else {
-        std::thread::sleep(time);
-    }
+    uncancelled(|| std::thread::sleep(time));
 }
 
 fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()> {

@@ -224,7 +224,8 @@ impl Recording {
     fn register<'a>(&self, mine: &'a mut Vec<Mine>) -> Option<&'a mut Mine> {
         let is_live = |recorder: &ThreadRecorder| !recorder.is_abandoned();
         mine.retain(|mine| mine.recorder.as_ref().is_some_and(is_live));
-        let added = self.thread(thread::current().name());
+        // On some systems, a thread that waits for another one can be cancelled.
+        let added = sys::uncancelled(|| self.thread(thread::current().name()));
         mine.push(Mine {
             recording: self.shared.number,
             recorder: added.map_err(|error| self.shared.fail_to_add(error)).ok(),

@@ -3,9 +3,9 @@
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
+use super::sleep;
 use crate::clock::now_ns;
 
 /// The interval at which a waiting thread checks whether its triggers were served.
@@ -121,7 +121,7 @@ impl Trigger {
             if start.elapsed() >= deadline || process::id() != self.0.process {
                 return false;
             }
-            thread::sleep(LOOKING);
+            sleep(LOOKING);
         }
         true
     }

@@ -9,6 +9,7 @@
 
 mod avx2;
 mod barrier;
+mod cancel;
 #[cfg(target_vendor = "apple")]
 pub(crate) mod clock_apple;
 #[cfg(windows)]
@@ -27,6 +28,7 @@ mod unix;
 
 pub(crate) use avx2::with_avx2;
 pub(crate) use barrier::Barrier;
+pub use cancel::uncancelled;
 pub(crate) use counter::{is_invariant, ticks};
 pub(crate) use exit::at_exit;
 pub(crate) use fork::Origin;

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::platform;
+use crate::sys::uncancelled;
 
 /// All file system operations of the writers. [`Disk`] and [`BriefDisk`] use the disk; with the
 /// feature `testing`, `Memory` replaces it and can make each operation fail.
@@ -89,7 +90,7 @@ pub trait StorageFile: fmt::Debug + Send + Sync {
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// The operating system's file system.
+/// The operating system's file system. No thread is [cancelled](uncancelled) while it uses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Disk;
 
@@ -121,7 +122,7 @@ impl Storage for Disk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        let file = OpenOptions::new().write(true).create_new(true).open(path)?;
+        let file = uncancelled(|| OpenOptions::new().write(true).create_new(true).open(path))?;
         Ok(Box::new(DiskFile(file)))
     }
 
@@ -138,7 +139,7 @@ impl Storage for Disk {
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        platform::sync_folder(path)
+        uncancelled(|| platform::sync_folder(path))
     }
 
     fn is_disk(&self) -> bool {
@@ -164,7 +165,7 @@ impl Storage for BriefDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        drop(Disk.create(path)?);
+        uncancelled(|| Disk.create(path).map(drop))?;
         Ok(Box::new(BriefFile(path.to_owned())))
     }
 
@@ -193,22 +194,25 @@ impl Storage for BriefDisk {
 struct BriefFile(PathBuf);
 
 impl BriefFile {
-    fn open(&self) -> io::Result<DiskFile> {
-        OpenOptions::new().write(true).open(&self.0).map(DiskFile)
+    fn open<T>(&self, work: impl FnOnce(&mut DiskFile) -> io::Result<T>) -> io::Result<T> {
+        uncancelled(|| {
+            let file = OpenOptions::new().write(true).open(&self.0)?;
+            work(&mut DiskFile(file))
+        })
     }
 }
 
 impl StorageFile for BriefFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        self.open()?.write_at(offset, bytes)
+        self.open(|file| file.write_at(offset, bytes))
     }
 
     fn set_size(&mut self, size: u64) -> io::Result<()> {
-        self.open()?.set_size(size)
+        self.open(|file| file.set_size(size))
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.open()?.sync()
+        self.open(DiskFile::sync)
     }
 }
 
@@ -217,7 +221,7 @@ struct DiskFile(File);
 
 impl StorageFile for DiskFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        platform::write_at(&self.0, offset, bytes)
+        uncancelled(|| platform::write_at(&self.0, offset, bytes))
     }
 
     fn set_size(&mut self, size: u64) -> io::Result<()> {
@@ -226,6 +230,6 @@ impl StorageFile for DiskFile {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_all()
+        uncancelled(|| self.0.sync_all())
     }
 }

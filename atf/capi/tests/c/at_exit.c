@@ -1,4 +1,5 @@
-/* Ends a program without stopping its recording: at_exit OUT stop|lose|late|child. */
+/* Ends a program without stopping its recording: at_exit OUT stop|lose|late|cancelled|child. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -30,6 +31,8 @@ int main(int argc, char **argv) {
     for (uint64_t time = 1; time <= 3; ++time) {
         if (atf_recording_record(recording, time, 7, 1, 0, NULL) != ATF_OK) return 2;
     }
+    /* This must not take effect while the recording is stopped. */
+    if (strcmp(argv[2], "cancelled") == 0) pthread_cancel(pthread_self());
     if (strcmp(argv[2], "child") == 0) {
         pid_t child = fork();
         if (child == 0) exit(0); /* Must change nothing, and must not wait. */

@@ -1,6 +1,6 @@
 /*
- * Records from several threads and reads the sessions back. Tests overflow policies, misuse, signals
- * and forks. Arguments: an empty folder for the sessions; any second argument skips the forks.
+ * Records from several threads and reads the sessions back. Tests overflow policies, misuse, signals,
+ * cancellation and forks. Arguments: an empty folder for the sessions; any second argument skips the forks.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -639,6 +639,82 @@ static void interrupt(void) {
     TRUE(summary.lost_events == refused + (uint64_t)lost);
 }
 
+/* ---- Cancellation ---- */
+
+/* More events than fit into a buffer or a ring. */
+#define MANY 20000u
+
+static void on_warning(void *user, AtfStatus status, const char *message) {
+    (void)user;
+    TRUE(status == ATF_ERROR_ARGUMENT && write(STDOUT_FILENO, message, 0) == 0);
+}
+
+static void record_write_and_read(void) {
+    char path[4096], other[4096];
+    AtfDetail detail = detail_of(bytes, 8);
+    for (int survive_kill = 0; survive_kill < 2; survive_kill++) {
+        const char *name = survive_kill ? "cancelled_direct" : "cancelled";
+        AtfSessionWriter *session = session_in(name, survive_kill);
+        AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
+        AtfRecorder *recorder = NULL;
+        options.overflow = ATF_OVERFLOW_BLOCK;
+        options.ring_events = 256;
+        AtfRecording *recording = start(session, &options);
+        SAYS(ATF_OK, atf_recording_thread(recording, NULL, &recorder));
+        for (uint64_t n = 0; n < MANY; n++) {
+            SAYS(ATF_OK, atf_recording_record(recording, n, 1, 1, 1, NULL));
+            SAYS(ATF_OK, atf_recorder_record(recorder, n, 1, 1, 1, NULL));
+        }
+        SAYS(ATF_OK, atf_recording_record_with_detail(recording, MANY, 1, 1, 1, &detail, NULL));
+        SAYS(ATF_OK, atf_recording_flush(recording, DEADLINE_NS));
+        SAYS(ATF_OK, atf_recorder_close(recorder));
+        TRUE(stop(recording, session).event_count == 2 * MANY + 1);
+    }
+    AtfSessionWriter *writer = session_in("cancelled_writer", 0);
+    AtfThreadWriter *thread = NULL;
+    SAYS(ATF_OK, atf_session_writer_thread(writer, 0, &thread));
+    for (uint64_t n = 0; n < MANY; n++) SAYS(ATF_OK, atf_writer_write(thread, n, 1, 1, 1, NULL));
+    SAYS(ATF_OK, atf_writer_write_with_detail(thread, MANY, 1, 1, 1, &detail, NULL));
+    atf_writer_close(thread);
+    SAYS(ATF_OK, atf_session_writer_finish(writer, NULL, 0));
+    SAYS(ATF_OK, atf_session_writer_close(writer));
+    atf_writer_set_warning_callback(on_warning, NULL);
+    TRUE(atf_write_index_event(NULL, 1, 1, 1, 1, UINT32_MAX) == UINT32_MAX);
+    atf_writer_set_warning_callback(NULL, NULL);
+
+    AtfSessionReader *session = NULL;
+    AtfMerge *merge = NULL;
+    AtfEvent event;
+    size_t events = 0, count = 0;
+    snprintf(path, sizeof path, "%s/cancelled_writer", folder);
+    snprintf(other, sizeof other, "%s/cancelled_recovered", folder);
+    SAYS(ATF_OK, atf_session_open(path, 0, &session));
+    SAYS(ATF_OK, atf_merge_open(session, 0, UINT64_MAX, &merge));
+    while (atf_merge_next(merge, &event, 1, &count) == ATF_OK) events += count;
+    TRUE(events == MANY + 1);
+    SAYS(ATF_OK, atf_merge_close(merge));
+    SAYS(ATF_OK, atf_session_close(session));
+    SAYS(ATF_OK, atf_recover(path, other, NULL, NULL));
+}
+
+/* A cancelled thread, which must end only at its own cancellation point. */
+static void *cancelled(void *is_done) {
+    pthread_cancel(pthread_self());
+    record_write_and_read();
+    *(int *)is_done = 1;
+    pthread_testcancel();
+    return NULL;
+}
+
+static void cancellation(void) {
+    int is_done = 0;
+    void *result = NULL;
+    pthread_t thread;
+    TRUE(pthread_create(&thread, NULL, cancelled, &is_done) == 0);
+    TRUE(pthread_join(thread, &result) == 0);
+    TRUE(result == PTHREAD_CANCELED && is_done == 1);
+}
+
 /* ---- Forks ---- */
 
 static void forks(int survive_kill) {
@@ -711,6 +787,7 @@ int main(int argc, char **argv) {
     closed(1);
     failing();
     interrupt();
+    cancellation();
     if (argc == 2) {
         forks(0);
         forks(1);

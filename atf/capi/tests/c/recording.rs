@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::support::{Link, accepted, compile, package, present, run};
 
 /// The sessions that `recording.c` records, with their events and details.
-const SESSIONS: [(&str, u64, u64); 16] = [
+const SESSIONS: [(&str, u64, u64); 20] = [
     ("rings", 24_000, 8_000),
     ("direct", 24_000, 8_000),
     ("drop_detail", 4, 1),
@@ -24,6 +24,10 @@ const SESSIONS: [(&str, u64, u64); 16] = [
     ("segments", 10, 0),
     ("segments_segment_000002", 10, 0),
     ("segments_segment_000003", 1, 0),
+    ("cancelled", 40_001, 1),
+    ("cancelled_direct", 40_001, 1),
+    ("cancelled_writer", 20_001, 1),
+    ("cancelled_recovered", 20_001, 1),
     ("forks", 80, 0),
     ("forks_direct", 80, 0),
 ];
@@ -76,7 +80,7 @@ fn the_end_of_the_program_stops_a_recording() {
         let program = folder.path().join(format!("at_exit_{link:?}"));
         let source = package("tests/c/at_exit.c");
         compile(compiler, &source, link, &[], &program);
-        for (mode, events) in [("stop", 3), ("late", 3), ("child", 4)] {
+        for (mode, events) in [("stop", 3), ("late", 3), ("cancelled", 3), ("child", 4)] {
             let out = folder.path().join(format!("{mode}_{link:?}"));
             run(Command::new(&program).arg(&out).arg(mode));
             assert_eq!(accepted(&out).events, events, "{mode}");

@@ -88,8 +88,12 @@ fn a_thread_s_stack_may_be_small() {
 fn hooks_change_no_errno_and_act_on_no_cancellation() {
     Program::each("life.c", |program| {
         // The calls in addition to those of early and late.
-        for (way, calls) in [("errno", 1), ("cancel", 20_000)] {
-            let run = program.run(&[way]);
+        for (way, details, calls) in [
+            ("errno", "off", 1),
+            ("cancel", "off", 20_000),
+            ("cancel", "all", 20_000),
+        ] {
+            let run = program.finished(program.command(&[way]).env("ATF_DETAILS", details));
             assert_eq!(run.counted(), calls + 2, "{way}");
             let trace = run.session().accepted();
             assert_eq!(trace.calls().returned, run.counted(), "{way}");
@@ -100,10 +104,16 @@ fn hooks_change_no_errno_and_act_on_no_cancellation() {
 #[test]
 fn a_thread_that_waits_for_room_is_not_cancelled() {
     Program::with("life.c", |program| {
-        let run = program.finished(program.command(&["cancel"]).env("ATF_RING", "256"));
-        let trace = run.session().accepted();
-        assert_eq!(trace.calls().returned, 20_002);
-        assert_eq!(trace.lost(), 0);
+        // With 4 MiB, the second thread's ring is smaller, which that thread reports.
+        for (ring, memory, told) in [("256", "2G", 0), ("65536", "4M", 1)] {
+            let mut command = program.command(&["cancel"]);
+            command.env("ATF_RING", ring).env("ATF_RING_MEMORY", memory);
+            let run = program.finished(&mut command);
+            assert_eq!(run.told().lines().count(), told, "{:?}", run.output);
+            let trace = run.session().accepted();
+            assert_eq!(trace.calls().returned, 20_002);
+            assert_eq!(trace.lost(), 0);
+        }
     });
 }
 
