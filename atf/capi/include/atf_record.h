@@ -32,10 +32,11 @@
  * The program's start and end. A library's constructor may start a recording, and its destructor may
  * stop it, even if the library is loaded by dlopen. On Unix, exit and a return from main stop a
  * recording that is still running, unless at_exit is set; if the program then calls
- * atf_recording_stop, for example in a function passed to atexit, it receives the outcome. abort,
- * exec and _exit lose the contents of the rings, as SIGKILL does. In a function passed to atexit, the
- * main thread's events in atf_recording_record are lost and counted, because the thread-local
- * variables are gone; atf_recorder_record works until the recording stops.
+ * atf_recording_stop, for example in a function passed to atexit, it receives the outcome. If another
+ * thread is stopping the recording, they wait for it, but at most 10 seconds. abort, exec and _exit
+ * lose the contents of the rings, as SIGKILL does. In a function passed to atexit, the main thread's
+ * events in atf_recording_record are lost and counted, because the thread-local variables are gone;
+ * atf_recorder_record works until the recording stops.
  *
  * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's
  * further events are lost and counted, the program continues, and atf_recording_flush and

@@ -52,9 +52,12 @@ fn lock() -> Option<MutexGuard<'static, Running>> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
+    use std::sync::mpsc;
+    use std::time::{Duration, Instant};
+
     use super::*;
     use crate::record::{RecordOptions, Recording};
-    use crate::write::{SessionWriter, WriteOptions};
+    use crate::write::{Fate, Memory, SessionWriter, WriteOptions};
 
     #[test]
     fn a_handler_that_interrupted_a_lock_s_holder_does_not_wait_for_it() {
@@ -70,5 +73,51 @@ mod tests {
         // The caller receives the outcome once.
         assert_eq!(recording.stop().unwrap().segments, 1);
         assert!(recording.stop().is_err());
+    }
+
+    fn recording_in(memory: &Memory) -> Recording {
+        let storage = Arc::new(memory.clone());
+        let session = SessionWriter::create_on(storage, "s", &WriteOptions::default()).unwrap();
+        Recording::start(session, &RecordOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn the_end_of_the_process_waits_for_a_stop_on_another_thread() {
+        let memory = Memory::new();
+        let recording = recording_in(&memory);
+        let (is_held, hold) = mpsc::channel();
+        let (release, held) = mpsc::channel::<()>();
+        memory.decide(move |_, _| {
+            // Later calls find the channels closed.
+            let _ = is_held.send(());
+            let _ = held.recv();
+            Fate::Done
+        });
+        thread::scope(|scope| {
+            scope.spawn(|| recording.stop().unwrap());
+            hold.recv().unwrap();
+            let exit = scope.spawn(|| recording.shared().stop_at_exit());
+            thread::sleep(Duration::from_millis(50));
+            let has_waited = !exit.is_finished();
+            drop((release, hold));
+            exit.join().unwrap();
+            assert!(has_waited && recording.shared().lock().is_stopped);
+        });
+    }
+
+    #[test]
+    fn the_end_of_the_process_does_not_wait_for_a_stop_on_its_own_thread() {
+        let recording = recording_in(&Memory::new());
+        let shared = Arc::clone(recording.shared());
+        let (tell, told) = mpsc::channel();
+        recording.on_update(move |_| {
+            let start = Instant::now();
+            shared.stop_at_exit();
+            tell.send((start.elapsed(), shared.lock().is_stopped))
+                .unwrap();
+        });
+        recording.stop().unwrap();
+        let (waited, is_stopped) = told.recv().unwrap();
+        assert!(waited < Duration::from_secs(5) && !is_stopped);
     }
 }

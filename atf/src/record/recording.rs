@@ -35,8 +35,9 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 /// A library's constructor may start a recording, and its destructor may stop it, even if the
 /// library is loaded by `dlopen`. On Unix, [`exit`](std::process::exit) and a return from `main`
 /// stop a recording that is still running, unless
-/// [`stop_at_exit`](RecordOptions::stop_at_exit) is unset. `abort`, `exec` and `_exit` lose what a
-/// kill would lose.
+/// [`stop_at_exit`](RecordOptions::stop_at_exit) is unset. If another thread is stopping it, they
+/// wait for that thread, but at most 10 seconds. `abort`, `exec` and `_exit` lose what a kill would
+/// lose.
 ///
 /// # Failed writes
 ///

@@ -1,8 +1,10 @@
 //! The state that a recording's threads share.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::losses::{Lane, Losses};
 use super::sleep;
@@ -96,6 +98,7 @@ pub(super) struct State {
     /// Earlier sessions whose last manifest could not be written.
     pub(super) unfinished: Vec<Arc<SessionWriter>>,
     pub(super) is_stopping: bool,
+    pub(super) is_stopped: bool,
     /// The outcome, if the end of the process stopped the recording.
     at_exit: Option<Result<RecordSummary>>,
     /// The first error.
@@ -110,6 +113,14 @@ impl State {
         let has_work = !self.wanted.is_empty() || !self.ended.is_empty();
         !is_asked && has_written && !has_work
     }
+}
+
+/// How long the end of the process waits for a thread that stops the recording.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+thread_local! {
+    /// Whether the calling thread is stopping a recording.
+    static IS_STOPPING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The number of the next recording. Each recording has its own number.
@@ -337,22 +348,33 @@ impl Shared {
     /// Stops the recording: see [`Recording::stop`](super::Recording::stop).
     pub(super) fn stop(&self) -> Result<RecordSummary> {
         self.check_process()?;
+        self.stop_once().unwrap_or_else(|| {
+            let at_exit = self.lock().at_exit.take();
+            at_exit.unwrap_or_else(|| Err(self.stopped()))
+        })
+    }
+
+    /// Stops the recording. Returns `None` if this was already called.
+    fn stop_once(&self) -> Option<Result<RecordSummary>> {
         self.tell_end();
-        let mut state = self.lock();
-        if std::mem::replace(&mut state.is_stopping, true) {
-            return state.at_exit.take().unwrap_or_else(|| Err(self.stopped()));
+        if std::mem::replace(&mut self.lock().is_stopping, true) {
+            return None;
         }
-        drop(state);
         self.changed.notify_all();
+        let outer = IS_STOPPING.replace(true);
         let drain = self.drain().take();
-        if drain.is_some_and(|Joining(join)| !join()) {
-            return Err(Error::internal("the drain does not panic"));
-        }
-        self.finish()
+        let outcome = if drain.is_some_and(|Joining(join)| !join()) {
+            Err(Error::internal("the drain does not panic"))
+        } else {
+            self.finish()
+        };
+        IS_STOPPING.set(outer);
+        self.lock().is_stopped = true;
+        Some(outcome)
     }
 
     /// Stops the recording at the end of the process, and keeps the outcome for a later
-    /// [`stop`](Self::stop).
+    /// [`stop`](Self::stop). If another thread is stopping it, waits for that.
     ///
     /// A signal handler that ends the process may have interrupted a thread that holds a lock. The
     /// recording is not stopped then.
@@ -363,15 +385,30 @@ impl Shared {
         let is_stopping = || self.state.try_lock().ok().map(|state| state.is_stopping);
         let is_free = || self.session.is_free() && self.drain.try_lock().is_ok();
         for _ in 0..ATTEMPTS {
-            match is_stopping() {
-                Some(true) => return,
-                Some(false) if is_free() => {
-                    let outcome = self.stop();
-                    self.lock().at_exit = Some(outcome);
-                    return;
+            let stopped = match is_stopping() {
+                Some(true) => None,
+                Some(false) if is_free() => self.stop_once(),
+                _ => {
+                    sleep(WAITING);
+                    continue;
                 }
-                _ => sleep(WAITING),
+            };
+            match stopped {
+                Some(outcome) => self.lock().at_exit = Some(outcome),
+                None => self.wait_until_stopped(),
             }
+            return;
+        }
+    }
+
+    /// Waits for the thread that stops the recording, unless it is the calling thread, interrupted by
+    /// a signal handler that ends the process. Does not wait forever, because such a handler may have
+    /// interrupted a function whose lock that thread needs, such as `malloc`.
+    fn wait_until_stopped(&self) {
+        let is_stopped = || self.state.try_lock().is_ok_and(|state| state.is_stopped);
+        let start = Instant::now();
+        while !IS_STOPPING.get() && !is_stopped() && start.elapsed() < PATIENCE {
+            sleep(WAITING);
         }
     }
 

@@ -1,4 +1,7 @@
-/* Ends a program without stopping its recording: at_exit OUT stop|lose|late|cancelled|child. */
+/*
+ * Ends a program whose recording is still running or being stopped:
+ * at_exit OUT stop|lose|late|stopping|cancelled|child.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +10,9 @@
 
 #include "atf.h"
 #include "atf_record.h"
+
+/* So many that stopping takes longer than ending the program. */
+#define MANY 400000
 
 static AtfRecording *recording;
 
@@ -18,11 +24,17 @@ static void late(void) {
     if (atf_recording_stop(recording, NULL, 0) != ATF_ERROR_STATE) _exit(5);
 }
 
+static void *stop(void *unused) {
+    if (atf_recording_stop(recording, NULL, 0) != ATF_OK) _exit(6);
+    return unused;
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) return 2;
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     /* Nothing is drained before the end of the program. */
     options.interval_ns = UINT64_C(3600000000000);
+    options.ring_events = MANY;
     if (strcmp(argv[2], "lose") == 0) options.at_exit = ATF_AT_EXIT_LOSE;
     if (strcmp(argv[2], "late") == 0 && atexit(late) != 0) return 2;
     AtfSessionWriter *session;
@@ -30,6 +42,14 @@ int main(int argc, char **argv) {
     if (atf_recording_start(session, &options, &recording) != ATF_OK) return 2;
     for (uint64_t time = 1; time <= 3; ++time) {
         if (atf_recording_record(recording, time, 7, 1, 0, NULL) != ATF_OK) return 2;
+    }
+    if (strcmp(argv[2], "stopping") == 0) {
+        pthread_t thread;
+        for (uint64_t time = 4; time <= MANY; ++time) {
+            if (atf_recording_record(recording, time, 7, 1, 0, NULL) != ATF_OK) return 2;
+        }
+        if (pthread_create(&thread, NULL, stop, NULL) != 0) return 2;
+        while (atf_recording_flush(recording, 0) != ATF_ERROR_STATE) {}
     }
     /* This must not take effect while the recording is stopped. */
     if (strcmp(argv[2], "cancelled") == 0) pthread_cancel(pthread_self());

@@ -80,7 +80,13 @@ fn the_end_of_the_program_stops_a_recording() {
         let program = folder.path().join(format!("at_exit_{link:?}"));
         let source = package("tests/c/at_exit.c");
         compile(compiler, &source, link, &[], &program);
-        for (mode, events) in [("stop", 3), ("late", 3), ("cancelled", 3), ("child", 4)] {
+        for (mode, events) in [
+            ("stop", 3),
+            ("late", 3),
+            ("stopping", 400_000),
+            ("cancelled", 3),
+            ("child", 4),
+        ] {
             let out = folder.path().join(format!("{mode}_{link:?}"));
             run(Command::new(&program).arg(&out).arg(mode));
             assert_eq!(accepted(&out).events, events, "{mode}");
