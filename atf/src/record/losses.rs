@@ -1,6 +1,5 @@
 //! Counts the events and details that a thread lost.
 
-use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::manifest::Loss;
@@ -14,8 +13,6 @@ pub(super) struct Losses {
     is_closed: AtomicBool,
     /// The time after which no events are wanted, so that none are lost.
     wanted_until_ns: AtomicU64,
-    /// The id of the recording process. A forked child has a different id, and no drain.
-    pub(super) process: u32,
 }
 
 /// The losses in one lane.
@@ -35,7 +32,6 @@ impl Losses {
             details: Lane::new(),
             is_closed: AtomicBool::new(false),
             wanted_until_ns: AtomicU64::new(u64::MAX),
-            process: process::id(),
         }
     }
 }

@@ -8,6 +8,7 @@ use rtrb::{Producer, PushError};
 
 use super::losses::Losses;
 use super::{Capacity, MISSED, NO_DETAIL, Overflow, Slot, sleep};
+use crate::sys::Origin;
 use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link};
 
@@ -28,6 +29,8 @@ pub struct Recorder {
     payloads: Producer<u8>,
     losses: Arc<Losses>,
     overflow: Overflow,
+    /// The recording process.
+    origin: Origin,
     /// The number of slots reserved for events without details.
     reserved: usize,
     /// Whether the drain decides which details are recorded, and therefore which are lost.
@@ -84,6 +87,7 @@ impl Recorder {
             payloads,
             losses,
             overflow,
+            origin: Origin::new(),
             reserved,
             is_judged: false,
             last_timestamp: 0,
@@ -300,7 +304,7 @@ impl Recorder {
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
         let mut checks = 0_u32;
         while !has_room(self) {
-            if self.is_abandoned() || std::process::id() != self.losses.process {
+            if self.is_abandoned() || self.origin.is_forked() {
                 return false;
             }
             checks = checks.saturating_add(1);

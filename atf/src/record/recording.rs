@@ -120,6 +120,13 @@ impl Recording {
         &self.shared
     }
 
+    /// Returns whether this process is a forked child of the recording process. A child must not
+    /// wait for any other thread of its parent.
+    #[must_use]
+    pub fn is_forked(&self) -> bool {
+        !self.shared.origin.is_current()
+    }
+
     /// Returns the session, for setting modules, symbols and anchors.
     #[must_use]
     pub fn session(&self) -> &SessionWriter {
@@ -355,7 +362,7 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         // `drop` cannot return an error.
-        if self.stop().is_err() && self.shared.check_process().is_err() {
+        if self.stop().is_err() && self.is_forked() {
             // The drain's thread does not exist in this process, so it can be neither joined nor
             // detached.
             std::mem::forget(self.shared.drain().take());

@@ -162,17 +162,17 @@ impl Shared {
     /// Keeps the first error for the caller that stops the recording. Does nothing in a forked
     /// child, which cannot stop the recording and may find the lock held forever.
     pub(super) fn fail(&self, error: Error) {
-        if self.check_process().is_err() {
+        if !self.origin.is_current() {
             return;
         }
         self.lock().error.get_or_insert(error);
     }
 
     pub(super) fn check_process(&self) -> Result<()> {
-        let owner = self.unregistered.process;
-        if std::process::id() == owner {
+        if self.origin.is_current() {
             return Ok(());
         }
+        let owner = self.origin.process();
         let error = Error::new(ErrorKind::Forked { owner });
         Err(error.with_path(Some(self.session.path())))
     }
@@ -222,7 +222,7 @@ impl Shared {
     /// Makes the drain's thread finalize a thread without a ring when that thread ends.
     pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
         // In a forked child, the thread still runs in the parent.
-        if self.check_process().is_ok() {
+        if self.origin.is_current() {
             let mut state = self.lock();
             state.direct.retain(|other| !Arc::ptr_eq(other, direct));
             state.ended.push(Arc::clone(direct));
@@ -379,7 +379,7 @@ impl Shared {
     /// A signal handler that ends the process may have interrupted a thread that holds a lock. The
     /// recording is not stopped then.
     pub(super) fn stop_at_exit(&self) {
-        if self.check_process().is_err() {
+        if !self.origin.is_current() {
             return;
         }
         let is_stopping = || self.state.try_lock().ok().map(|state| state.is_stopping);

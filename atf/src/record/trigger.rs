@@ -1,12 +1,12 @@
 //! Triggers that any thread and any signal handler may fire.
 
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::sleep;
 use crate::clock::now_ns;
+use crate::sys::Origin;
 
 /// The interval at which a waiting thread checks whether its triggers were served.
 const LOOKING: Duration = Duration::from_millis(1);
@@ -41,8 +41,8 @@ pub(super) struct Triggers {
     is_ending: AtomicBool,
     /// The thread whose events to write first, or [`NO_THREAD`].
     first_thread: AtomicU64,
-    /// The id of the recording process.
-    process: u32,
+    /// The recording process.
+    origin: Origin,
 }
 
 /// How long a call may take to read the clock. After that, the call is assumed to be abandoned, for
@@ -118,7 +118,7 @@ impl Trigger {
         let fired = self.0.fired.load(Ordering::Acquire);
         let start = Instant::now();
         while self.0.served.load(Ordering::Acquire) < fired {
-            if start.elapsed() >= deadline || process::id() != self.0.process {
+            if start.elapsed() >= deadline || self.0.origin.is_forked() {
                 return false;
             }
             sleep(LOOKING);
@@ -154,7 +154,7 @@ impl Triggers {
             served: AtomicU64::new(0),
             is_ending: AtomicBool::new(false),
             first_thread: AtomicU64::new(NO_THREAD),
-            process: process::id(),
+            origin: Origin::new(),
         }
     }
 

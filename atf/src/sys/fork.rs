@@ -1,17 +1,16 @@
 //! Recognizes forked children.
 
 use std::process;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use memmap2::MmapRaw;
-
-/// A process, which its forked children can distinguish from themselves at the cost of a load.
-#[derive(Debug)]
+/// A process, which its forked children can distinguish from themselves. A child's process id may
+/// be that of its parent, in another namespace.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin {
     process: u32,
-    /// A page that starts with a 1, and that the system fills with zeros in a child. `None` if the
-    /// system cannot do this.
-    page: Option<MmapRaw>,
+    /// The process's number on its page; `None` if there is no page.
+    number: Option<u64>,
 }
 
 impl Origin {
@@ -19,37 +18,79 @@ impl Origin {
     pub(crate) fn new() -> Self {
         Self {
             process: process::id(),
-            page: page(),
+            number: page().map(number),
         }
     }
 
-    /// Returns whether this is a child of the process.
+    /// Returns the process's id.
+    pub(crate) fn process(self) -> u32 {
+        self.process
+    }
+
+    /// Returns whether the calling process is a forked child of this one, at the cost of two loads.
     #[inline]
-    pub(crate) fn is_forked(&self) -> bool {
-        match &self.page {
-            Some(page) => {
-                // SAFETY: the pointer refers to the page's first byte. The page is mapped as long as
-                // `self`, and after `page`, all access to it is atomic.
-                let byte = unsafe { &*page.as_ptr().cast::<AtomicU8>() };
-                byte.load(Ordering::Relaxed) == 0
-            }
-            None => process::id() != self.process,
+    pub(crate) fn is_forked(self) -> bool {
+        match (self.number, known_page()) {
+            (Some(number), Some(page)) => page.load(Ordering::Relaxed) != number,
+            _ => process::id() != self.process,
         }
+    }
+
+    /// Returns whether the calling process is this one. Unlike [`is_forked`](Self::is_forked), also
+    /// recognizes a child that shares its parent's memory, as after `vfork`.
+    pub(crate) fn is_current(self) -> bool {
+        !self.is_forked() && process::id() == self.process
+    }
+
+    /// Returns a parent of the calling process.
+    #[cfg(test)]
+    pub(crate) fn parent(process: u32) -> Self {
+        let number = page().map(|_| 0);
+        Self { process, number }
+    }
+}
+
+/// A page that contains the process's number, and that the system fills with zeros in a child. Null
+/// before its first use, and if the system cannot do this.
+static PAGE: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
+
+fn known_page() -> Option<&'static AtomicU64> {
+    // SAFETY: null, or a page that is never unmapped and only accessed atomically.
+    unsafe { PAGE.load(Ordering::Acquire).as_ref() }
+}
+
+/// Returns the process's number, and gives it one if it has none.
+fn number(page: &AtomicU64) -> u64 {
+    /// The next number. A child has a copy, so its number is greater than those of its ancestors.
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let (new, order) = (NEXT.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+    match page.compare_exchange(0, new, order, order) {
+        Ok(_) => new,
+        Err(number) => number,
     }
 }
 
 #[cfg(all(target_os = "linux", not(miri)))]
-fn page() -> Option<MmapRaw> {
-    let mut page = memmap2::MmapMut::map_anon(1).ok()?;
-    let (start, size) = (page.as_mut_ptr().cast(), page.len());
-    // SAFETY: the range is the mapping, and the advice changes it only in children. Kernels before
-    // 4.14 refuse it.
-    let status = unsafe { libc::madvise(start, size, libc::MADV_WIPEONFORK) };
-    *page.first_mut()? = 1;
-    (status == 0).then(|| page.into())
+fn page() -> Option<&'static AtomicU64> {
+    if known_page().is_none() {
+        let mut page = memmap2::MmapMut::map_anon(size_of::<AtomicU64>()).ok()?;
+        let (start, size) = (page.as_mut_ptr(), page.len());
+        // SAFETY: the range is the mapping, and the advice changes it only in children. Kernels
+        // before 4.14 refuse it.
+        if unsafe { libc::madvise(start.cast(), size, libc::MADV_WIPEONFORK) } != 0 {
+            return None;
+        }
+        let (null, order) = (ptr::null_mut(), Ordering::AcqRel);
+        // Another thread may have been faster.
+        let is_first = PAGE.compare_exchange(null, start.cast(), order, Ordering::Acquire);
+        if is_first.is_ok() {
+            std::mem::forget(page);
+        }
+    }
+    known_page()
 }
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
-fn page() -> Option<MmapRaw> {
+fn page() -> Option<&'static AtomicU64> {
     None
 }

@@ -20,14 +20,13 @@
 //! every linked detail exists.
 
 use std::path::{Path, PathBuf};
-use std::process;
 
 use super::buffer::Buffer;
 use super::{Storage, WriteOptions, at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::RING_FILE;
 use crate::ring::MOST_CAPACITY;
-use crate::sys::JournalArea;
+use crate::sys::{JournalArea, Origin};
 use crate::wire::{HEADER_SIZE, RingHeader};
 
 /// The journal of a thread's writer: its `ring.atf`.
@@ -36,7 +35,7 @@ pub(super) struct Journal {
     path: PathBuf,
     /// The process that created the file. A forked child also has the mapping, and would write into
     /// its parent's journal.
-    pub(super) owner: u32,
+    pub(super) owner: Origin,
     /// The detail area, until the detail file takes it over.
     detail: Option<JournalArea>,
 }
@@ -82,7 +81,7 @@ impl Journal {
             Ok((index, detail)) => {
                 let journal = Self {
                     path,
-                    owner: process::id(),
+                    owner: Origin::new(),
                     detail: Some(detail),
                 };
                 Ok((Buffer::Journal(index), journal))
@@ -104,10 +103,11 @@ impl Journal {
 
     /// Returns an error in a forked child, because the journal belongs to its parent.
     pub(super) fn check_owner(&self) -> Result<()> {
-        if process::id() == self.owner {
+        if self.owner.is_current() {
             return Ok(());
         }
-        let error = Error::new(ErrorKind::Forked { owner: self.owner });
+        let owner = self.owner.process();
+        let error = Error::new(ErrorKind::Forked { owner });
         Err(error.with_path(Some(&self.path)))
     }
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::env;
 use std::path::Path;
-use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,9 +24,6 @@ static LAYERS: AtomicU64 = AtomicU64::new(0);
 pub(crate) struct Shared {
     /// This layer's number, which no other layer has.
     pub(crate) number: u64,
-    /// The recording process. A forked child must take no lock, because another thread of its
-    /// parent may have held it, and would then never release it in the child.
-    process: u32,
     recording: Recording,
     /// Counts the lost events that no thread's recorder counts.
     uncounted: LossCounter,
@@ -53,7 +49,6 @@ impl Shared {
         let recording = Recording::start(session, options)?;
         Ok(Self {
             number: LAYERS.fetch_add(1, Ordering::Relaxed),
-            process: process::id(),
             uncounted: recording.loss_counter(),
             recording,
             lost: AtomicU64::new(0),
@@ -67,8 +62,10 @@ impl Shared {
         self.recording.session().path()
     }
 
+    /// Returns whether this process is a forked child. It must take no lock, because another thread
+    /// of its parent may have held it, and would then never release it in the child.
     fn is_forked(&self) -> bool {
-        process::id() != self.process
+        self.recording.is_forked()
     }
 
     /// Returns the id of a callsite's function, and registers the function's name on the first

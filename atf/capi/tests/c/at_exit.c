@@ -1,6 +1,6 @@
 /*
  * Ends a program whose recording is still running or being stopped:
- * at_exit OUT stop|lose|late|stopping|cancelled|child.
+ * at_exit OUT stop|lose|late|stopping|cancelled|child|namesake.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "atf.h"
 #include "atf_record.h"
+#include "namesake.h"
 
 /* So many that stopping takes longer than ending the program. */
 #define MANY 400000
@@ -31,6 +32,8 @@ static void *stop(void *unused) {
 
 int main(int argc, char **argv) {
     if (argc != 3) return 2;
+    int is_namesake = strcmp(argv[2], "namesake") == 0;
+    if (is_namesake) pretend_id();
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     /* Nothing is drained before the end of the program. */
     options.interval_ns = UINT64_C(3600000000000);
@@ -53,7 +56,7 @@ int main(int argc, char **argv) {
     }
     /* This must not take effect while the recording is stopped. */
     if (strcmp(argv[2], "cancelled") == 0) pthread_cancel(pthread_self());
-    if (strcmp(argv[2], "child") == 0) {
+    if (is_namesake || strcmp(argv[2], "child") == 0) {
         pid_t child = fork();
         if (child == 0) exit(0); /* Must change nothing, and must not wait. */
         int status = 0;

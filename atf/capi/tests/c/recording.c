@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "atf_record.h"
+#include "namesake.h"
 
 #define THREADS 4
 #define EVENTS 6000u
@@ -631,7 +632,8 @@ static void interrupt(void) {
         }
     }
     setitimer(ITIMER_REAL, &never, NULL);
-    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+    /* A later alarm ends this program. */
+    signal(SIGALRM, SIG_DFL);
     SAYS(ATF_OK, atf_recorder_close(recorder));
     AtfRecordSummary summary = stop(recording, session);
     TRUE(other == 0 && lost > 0 && recorded + lost == 2 * signals);
@@ -717,8 +719,7 @@ static void cancellation(void) {
 
 /* ---- Forks ---- */
 
-static void forks(int survive_kill) {
-    const char *name = survive_kill ? "forks_direct" : "forks";
+static void forks(const char *name, int survive_kill) {
     AtfSessionWriter *session = session_in(name, survive_kill);
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
     options.overflow = ATF_OVERFLOW_BLOCK;
@@ -789,9 +790,12 @@ int main(int argc, char **argv) {
     interrupt();
     cancellation();
     if (argc == 2) {
-        forks(0);
-        forks(1);
+        forks("forks", 0);
+        forks("forks_direct", 1);
         last_trigger();
+        pretend_id();
+        forks("namesakes", 0);
+        forks("namesakes_direct", 1);
     }
     printf("%d wrong\n", wrong);
     return wrong != 0;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::support::{Link, accepted, compile, package, present, run};
 
 /// The sessions that `recording.c` records, with their events and details.
-const SESSIONS: [(&str, u64, u64); 20] = [
+const SESSIONS: [(&str, u64, u64); 22] = [
     ("rings", 24_000, 8_000),
     ("direct", 24_000, 8_000),
     ("drop_detail", 4, 1),
@@ -30,6 +30,8 @@ const SESSIONS: [(&str, u64, u64); 20] = [
     ("cancelled_recovered", 20_001, 1),
     ("forks", 80, 0),
     ("forks_direct", 80, 0),
+    ("namesakes", 80, 0),
+    ("namesakes_direct", 80, 0),
 ];
 
 fn program(folder: &Path, compiler: &str, link: Link, more: &[&str]) -> Command {
@@ -86,6 +88,7 @@ fn the_end_of_the_program_stops_a_recording() {
             ("stopping", 400_000),
             ("cancelled", 3),
             ("child", 4),
+            ("namesake", 4),
         ] {
             let out = folder.path().join(format!("{mode}_{link:?}"));
             run(Command::new(&program).arg(&out).arg(mode));

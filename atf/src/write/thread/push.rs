@@ -198,11 +198,11 @@ impl ThreadWriter {
         self.set_room();
     }
 
-    /// Pretends that another process owns the journal.
+    /// Pretends that a parent of this process owns the journal.
     #[cfg(test)]
     pub(in crate::write) fn pretend_owner(&mut self, owner: u32) {
         if let Some(journal) = &mut self.journal {
-            journal.owner = owner;
+            journal.owner = crate::sys::Origin::parent(owner);
         }
     }
 
