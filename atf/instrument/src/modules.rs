@@ -1,6 +1,7 @@
 //! Finds the module that a function belongs to.
 
 use std::ffi::{c_int, c_void};
+use std::iter;
 use std::mem;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
@@ -28,6 +29,23 @@ pub(crate) struct Range {
     functions: Option<Functions>,
     /// How many modules had been unloaded when this one was looked up.
     unloaded: u32,
+}
+
+/// A range in a [`Level`].
+#[derive(Debug)]
+struct Listed {
+    range: Range,
+    /// How many modules had been unloaded when this one was last looked up, instead of the number
+    /// in `range`.
+    unloaded: AtomicU32,
+}
+
+/// Some of the ranges that all threads share, ordered by address.
+#[derive(Debug)]
+struct Level {
+    ranges: Vec<Listed>,
+    /// The next level, which is larger.
+    next: Option<&'static Level>,
 }
 
 impl Range {
@@ -61,33 +79,53 @@ impl Range {
     }
 }
 
+impl Listed {
+    fn new(range: Range, unloaded: u32) -> Self {
+        let unloaded = AtomicU32::new(unloaded);
+        Self { range, unloaded }
+    }
+
+    fn unloaded(&self) -> u32 {
+        self.unloaded.load(Ordering::Acquire)
+    }
+}
+
+impl Level {
+    /// Returns the range of a function. Ranges of unloaded modules may contain it too.
+    fn find(&self, function: usize, unloaded: u32) -> Option<Range> {
+        let next = self
+            .ranges
+            .partition_point(|listed| listed.range.start <= function);
+        let mut before = self.ranges.get(..next)?.iter().rev();
+        let is_found =
+            |listed: &&Listed| function < listed.range.end && listed.unloaded() == unloaded;
+        before.find(is_found).map(|listed| Range {
+            unloaded,
+            ..listed.range
+        })
+    }
+}
+
 /// How many times `dlclose` was called.
 static UNLOADED: AtomicU32 = AtomicU32::new(0);
 
 /// The modules of the process.
 pub(crate) struct Modules {
-    /// The code of modules whose functions have been called, ordered by address. The vector is only
-    /// ever replaced as a whole and never freed, because threads search it without a lock.
-    ranges: AtomicPtr<Vec<Range>>,
+    /// The code of modules whose functions have been called, including unloaded ones. Levels are
+    /// never freed, because threads search them without a lock. A new module's level replaces all
+    /// that are not larger, so each range is copied only a few times, and there are few levels.
+    levels: AtomicPtr<Level>,
     /// Modules whose functions have been called, including unloaded ones, in id order.
-    known: Mutex<Vec<Known>>,
+    known: Mutex<Vec<Loaded>>,
     /// Modules whose symbols were read when the recording started, and whose functions have not
     /// been called.
     read: Mutex<Vec<(Loaded, Found)>>,
 }
 
-/// A module with an id.
-#[derive(Debug)]
-struct Known {
-    loaded: Loaded,
-    /// `None` if the module is not recorded.
-    functions: Option<Functions>,
-}
-
 impl Modules {
     pub(crate) fn new() -> Self {
         Self {
-            ranges: AtomicPtr::new(ptr::null_mut()),
+            levels: AtomicPtr::new(ptr::null_mut()),
             known: Mutex::default(),
             read: Mutex::default(),
         }
@@ -122,10 +160,8 @@ impl Modules {
     ) -> Range {
         let unloaded = UNLOADED.load(Ordering::Acquire);
         let search = || {
-            let ranges = self.ranges();
-            let next = ranges.partition_point(|range| range.start <= function);
-            let range = ranges.get(next.checked_sub(1)?)?;
-            (function < range.end && range.unloaded == unloaded).then_some(*range)
+            let mut levels = self.levels();
+            levels.find_map(|level| level.find(function, unloaded))
         };
         search().unwrap_or_else(|| {
             self.add_module(function, unloaded, settings, recording);
@@ -139,10 +175,10 @@ impl Modules {
         })
     }
 
-    fn ranges(&self) -> &[Range] {
+    fn levels(&self) -> impl Iterator<Item = &'static Level> {
         // SAFETY: null, or a leaked box.
-        let ranges = unsafe { self.ranges.load(Ordering::Acquire).as_ref() };
-        ranges.map_or(&[], Vec::as_slice)
+        let first = unsafe { self.levels.load(Ordering::Acquire).as_ref() };
+        iter::successors(first, |level| level.next)
     }
 
     /// Asks the loader for a function's module. Gives a new module an id and adds it to the
@@ -158,51 +194,56 @@ impl Modules {
             return;
         };
         let mut known = lock(&self.known);
-        let place = known.iter().position(|known| known.loaded == module);
-        let module_id = module_id(place.unwrap_or(known.len()));
-        let functions = match place.and_then(|place| known.get(place)) {
-            Some(known) => known.functions,
-            None => {
-                let mut read = lock(&self.read);
-                let place = read.iter().position(|(read, _)| *read == module);
-                let found = place.map(|place| read.swap_remove(place).1);
-                drop(read);
-                let read = || functions::of(&module.path, &module.build_id, settings);
-                found.unwrap_or_else(read).told()
+        if let Some(place) = known.iter().position(|known| *known == module) {
+            let module_id = module_id(place);
+            let ranges = self.levels().flat_map(|level| &level.ranges);
+            for listed in ranges.filter(|listed| listed.range.module_id == module_id) {
+                listed.unloaded.store(unloaded, Ordering::Release);
             }
-        };
-        let mut ranges = self.ranges().to_vec();
-        ranges.retain(|range| range.unloaded == unloaded && range.module_id != module_id);
-        ranges.extend(module.code.iter().map(|(start, end)| Range {
+            return;
+        }
+        let mut read = lock(&self.read);
+        let place = read.iter().position(|(read, _)| *read == module);
+        let found = place.map(|place| read.swap_remove(place).1);
+        drop(read);
+        let read = || functions::of(&module.path, &module.build_id, settings);
+        let functions = found.unwrap_or_else(read).told();
+        let module_id = module_id(known.len());
+        let ranges = module.code.iter().map(|(start, end)| Range {
             start: *start,
             end: *end,
             base: module.base,
             module_id,
             functions,
             unloaded,
-        }));
-        ranges.sort_by_key(|range| range.start);
-        self.ranges
-            .store(Box::into_raw(Box::new(ranges)), Ordering::Release);
-        if place.is_none() {
-            known.push(Known {
-                loaded: module,
-                functions,
-            });
-            let modules = known.iter().enumerate().map(described).collect();
-            if let Some(recording) = &*lock(recording) {
-                recording.session().set_modules(modules);
-                // Write the manifest right away, because functions cannot be identified without the
-                // modules. Any error is reported at the end.
-                let _ = recording.write_manifest();
-            }
+        });
+        self.add(ranges.map(|range| Listed::new(range, unloaded)).collect());
+        known.push(module);
+        let modules = known.iter().enumerate().map(described).collect();
+        if let Some(recording) = &*lock(recording) {
+            recording.session().set_modules(modules);
+            // Write the manifest right away, because functions cannot be identified without the
+            // modules. Any error is reported at the end.
+            let _ = recording.write_manifest();
         }
+    }
+
+    /// Adds a module's ranges. The caller holds the lock of the known modules.
+    fn add(&self, mut ranges: Vec<Listed>) {
+        let mut next = self.levels().next();
+        while let Some(level) = next.filter(|level| level.ranges.len() <= ranges.len()) {
+            let copies = level.ranges.iter();
+            ranges.extend(copies.map(|listed| Listed::new(listed.range, listed.unloaded())));
+            next = level.next;
+        }
+        ranges.sort_by_key(|listed| (listed.range.start, listed.range.module_id));
+        let level = Box::into_raw(Box::new(Level { ranges, next }));
+        self.levels.store(level, Ordering::Release);
     }
 }
 
 /// Describes a module for the manifest.
-fn described((place, known): (usize, &Known)) -> Module {
-    let loaded = &known.loaded;
+fn described((place, loaded): (usize, &Loaded)) -> Module {
     let module = Module::new(module_id(place))
         .path(loaded.path.to_string_lossy())
         .base_address(loaded.base as u64)

@@ -108,6 +108,18 @@ fn a_module_at_the_address_of_another_one_is_a_module_of_its_own() {
     });
 }
 
+#[test]
+fn modules_that_are_loaded_again_and_again_take_no_more_memory() {
+    Program::with("life.c", |program| {
+        let plugins = ["first.so", "second.so"].map(|name| plugin(program, "plugin.c", name));
+        let run = program.run(&["reload", &plugins[0], &plugins[1]]);
+        assert!(run.output.status.success(), "{:?}", run.output);
+        let trace = run.session().accepted();
+        assert_eq!(trace.calls().returned, run.counted());
+        assert_eq!(trace.reader.manifest().unwrap().modules.len(), 3);
+    });
+}
+
 /// Needs the C library's indirect functions.
 #[test]
 #[cfg(target_env = "gnu")]

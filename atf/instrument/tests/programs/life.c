@@ -162,8 +162,8 @@ static PLAIN void exit_by_signal(void) {
     for (;;) tree(8);
 }
 
-static PLAIN void plugins(const char *first, const char *second) {
-    for (int round = 0; round < 2; round++) {
+static PLAIN void plugins(const char *first, const char *second, int rounds) {
+    for (int round = 0; round < rounds; round++) {
         const char *paths[] = {first, second};
         for (int n = 0; n < 2; n++) {
             void *plugin = dlopen(paths[n], RTLD_NOW);
@@ -175,6 +175,27 @@ static PLAIN void plugins(const char *first, const char *second) {
             calls++;
             dlclose(plugin);
         }
+    }
+}
+
+// Returns the size of this process's own memory in KiB.
+static PLAIN long memory(void) {
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%*d %*d %*d %*d %*d %ld", &pages) != 1) exit(9);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) >> 10);
+}
+
+// Loads and unloads two libraries many times. Nothing may accumulate.
+static PLAIN void reload(const char *first, const char *second) {
+    plugins(first, second, 100);
+    long before = memory();
+    plugins(first, second, 4000);
+    long more = memory() - before;
+    if (more > 256) {
+        fprintf(stderr, "%ld KiB more\n", more);
+        exit(9);
     }
 }
 
@@ -309,7 +330,8 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "jumps")) jumps();
     if (!strcmp(mode, "signals")) signals();
     if (!strcmp(mode, "exit-by-signal")) exit_by_signal();
-    if (!strcmp(mode, "plugins")) plugins(argv[2], argv[3]);
+    if (!strcmp(mode, "plugins")) plugins(argv[2], argv[3], 2);
+    if (!strcmp(mode, "reload")) reload(argv[2], argv[3]);
     if (!strcmp(mode, "forever")) until_killed(argv[2]);
     if (!strcmp(mode, "close")) close_all(argv[2]);
     if (!strcmp(mode, "small")) small_stack();
