@@ -59,7 +59,7 @@ case $(uname -s) in
         strip=
         [ "$profile" != release ] || strip=-Wl,--strip-debug # the standard library's
         # shellcheck disable=SC2086 # $libs has several words, $strip one or none.
-        "${CC:-cc}" -shared -o "$lib/$shared" -Wl,-soname,"$shared" -Wl,-z,relro,-z,now \
+        "${CC:-cc}" -shared -o "$lib/$shared" -Wl,-soname,"$shared" -Wl,-z,relro,-z,now,-z,nodelete \
             -Wl,--version-script,"$target/libatf.map" -Wl,--gc-sections \
             -Wl,--whole-archive "$target/libatf_capi.a" -Wl,--no-whole-archive $libs $strip
         link=libatf.so

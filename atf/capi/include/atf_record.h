@@ -36,7 +36,9 @@
  * thread is stopping the recording, they wait for it, but at most 10 seconds. abort, exec and _exit
  * lose the contents of the rings, as SIGKILL does. In a function passed to atexit, the main thread's
  * events in atf_recording_record are lost and counted, because the thread-local variables are gone;
- * atf_recorder_record works until the recording stops.
+ * atf_recorder_record works until the recording stops. While a recording with ATF_AT_EXIT_LOSE runs,
+ * do not unload a library that is linked with libatf statically: the drain runs its code. The shared
+ * library is never unloaded, except on macOS.
  *
  * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's
  * further events are lost and counted, the program continues, and atf_recording_flush and

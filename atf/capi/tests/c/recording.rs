@@ -6,7 +6,7 @@ use std::process::Command;
 use atf_samples::tools::has;
 use tempfile::TempDir;
 
-use crate::support::{Link, accepted, compile, package, present, run};
+use crate::support::{Link, accepted, compile, libraries, package, present, run};
 
 /// The sessions that `recording.c` records, with their events and details.
 const SESSIONS: [(&str, u64, u64); 22] = [
@@ -116,6 +116,21 @@ fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
     let said = run(Command::new(host).arg(plugin).arg(&out));
     assert_eq!(said, "3 events\n");
     assert_eq!(accepted(&out).events, 3);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_shared_library_is_not_unloaded_while_it_records() {
+    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+        return;
+    };
+    let folder = TempDir::new().unwrap();
+    let [program, out] = ["unload", "out"].map(|name| folder.path().join(name));
+    let source = package("tests/c/unload.c");
+    compile(compiler, &source, Link::Static, &[], &program);
+    let library = libraries().join("libatf_capi.so");
+    run(Command::new(program).arg(library).arg(&out));
+    assert_eq!(accepted(&out).events, 2);
 }
 
 #[test]

@@ -45,6 +45,14 @@ fn the_functions_have_a_version(prefix: &Path) {
     assert_eq!(exported, declared);
 }
 
+/// Asserts that `dlclose` does not unload the shared library.
+#[track_caller]
+fn the_library_is_not_unloaded(prefix: &Path) {
+    let mut command = Command::new("readelf");
+    command.arg("--dynamic").arg(prefix.join("lib/libatf.so"));
+    assert!(run(&mut command).contains("NODELETE"));
+}
+
 #[test]
 fn pkg_config_and_cmake_find_the_installed_library() {
     if !has("gcc") || !cfg!(target_os = "linux") {
@@ -54,6 +62,7 @@ fn pkg_config_and_cmake_find_the_installed_library() {
     let prefix = folder.path().join("prefix");
     install(&prefix);
     the_functions_have_a_version(&prefix);
+    the_library_is_not_unloaded(&prefix);
     let source = package("examples/tracer.c");
 
     if has("pkg-config") {
