@@ -15,7 +15,10 @@
  *
  * Errors. A function that can fail returns AtfStatus, or a value described in its comment.
  * atf_last_error_* describe the most recent failure on the calling thread. No function ends the
- * program: a bug in the library is reported as ATF_ERROR_PANIC.
+ * program: a bug in the library is reported as ATF_ERROR_PANIC. There is one exception: if the system
+ * has no memory even for a few bytes, such as those of a path or an error's message, Rust's runtime
+ * or the C library ends the program. If a large buffer or a ring does not fit, that is an error, and
+ * calls that need no more memory, such as those that write an event without a detail, continue.
  *
  * Handles. Functions that create a handle set it to NULL on failure. Each handle is freed by its
  * own close function, which accepts NULL; for NULL, every other function returns
@@ -374,9 +377,9 @@ typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
  * Sets the program-wide warning callback, called when one of S3's functions fails and when reserved
  * details are lost; NULL for none. The callback runs on the failing thread, at the end of the
  * failing call, with no lock held and the thread's cancellation disabled. It may call any function,
- * but must not close the writer whose call failed. It must not throw or longjmp. For each writer only the first failure of each status
- * is reported; atf_writer_finalize or atf_writer_close reports how many more failures there were,
- * across all statuses.
+ * but must not close the writer whose call failed. It must not throw or longjmp. For each writer only
+ * the first failure of each status is reported; atf_writer_finalize or atf_writer_close reports how
+ * many more failures there were, across all statuses.
  */
 void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 

@@ -6,7 +6,8 @@
 //! # Guarantees of every function
 //!
 //! - No panic escapes: [`boundary`] catches all panics. A panic spoils the handle in use: later
-//!   calls with the handle fail, and closing it frees it.
+//!   calls with the handle fail, and closing it frees it. If there is no memory even for a few bytes,
+//!   Rust's runtime aborts instead of panicking.
 //! - The calling thread is not cancelled (`pthread_cancel`) in the middle of a call.
 //! - A null pointer, a handle of another kind or a closed handle results in an error code, as far
 //!   as it can be detected: see [`handle`].

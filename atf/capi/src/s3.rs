@@ -3,7 +3,7 @@
 //! If a function cannot return an error, the writer keeps the error
 //! ([`atf_writer_error`](crate::writer::atf_writer_error)), the thread keeps it
 //! ([`atf_last_error_status`](crate::last_error::atf_last_error_status)), and a warning reports it
-//! ([`warning`]). None of these functions ends the traced program.
+//! ([`warning`]). None of these functions ends the traced program, except as `atf.h` states.
 
 use std::ffi::c_char;
 use std::mem::offset_of;
