@@ -17,13 +17,17 @@ use atf_spec::yaml::{FileId, Place, Tree, decode};
 
 use support::{base, faults};
 
+/// The time limit for one file: far more than a busy machine needs, and far less than code takes
+/// whose time grows faster than the file.
+const MOST: Duration = Duration::from_secs(300);
+
 /// Returns the compiler's output for the base with this text as its `constants.yaml`.
 fn said_of(text: &[u8]) -> String {
     let folder = base();
     fs::write(folder.path().join("constants.yaml"), text).expect("a temporary file");
     let start = Instant::now();
     let said = faults(folder.path());
-    assert!(start.elapsed() < Duration::from_secs(20), "too slow");
+    assert!(start.elapsed() < MOST, "too slow");
     said
 }
 
@@ -99,11 +103,11 @@ fn a_very_long_line_is_shown_in_part() {
 /// The time must be linear in the number of faults, not quadratic.
 #[test]
 fn very_many_faults_are_reported_in_time() {
-    let keys: String = (0..20_000).map(|key| format!("k{key}: 1\n")).collect();
+    let keys: String = (0..100_000).map(|key| format!("k{key}: 1\n")).collect();
     let start = Instant::now();
     let faults = form_faults("constants.yaml", keys.as_bytes());
-    assert_eq!(faults.len(), 20_001);
-    assert!(start.elapsed() < Duration::from_secs(20), "too slow");
+    assert_eq!(faults.len(), 100_001);
+    assert!(start.elapsed() < MOST, "too slow");
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn replace_by_fifo(path: &Path) {
 fn in_time(run: impl FnOnce() -> Report + Send + 'static) -> Report {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(run()));
-    let report = receiver.recv_timeout(Duration::from_secs(20));
+    let report = receiver.recv_timeout(Duration::from_secs(60));
     report.expect("the rewrite blocks or failed")
 }
 

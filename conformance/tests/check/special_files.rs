@@ -53,7 +53,7 @@ fn a_fifo_in_a_session_does_not_hide_other_files() {
         make_fifo(&folder.path().join(file));
         let mut command = command();
         command.current_dir(folder.path()).arg(".");
-        let output = command.timeout(Duration::from_secs(20)).output().unwrap();
+        let output = command.timeout(Duration::from_secs(60)).output().unwrap();
         let (status, text, _) = texts(&output);
         assert_eq!(status, 2, "{file}: {text}");
         assert!(text.contains(&format!(

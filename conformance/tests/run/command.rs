@@ -102,9 +102,8 @@ fn a_run_that_grades_nothing_is_no_success() {
     // The implementation has no validator.
     let kit = env!("CARGO_BIN_EXE_atf-conformance");
     bench.reader("reads", &format!("{kit} testee read \"$1\""));
-    let mut command = Command::new(kit);
-    command.arg("run").arg(bench.path().join("reads.toml"));
-    let (code, out, error) = texts(command.args(["--role", "validate"]));
+    let mut command = run(&["--role", "validate"]);
+    let (code, out, error) = texts(command.arg(bench.path().join("reads.toml")));
     assert_eq!(code, Some(2), "{out}{error}");
     assert!(out.contains("Nothing was graded"), "{out}");
 }
@@ -145,17 +144,18 @@ fn a_time_limit_applies_to_each_process() {
     let mut command = Command::new(kit);
     let arguments = [
         "--case",
-        "v1/ihdr-002-*",
+        "v1/ihdr-002-ati1",
         "--time-limit",
-        "2",
+        "10",
         "--report",
         "tap",
     ];
-    let start = std::time::Instant::now();
     let (code, out, _) = texts(command.arg("run").arg(path).args(arguments));
     assert_eq!(code, Some(1), "{out}");
-    assert!(out.contains("still running after 2.0 s"), "{out}");
-    assert!(start.elapsed().as_secs() < 60);
+    let told = out.split_once("still running after ").expect(&out).1;
+    let (told, _) = told.split_once(" s").unwrap();
+    let told: f64 = told.parse().unwrap();
+    assert!((10.0..1000.0).contains(&told), "{out}");
 }
 
 #[test]

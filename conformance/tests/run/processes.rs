@@ -167,7 +167,8 @@ fn folders_nested_deeper_than_the_limit_on_open_files_are_removed() {
     let bench = Bench::new();
     let rude = "i=0; while [ $i -lt 300 ]; do mkdir d && cd -P d && i=$((i + 1)); done";
     bench.reader("nests", &after_the_smoke_test(rude));
-    let run = "ulimit -n 200; exec \"$@\" run nests.toml --case 'v1/ihdr-002-*' --report tap";
+    let run = "ulimit -n 200; exec \"$@\" run nests.toml --case 'v1/ihdr-002-*' --report tap \
+               --time-limit 60";
     let output = Command::new("sh")
         .args(["-c", run, "sh", KIT])
         .current_dir(bench.path())
@@ -317,7 +318,7 @@ fn killing_the_warden_and_its_keeper_leaves_nothing() {
     bench.reader("rude", &after_the_smoke_test(&rude));
     let output = Command::new(KIT)
         .args(["run", "rude.toml", "--case", "v1/ihdr-002-*"])
-        .args(["--report", "tap"])
+        .args(["--report", "tap", "--time-limit", "60"])
         .current_dir(bench.path())
         .env("TMPDIR", &bench.cases)
         .output()
@@ -421,11 +422,12 @@ fn a_warden_has_no_children_after_its_answer() {
     let mut answer = String::new();
     let mut output = BufReader::new(warden.stdout.take().unwrap());
     output.read_line(&mut answer).unwrap();
-    // Zombies are still in the list of children.
+    // Zombies are still in the list of children. A thread of the warden may end before it is read.
     let tasks = fs::read_dir(format!("/proc/{}/task", warden.id()))
         .unwrap()
         .flatten();
-    let children = tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap());
+    let children =
+        tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap_or_default());
     assert_eq!(children.collect::<String>(), "", "{answer}");
     assert!(answer.contains("{\"Exited\":3}"), "{answer}");
     assert!(answer.contains("[ended 2 leftover processes]"), "{answer}");

@@ -278,7 +278,7 @@ fn rows(
 ) -> Vec<Result<String, String>> {
     let row = |(bug, name, class): &(&str, &str, &str)| {
         let Bug { role, rule, words } = &planted[*bug];
-        let (code, case) = caught(bug, name, role);
+        let (code, case) = caught(bug, name, role, class);
         let seen = case["class"].as_str();
         // The report must show a difference.
         let shows = case["differences"][0].is_object();
@@ -313,7 +313,7 @@ fn names(case: &Value, rule: &str) -> bool {
 }
 
 /// Returns the kit's exit code and the result of the case.
-fn caught(bug: &str, name: &str, role: &str) -> (Option<i32>, Value) {
+fn caught(bug: &str, name: &str, role: &str, class: &str) -> (Option<i32>, Value) {
     let testee = programs::python().unwrap();
     let text = fs::read_to_string(testee.manifest()).unwrap();
     let text = text.replace(
@@ -321,7 +321,9 @@ fn caught(bug: &str, name: &str, role: &str) -> (Option<i32>, Value) {
         &format!("\"./testee.py\", \"--bug\", \"{bug}\", "),
     );
     fs::write(testee.manifest(), text).unwrap();
-    let limits = ["--memory-limit", "200", "--time-limit", "5"];
+    // A program that never ends runs until the time limit.
+    let seconds = if class == "timeout" { "15" } else { "60" };
+    let limits = ["--memory-limit", "200", "--time-limit", seconds];
     let arguments = [&["--case", name, "--role", role], &limits[..]].concat();
     let (code, report) = programs::run(&[&testee], &arguments);
     let cases = report["cases"].as_array().unwrap();

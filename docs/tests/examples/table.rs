@@ -102,8 +102,8 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         Runs(
             0,
             Some(
-                "atf-conformance smoke my-reader/TESTEE.toml && \
-                 atf-conformance run my-reader/TESTEE.toml --role read --case 'v1/iftr-002-*'",
+                "atf-conformance smoke my-reader/TESTEE.toml --time-limit 60 && \
+                 atf-conformance run my-reader/TESTEE.toml --role read --case 'v1/iftr-002-*' --time-limit 60",
             ),
         ),
     ),
@@ -349,7 +349,9 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         "atf-conformance run TESTEE.toml",
         Runs(
             0,
-            Some("atf-conformance run my-reader/TESTEE.toml --role read --case 'v1/iftr-002-*'"),
+            Some(
+                "atf-conformance run my-reader/TESTEE.toml --role read --case 'v1/iftr-002-*' --time-limit 60",
+            ),
         ),
     ),
     (
@@ -370,7 +372,7 @@ pub(crate) const STAND_FOR: &[(&str, &str)] = &[
     ("--overlay DIR", "--overlay spec/experiments/vendor"),
     ("FILE", "thread_0/index.atf"),
     ("SESSION", "session_20260105_101500/pid_4242"),
-    ("TESTEE.toml", "my-reader/TESTEE.toml"),
+    ("TESTEE.toml", "my-reader/TESTEE.toml --time-limit 60"),
     ("PATH", "samples/sample-small"),
     ("BEFORE", "samples/sample-small"),
     ("AFTER", "samples/sample-small"),
@@ -438,6 +440,13 @@ pub(crate) const HELP: &[(&str, How)] = &[
             "needs a program that crashes",
             "atf/cli/tests/cli/record/windows.rs",
             "\"--flight\", \"10\"",
+        ),
+    ),
+    (
+        "atf-conformance run my-reader/TESTEE.toml --rule ATF-IFTR-004",
+        Runs(
+            0,
+            Some("atf-conformance run my-reader/TESTEE.toml --rule ATF-IFTR-004 --time-limit 60"),
         ),
     ),
     (

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 __attribute__((no_instrument_function)) int main(int argc, char **argv) {
-    alarm(20);
+    alarm(60);
     if (argc > 1 && dlopen(argv[1], RTLD_NOW)) return 0;
     fprintf(stderr, "%s\n", dlerror());
     return 1;

@@ -364,7 +364,7 @@ PLAIN int main(int argc, char **argv) {
         pthread_create(&thread, 0, with_loaders_lock, 0);
         while (!has_lock) usleep(1000);
         if (fork() == 0) {
-            alarm(20);
+            alarm(60);
             calls = 0;
             tree(3);
             printf("%lu\n", (unsigned long)calls);

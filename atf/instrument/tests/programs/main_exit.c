@@ -28,7 +28,7 @@ static FUNCTION __attribute__((destructor)) void late(void) {
 
 PLAIN int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
-    alarm(30); // Fails instead of waiting forever.
+    alarm(60); // Fails instead of waiting forever.
     main_thread = pthread_self();
     if (strcmp(mode, "late")) leaf();
     if (!strcmp(mode, "thread") || !strcmp(mode, "join")) {
