@@ -107,11 +107,16 @@ fn recovered(session: &Path, out: &Path) -> io::Result<u64> {
 }
 
 fn files(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
-    const THREADS: u64 = 300;
-    for id in 1..300 {
+    // Recovery has several files open per core.
+    let cores = std::thread::available_parallelism()?.get();
+    let most = u32::try_from(8 + 8 * cores).map_err(io::Error::other)?;
+    let most = most.max(64);
+    let threads = 5 * most;
+    for id in 1..threads {
         thread(session, id)?;
     }
-    limit(Resource::Nofile, 64)?;
+    limit(Resource::Nofile, most.into())?;
+    let events = u64::from(threads) * EVENTS;
     let opened = SessionReader::open(session).map_err(io::Error::other)?;
     if has_bug {
         let all: Result<Vec<_>, _> = opened.threads().iter().map(ThreadEntry::open).collect();
@@ -119,15 +124,9 @@ fn files(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     }
     let merge = opened.merge();
     let count = merge.events().filter(Result::is_ok).count() as u64;
-    holds(
-        count == THREADS * EVENTS,
-        format!("{count} events are merged"),
-    )?;
+    holds(count == events, format!("{count} events are merged"))?;
     let count = recovered(session, out)?;
-    holds(
-        count == THREADS * EVENTS,
-        format!("{count} events are recovered"),
-    )
+    holds(count == events, format!("{count} events are recovered"))
 }
 
 fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
