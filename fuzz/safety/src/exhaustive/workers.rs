@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::num::NonZero;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
 use super::Tally;
 
 thread_local! {
-    /// The message of the thread's last panic.
-    static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+    /// The message of the thread's last panic, while the thread is in [`caught`].
+    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Runs all jobs on several threads. `start` creates each thread's own state.
@@ -34,24 +34,38 @@ pub(super) fn run<J: Sync, S>(
             .unwrap_or_else(PoisonError::into_inner)
             .add(tally);
     };
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|info| {
-        LAST_PANIC.with(|last| *last.borrow_mut() = info.to_string());
-    }));
+    keep_messages();
     thread::scope(|scope| {
         for _ in 1..threads.get() {
             scope.spawn(work);
         }
         work();
     });
-    panic::set_hook(hook);
     total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs `check`, turning a panic into a fault.
 pub(super) fn caught<T>(check: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    match panic::catch_unwind(AssertUnwindSafe(check)) {
-        Ok(said) => said,
-        Err(_) => Err(LAST_PANIC.with(|last| format!("panics: {}", last.borrow()))),
-    }
+    LAST_PANIC.set(Some(String::new()));
+    let result = panic::catch_unwind(AssertUnwindSafe(check));
+    let message = LAST_PANIC.take().unwrap_or_default();
+    result.unwrap_or_else(|_| Err(format!("panics: {message}")))
+}
+
+/// Keeps the messages of panics in [`caught`] instead of printing them. The hook belongs to the
+/// whole process, and several runs may take place at the same time, so it is never removed.
+fn keep_messages() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let is_kept = LAST_PANIC.with_borrow_mut(|last| {
+                let message = last.as_mut().map(|last| *last = info.to_string());
+                message.is_some()
+            });
+            if !is_kept {
+                others(info);
+            }
+        }));
+    });
 }
