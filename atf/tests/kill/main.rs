@@ -95,7 +95,18 @@ fn writes_until_it_is_killed() {
     });
 }
 
-fn start(folder: &Path, with_ring: bool) -> Child {
+/// A writing process, killed if the test fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // If the test passed, the process has already ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(folder: &Path, with_ring: bool) -> Running {
     fs::write(folder.join("said"), vec![0; 8 * THREADS as usize]).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -105,7 +116,7 @@ fn start(folder: &Path, with_ring: bool) -> Child {
     if with_ring {
         command.env(RING, "1");
     }
-    command.spawn().unwrap()
+    Running(command.spawn().unwrap())
 }
 
 /// Returns the number of returned calls per thread.
@@ -123,11 +134,11 @@ fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
     let began = Instant::now();
     while said(folder).contains(&0) {
         assert!(began.elapsed() < Duration::from_secs(60), "it never began");
-        assert_eq!(child.try_wait().unwrap(), None, "it ended on its own");
+        assert_eq!(child.0.try_wait().unwrap(), None, "it ended on its own");
     }
     std::thread::sleep(moment);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.0.kill().unwrap();
+    child.0.wait().unwrap();
     said(folder)
 }
 

@@ -7,7 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -232,13 +232,24 @@ fn is_killed(folder: &Path) {
     });
 }
 
+/// A running program, killed if the test fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // If the test passed, the program has already ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn a_killed_program_keeps_every_event_and_every_name() {
     for moment in [0, 1, 3, 9, 27] {
         let folder = tempfile::tempdir().unwrap();
         let said = folder.path().join("said");
         fs::write(&said, [0; 16]).unwrap();
-        let mut child = program("is killed", folder.path()).spawn().unwrap();
+        let mut child = Running(program("is killed", folder.path()).spawn().unwrap());
         let rounds = || {
             let bytes = fs::read(&said).unwrap();
             let numbers = bytes.chunks(8);
@@ -248,11 +259,11 @@ fn a_killed_program_keeps_every_event_and_every_name() {
         let began = Instant::now();
         while rounds().contains(&0) {
             assert!(began.elapsed() < Duration::from_secs(60), "it never began");
-            assert_eq!(child.try_wait().unwrap(), None, "it ended on its own");
+            assert_eq!(child.0.try_wait().unwrap(), None, "it ended on its own");
         }
         thread::sleep(Duration::from_millis(moment));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        child.0.kill().unwrap();
+        child.0.wait().unwrap();
 
         let session = SessionReader::open(folder.path().join("session")).unwrap();
         assert_eq!(session.threads().len(), THREADS.len());
