@@ -6,6 +6,7 @@ import shutil
 import struct
 import sys
 
+import hypothesis
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -21,6 +22,10 @@ NO_MANIFEST = ROOT / "samples/sample-crashed-nomanifest/session_20260105_101500/
 CORPUS = sorted(
     path for path in ROOT.glob("conformance/corpus/v*/*/files") if any(path.glob("thread_*"))
 )
+
+# Every run tests the same random inputs.
+hypothesis.settings.register_profile("same", derandomize=True)
+hypothesis.settings.load_profile("same")
 
 KINDS = {1: "call", 2: "return", 3: "exception"}
 
