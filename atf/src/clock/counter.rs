@@ -17,6 +17,9 @@ const LONGEST_NS: u64 = 1_000_000_000;
 const JUMP_NS: u64 = 1_000_000;
 /// How many times both clocks are read for one comparison.
 const READINGS: u32 = 8;
+/// How many times an adjustment that comes too late is repeated, before it is used anyway. Where
+/// everything takes long, as under an emulator, each one comes too late.
+const MOST_ATTEMPTS: u32 = 16;
 /// The number of bits after the binary point in a rate.
 const FRACTION: u32 = 32;
 
@@ -149,13 +152,13 @@ impl CounterClock {
     }
 
     /// Replaces the line with one that converges on the clock, given a moment on both clocks.
-    /// `begin` returns the tick at which the line is replaced. It is called as late as possible,
+    /// `ticks` reads the counter. The new line begins at a tick that is read as late as possible,
     /// because the old line remains in use until then, even if this thread is paused for a while.
     fn follow(
         &self,
         calibration: &mut Calibration,
         now: Moment,
-        begin: impl FnOnce() -> u64,
+        mut ticks: impl FnMut() -> u64,
     ) -> Option<()> {
         let rate = calibration.reference.rate_to(now)?;
         let error = self.at(now.ticks).abs_diff(now.ns);
@@ -171,19 +174,30 @@ impl CounterClock {
         }
         let interval = calibration.interval_ns;
         let length = in_ticks(interval, rate)?;
-        let begin = begin();
-        calibration.due_ticks = begin.saturating_add(length);
-        let since = in_ns(begin.saturating_sub(now.ticks), rate);
-        let (clock, mine) = (now.ns.saturating_add(since), self.at(begin));
-        let start = if clock.saturating_sub(mine) > JUMP_NS {
-            clock
-        } else {
-            mine
-        };
-        // Choose the rate so that both clocks show the same time at the next adjustment.
-        let end = clock.saturating_add(interval);
-        let meeting = divided(end.saturating_sub(start), length)?;
-        self.set(begin, start, meeting.max(rate / 2));
+        for attempt in 1..=MOST_ATTEMPTS {
+            let begin = ticks();
+            calibration.due_ticks = begin.saturating_add(length);
+            let since = in_ns(begin.saturating_sub(now.ticks), rate);
+            let (clock, mine) = (now.ns.saturating_add(since), self.at(begin));
+            let start = if clock.saturating_sub(mine) > JUMP_NS {
+                clock
+            } else {
+                mine
+            };
+            // Choose the rate so that both clocks show the same time at the next adjustment.
+            let end = clock.saturating_add(interval);
+            let meeting = divided(end.saturating_sub(start), length)?;
+            let next = meeting.max(rate / 2);
+            // If this thread was paused after `begin`, others may have read times from the old line
+            // that the new one has not reached yet. Without a pause, the lines differ by 1 ns at
+            // most, because times are rounded down.
+            let late = ticks();
+            let reached = start.saturating_add(in_ns(late.saturating_sub(begin), next));
+            if reached.saturating_add(1) >= self.at(late) || attempt == MOST_ATTEMPTS {
+                self.set(begin, start, next);
+                break;
+            }
+        }
         Some(())
     }
 
@@ -272,15 +286,16 @@ fn divided(ns: u64, ticks: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Returns the counter's times at tick `begin`, just before and just after the line is replaced
-    /// at that tick. The counter runs at 1 ns per tick, and was compared with the clock at tick
-    /// 1,000,000.
-    fn around(clock_ns: u64, begin: u64) -> (u64, u64) {
-        let moment = |ticks, ns| Moment {
+    fn moment(ticks: u64, ns: u64) -> Moment {
+        Moment {
             ticks,
             ns,
             width: 0,
-        };
+        }
+    }
+
+    /// Returns a clock that runs at 1 ns per tick.
+    fn clock() -> CounterClock {
         let clock = CounterClock {
             generation: AtomicU64::new(0),
             lines: Default::default(),
@@ -292,6 +307,13 @@ mod tests {
             }),
         };
         clock.set(0, 0, 1 << FRACTION);
+        clock
+    }
+
+    /// Returns the counter's times at tick `begin`, just before and just after the line is replaced
+    /// at that tick. The counter was compared with the clock at tick 1,000,000.
+    fn around(clock_ns: u64, begin: u64) -> (u64, u64) {
+        let clock = clock();
         let before = clock.at(begin);
         let now = moment(1_000_000, clock_ns);
         let followed = clock.follow(&mut clock.calibration(), now, || begin);
@@ -311,5 +333,33 @@ mod tests {
         // The machine slept, so the clock advances by 4 ns per tick.
         assert_eq!(around(4_000_000, 1_000_000), (1_000_000, 4_000_000));
         assert_eq!(around(4_000_000, 2_000_000), (2_000_000, 8_000_000));
+    }
+
+    #[test]
+    fn after_a_pause_the_line_is_replaced_where_the_old_one_has_got_to() {
+        let clock = clock();
+        // The thread is paused between the first two readings.
+        let mut readings = [1_000_000, 9_000_000, 9_000_000, 9_000_001].into_iter();
+        let now = moment(1_000_000, 900_000);
+        let ticks = || readings.next().unwrap_or_default();
+        let followed = clock.follow(&mut clock.calibration(), now, ticks);
+        assert_eq!((followed, readings.next()), (Some(()), None));
+        assert_eq!(clock.at(9_000_000), 9_000_000);
+        assert!(clock.at(9_001_000) < 9_001_000);
+    }
+
+    #[test]
+    fn a_line_that_is_late_each_time_is_used_in_the_end() {
+        let clock = clock();
+        let mut reading = 0;
+        let ticks = || {
+            reading += 1_000_000;
+            reading
+        };
+        let now = moment(1_000_000, 900_000);
+        let followed = clock.follow(&mut clock.calibration(), now, ticks);
+        assert_eq!(followed, Some(()));
+        let last = 2 * u64::from(MOST_ATTEMPTS) * 1_000_000;
+        assert_eq!((reading, clock.at(last) < last), (last, true));
     }
 }
