@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,22 +37,48 @@ static PLAIN void crash_again(const char *last) {
 
 static PLAIN void nothing(int number) { (void)number; }
 
+static int told[2];
+
+static PLAIN void telling_handler(int number) {
+    (void)number;
+    if (write(told[1], "h", 1) != 1) _exit(1);
+}
+
+// Waits until the process waits for something itself.
+static PLAIN void wait_for_sleep(pid_t process) {
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    for (char state = 0; state != 'S'; usleep(1000)) {
+        int file = open(path, O_RDONLY);
+        ssize_t size = read(file, text, sizeof text - 1);
+        text[size > 0 ? size : 0] = 0;
+        // The state follows the program's name, which is in parentheses.
+        const char *end = strrchr(text, ')');
+        state = end ? end[2] : 0;
+        close(file);
+    }
+}
+
 // Exits with 77 if a handler without SA_RESTART interrupts a read and a handler with SA_RESTART
 // does not.
 static PLAIN void interrupted(int flags) {
-    struct sigaction action = {.sa_handler = nothing, .sa_flags = flags};
+    struct sigaction action = {.sa_handler = telling_handler, .sa_flags = flags};
     sigaction(SIGUSR2, &action, 0);
     leaf();
     int ends[2];
-    if (pipe(ends) != 0) _exit(1);
+    if (pipe(ends) != 0 || pipe(told) != 0) _exit(1);
     pid_t parent = getpid();
+    char byte;
     if (fork() == 0) {
-        usleep(200000);
+        alarm(300); // As in `main`, which sets the parent's.
+        // Once the parent has written to `told`, it only waits for `ends`.
+        if (read(told[0], &byte, 1) != 1) _exit(1);
+        wait_for_sleep(parent);
         kill(parent, SIGUSR2);
-        usleep(200000);
+        if (read(told[0], &byte, 1) != 1) _exit(1);
         _exit(write(ends[1], "x", 1) != 1);
     }
-    char byte;
+    if (write(told[1], "r", 1) != 1) _exit(1);
     ssize_t count = read(ends[0], &byte, 1);
     int is_interrupted = count < 0 && errno == EINTR;
     wait(0);
