@@ -124,8 +124,8 @@ fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
     let messages = text(&output.stderr);
     let folder = fs::canonicalize(folder).unwrap();
     let messages = messages.replace(folder.to_str().unwrap(), "");
-    let constant = |line: &str| match line.split_once(" in 0.") {
-        Some((before, after)) => format!("{before} in …{}", after.split_once(')').unwrap().1),
+    let constant = |line: &str| match line.split_once(" per second)") {
+        Some((before, after)) => format!("{} in …{after}", before.rsplit_once(" in ").unwrap().0),
         None => match line.split_once("/session_") {
             Some((before, _)) => format!("{before}/session_…"),
             None => line.to_owned(),
@@ -597,7 +597,7 @@ int main(void) {
     for (unsigned n = 0; n < sizeof all / sizeof *all; n++) signal(all[n], tell);
     puts("waits");
     fflush(stdout);
-    for (int n = 0; n < 10000 && !told; n++) wait(1000000);
+    for (int n = 0; n < 60000 && !told; n++) wait(1000000);
     for (int n = 0; n < 100; n++) wait(1000000);
     return 50 * count + told;
 }
