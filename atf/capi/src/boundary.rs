@@ -17,7 +17,7 @@ pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
 
 /// Like [`status`], but for a [quick](run_quickly) function.
 #[inline]
-fn status_quickly(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
+pub(crate) fn status_quickly(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
     match run_quickly(body) {
         Ok(()) => AtfStatus::Ok,
         Err(failure) => failure.record(),
@@ -74,9 +74,9 @@ pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
 }
 
 /// Like [`run`], but for functions that take only a few nanoseconds, about as long as disabling the
-/// thread's cancellation: they read the clock, or pass an event without a detail to a recording or
-/// to a writer's buffer. If a recording writes a full buffer to its file, or waits, it disables the
-/// cancellation itself.
+/// thread's cancellation: they read the clock, pass an event without a detail to a recording or to a
+/// writer's buffer, or return an event of an opened file. If a recording writes a full buffer to its
+/// file, or waits, and if a reader reads from a file, they disable the cancellation themselves.
 #[inline]
 pub(crate) fn run_quickly<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     // A panic may leave an object inconsistent, but no later call uses the object: the panic spoils

@@ -124,7 +124,7 @@ pub(crate) unsafe fn fill<T: Object + Sync, R>(
     // SAFETY: guaranteed by this function's caller.
     let body = || unsafe { with(handle, body) };
     // SAFETY: guaranteed by this function's caller.
-    unsafe { boundary::offer(place, body) }
+    unsafe { boundary::offer_quickly(place, body) }
 }
 
 /// Accesses an object that several threads may read, to do something that cannot fail.

@@ -107,7 +107,7 @@ pub unsafe extern "C" fn atf_merge_next(
         }
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with_mut(merge, body) })
+    boundary::status_quickly(|| unsafe { handle::with_mut(merge, body) })
 }
 
 /// Returns the number of threads whose checksum was not verified, because a merge of a time range

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use atf::Error;
 use atf::check::text_with_rule;
+use atf::record::uncancelled;
 
 use crate::status::{Failure, c_string};
 
@@ -19,6 +20,8 @@ impl Problems {
             let text = c_string(text_with_rule(&error).as_bytes());
             (error, text)
         };
+        // It may open files of the reader's thread.
+        let ask = || uncancelled(ask);
         self.0.get_or_init(|| ask().into_iter().map(text).collect())
     }
 

@@ -8,6 +8,7 @@ use super::{MergedEvent, Opened, Thread};
 use crate::ending::Ending;
 use crate::error::Result;
 use crate::session::Problem;
+use crate::sys;
 
 /// The events of all threads in order; see [`Merge`](super::Merge).
 ///
@@ -65,11 +66,12 @@ impl<'m> Merged<'m> {
     /// loaded event.
     #[cold]
     fn load(&mut self) -> Option<Option<Result<MergedEvent>>> {
-        match self.lanes.load() {
+        // The files are read and may be opened, and the calling thread may be one of C.
+        sys::uncancelled(|| match self.lanes.load() {
             Ok(true) => None,
             Ok(false) => Some(self.problem()),
             Err(failure) => Some(Some(self.fail(failure))),
-        }
+        })
     }
 
     fn fail(&mut self, (rank, error): Failure) -> Result<MergedEvent> {

@@ -240,7 +240,7 @@ impl Input {
         let Source::Other(source) = &self.source else {
             return Ok(Some(offset));
         };
-        let data = source.next_data(offset);
+        let data = sys::uncancelled(|| source.next_data(offset));
         let data = data.map_err(|error| self.failed(offset, error))?;
         // Do not rely on the source to advance.
         Ok(data.map(|data| data.max(offset)))
@@ -307,7 +307,7 @@ impl Input {
             let at = offset.saturating_add(filled as u64);
             let read = match &self.source {
                 Source::InMemory(bytes) => (&bytes[..]).read_at(at, rest),
-                Source::Other(source) => source.read_at(at, rest),
+                Source::Other(source) => sys::uncancelled(|| source.read_at(at, rest)),
             };
             match read {
                 Ok(0) => break,

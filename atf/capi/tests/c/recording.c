@@ -697,6 +697,18 @@ static void record_write_and_read(void) {
     SAYS(ATF_OK, atf_merge_close(merge));
     SAYS(ATF_OK, atf_session_close(session));
     SAYS(ATF_OK, atf_recover(path, other, NULL, NULL));
+
+    AtfThreadReader *reader = NULL;
+    AtfDetailReader *details = NULL;
+    AtfDetailEvent linked;
+    strcat(path, "/thread_0");
+    SAYS(ATF_OK, atf_thread_open(path, 0, &reader));
+    SAYS(ATF_OK, atf_thread_detail_of(reader, MANY, &linked));
+    SAYS(ATF_OK, atf_thread_event_of(reader, 0, &event));
+    SAYS(ATF_OK, atf_thread_detail(reader, &details));
+    SAYS(ATF_NONE, atf_detail_get(details, 1, &linked));
+    SAYS(ATF_OK, atf_detail_close(details));
+    SAYS(ATF_OK, atf_thread_close(reader));
 }
 
 /* A cancelled thread, which must end only at its own cancellation point. */
