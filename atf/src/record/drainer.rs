@@ -108,6 +108,9 @@ impl Drainer {
     pub(super) fn run(mut self) {
         loop {
             let mut requests = self.take_requests();
+            if requests.is_last {
+                self.shared.tell_end();
+            }
             self.look_at_triggers(&mut requests);
             for direct in &requests.ended {
                 self.shared.close_direct(direct);

@@ -328,10 +328,12 @@ impl Shared {
     /// Records in the manifest that events will be lost without being counted if the process dies
     /// before the last manifest is written: threads that still run lose all events once their files
     /// are finalized. Does nothing if later events are not wanted.
-    fn tell_end(&self) {
+    ///
+    /// Only the drain may call this: it ends and deletes segments, and must not do so meanwhile.
+    pub(super) fn tell_end(&self) {
         let is_flight = |window: Window| window.lanes == Lanes::Both;
         let state = self.lock();
-        if state.is_stopping || state.live == 0 || self.options.window.is_some_and(is_flight) {
+        if state.live == 0 || self.options.window.is_some_and(is_flight) {
             return;
         }
         drop(state);
@@ -356,7 +358,6 @@ impl Shared {
 
     /// Stops the recording. Returns `None` if this was already called.
     fn stop_once(&self) -> Option<Result<RecordSummary>> {
-        self.tell_end();
         if std::mem::replace(&mut self.lock().is_stopping, true) {
             return None;
         }
