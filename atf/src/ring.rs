@@ -71,6 +71,11 @@ impl Tails {
             detail_bytes: self.detail.bytes.len() as u64,
         }
     }
+
+    /// Returns whether readers without a recovery's options ignore the ring.
+    pub(crate) fn are_salvaged(&self) -> bool {
+        self.detail_error.is_some() || self.index.missing > 0 || self.detail.missing > 0
+    }
 }
 
 /// Reads the ring in a thread's folder; returns `None` if the folder has no ring.

@@ -49,6 +49,8 @@ pub struct ThreadReader {
     detail: Option<Result<DetailReader>>,
     ring: Option<Ring>,
     ring_error: Option<Error>,
+    /// Whether only a recovery uses the ring.
+    is_ring_salvaged: bool,
     /// The result of scanning the details, if they were scanned while they were being opened.
     detail_scan: Option<detail::Scan>,
 }
@@ -153,6 +155,7 @@ impl ThreadReader {
             let details = detail.as_ref().and_then(|input| input.as_ref().ok());
             ring?.tails(&index, details)
         });
+        let is_ring_salvaged = matches!(&tails, Some(Ok(tails)) if tails.are_salvaged());
         let (ring, ring_error) = match tails {
             Some(Ok(tails)) => {
                 let added = tails.added();
@@ -179,6 +182,7 @@ impl ThreadReader {
             detail,
             ring,
             ring_error,
+            is_ring_salvaged,
             detail_scan: None,
         })
     }
@@ -194,6 +198,10 @@ impl ThreadReader {
     #[must_use]
     pub fn ring_error(&self) -> Option<&Error> {
         self.ring_error.as_ref()
+    }
+
+    pub(crate) fn is_ring_salvaged(&self) -> bool {
+        self.is_ring_salvaged
     }
 
     /// Returns only the index and closes the details.

@@ -153,7 +153,7 @@ fn broken(path: &Path) -> Vec<String> {
 #[test]
 fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
     let mut from_ring = 0;
-    for seed in 0..300 {
+    for seed in (0..300).chain([627, 1015, 1386, 2074, 2427]) {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 + seed);
         // Similar seeds produce similar first numbers, so skip a few.
         (0..8).for_each(|_| {

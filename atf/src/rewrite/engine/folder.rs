@@ -180,15 +180,16 @@ impl Engine<'_> {
             let place = || Place::of(file, &error);
             report.notes.add(NoteKind::HeaderDisagrees, rule, place);
         }
-        let rewritten = self.with_others(thread, true, route, report, beside, progress)?;
+        let rewritten = self.with_others(thread, false, route, report, beside, progress)?;
         Ok(rewritten.of(thread))
     }
 
-    /// Rewrites a thread with its ring and its details, or sets these aside.
+    /// Rewrites a thread with its ring and its details, or sets these aside. The checker compares
+    /// neither with an index that has a guessed header.
     fn with_others(
         &self,
         thread: &ThreadReader,
-        may_compare_links: bool,
+        is_guessed: bool,
         route: &Route<'_>,
         report: &mut ThreadReport,
         beside: &mut Beside,
@@ -204,8 +205,8 @@ impl Engine<'_> {
                     Some(_) => NoteKind::RingDetailsNotRead,
                     None => NoteKind::RingNotRead,
                 };
-                let what = (kind, rule_of(Kind::Ring, error));
-                self.keep_ring(what, place, route, report, beside)?;
+                let rule = rule_of(Kind::Ring, error).filter(|_| !is_guessed);
+                self.keep_ring((kind, rule), place, route, report, beside)?;
             }
             (Some(_), None) => {}
             (None, None) => {
@@ -213,7 +214,8 @@ impl Engine<'_> {
                 let rule = rule_of_fact(Kind::Ring, Fact::RingLeftOver);
                 // A writer removes the ring only after it has rewritten the header.
                 let completeness = thread.index().completeness();
-                let rule = rule.filter(|_| matches!(completeness, Completeness::Finalized));
+                let is_finalized = matches!(completeness, Completeness::Finalized);
+                let rule = rule.filter(|_| is_finalized && !is_guessed);
                 self.keep_ring((NoteKind::RingLeftOver, rule), place, route, report, beside)?;
             }
         }
@@ -225,12 +227,23 @@ impl Engine<'_> {
             index: thread.index(),
             detail: thread.detail().or(guessed.as_ref()),
             ring: thread.ring().unwrap_or_default(),
-            has_comparable_links: may_compare_links && are_comparable(thread),
+            is_ring_salvaged: is_guessed || thread.is_ring_salvaged(),
+            has_comparable_links: !is_guessed && are_comparable(thread),
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
             before: route.before,
         };
-        thread::rewrite(self.job, pair, route.to, report, progress)
+        let rewritten = thread::rewrite(self.job, pair, route.to, report, progress)?;
+        if pair.is_ring_salvaged {
+            // The checker reads the files without the ring.
+            let added = [pair.ring.index_bytes, pair.ring.detail_bytes];
+            for (file, added) in [INDEX_FILE, DETAIL_FILE].into_iter().zip(added) {
+                if added > 0 {
+                    report.forget_rules_of_end(file);
+                }
+            }
+        }
+        Ok(rewritten)
     }
 
     /// Rewrites a thread whose index cannot be opened, if its header can be reconstructed from its
@@ -270,7 +283,7 @@ impl Engine<'_> {
         report.notes.add(NoteKind::HeaderGuessed, rule, || place);
         let thread = ThreadReader::with_index(route.from, index, route.options);
         let thread = thread.map_err(Failure::Read)?;
-        self.with_others(&thread, false, route, report, beside, progress)
+        self.with_others(&thread, true, route, report, beside, progress)
     }
 
     /// Sets aside a detail file that cannot be opened. With salvage, opens it with a header derived

@@ -192,6 +192,15 @@ impl ThreadReport {
         }
     }
 
+    /// Removes the rules about how a file's events end.
+    pub(super) fn forget_rules_of_end(&mut self, file: &str) {
+        self.notes
+            .retain_rules(|note| note.kind != NoteKind::Damaged || !note.is_about(file));
+        for dropped in self.dropped.iter_mut().filter(|it| it.file == file) {
+            dropped.rule = None;
+        }
+    }
+
     /// Records bytes that no new file contains, and the rule that the original breaks there.
     pub(super) fn drop(
         &mut self,

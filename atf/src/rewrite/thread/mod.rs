@@ -41,6 +41,8 @@ pub(super) struct Pair<'a> {
     pub(super) detail: Option<&'a DetailReader>,
     /// The bytes that `ring.atf` added to the files.
     pub(super) ring: Ring,
+    /// Whether readers, and so the checker, ignore the ring.
+    pub(super) is_ring_salvaged: bool,
     /// Whether broken links prove that a rule is broken.
     pub(super) has_comparable_links: bool,
     /// The id in the name of the folder.
@@ -296,9 +298,7 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Counts an event at this offset if part of it comes from `ring.atf`.
     fn count_from_ring(&mut self, offset: u64) {
-        let end = offset.saturating_add(EVENT_SIZE);
-        let in_file = self.pair.index.file_size();
-        if end > in_file.saturating_sub(self.pair.ring.index_bytes) {
+        if self.pair.is_from_ring(offset) {
             let kept = &mut self.report.events;
             kept.from_ring = kept.from_ring.saturating_add(1);
         }
@@ -355,7 +355,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "detail_seq").found(link.to_string());
         if self.next_link.is_some_and(|next| next != link) {
-            let rule = self.rule_of_link(|_| rule_of_fact(Kind::Index, Fact::LinkOutOfOrder));
+            let rule = self.rule_of_link(seq, |_| rule_of_fact(Kind::Index, Fact::LinkOutOfOrder));
             self.report.notes.add(NoteKind::LinkOutOfOrder, rule, at);
         }
         self.next_link = Some(link.saturating_add(1));
@@ -389,7 +389,8 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             (Some(_), _) => {}
             (None, Some(_)) => {
-                let rule = self.rule_of_link(|_| rule_of_fact(Kind::Index, Fact::LinksElsewhere));
+                let rule =
+                    self.rule_of_link(seq, |_| rule_of_fact(Kind::Index, Fact::LinksElsewhere));
                 self.report.notes.add(NoteKind::LinkNotReturned, rule, at);
             }
             (None, None) => {
@@ -405,21 +406,36 @@ impl<'a, 'b> Walk<'a, 'b> {
                 } else {
                     NoteKind::LinkToNothing
                 };
-                let rule = self.rule_of_link(|pair| Some(pair.rule_of_dangling()));
+                let rule = self.rule_of_link(seq, |pair| Some(pair.rule_of_dangling()));
                 self.report.notes.add(what, rule, at);
             }
         }
         Ok(detail)
     }
 
-    /// Returns the rule broken by a link, if links prove that a rule is broken.
+    /// Returns the rule broken by an event's link, if links prove that a rule is broken.
     fn rule_of_link(
         &self,
+        seq: u64,
         rule: impl FnOnce(link::Pair<'_>) -> Option<&'static Rule>,
     ) -> Option<&'static Rule> {
-        let Pair { index, detail, .. } = self.pair;
-        self.pair
-            .has_comparable_links
-            .then(|| rule(link::Pair::of(index, detail)))?
+        let pair = self.pair;
+        (pair.has_comparable_links && !pair.is_unseen(seq))
+            .then(|| rule(link::Pair::of(pair.index, pair.detail)))?
+    }
+}
+
+impl Pair<'_> {
+    /// Returns whether part of an event at this offset comes from `ring.atf`.
+    fn is_from_ring(&self, offset: u64) -> bool {
+        let end = offset.saturating_add(EVENT_SIZE);
+        let in_file = self.index.file_size();
+        end > in_file.saturating_sub(self.ring.index_bytes)
+    }
+
+    /// Returns whether the checker does not see an event.
+    fn is_unseen(&self, seq: u64) -> bool {
+        let offset = self.index.event_offset(seq);
+        self.is_ring_salvaged && offset.is_some_and(|offset| self.is_from_ring(offset))
     }
 }
