@@ -307,6 +307,7 @@ impl Input {
             let at = offset.saturating_add(filled as u64);
             let read = match &self.source {
                 Source::InMemory(bytes) => (&bytes[..]).read_at(at, rest),
+                // C's readers rely on this: their threads must not be cancelled during a read.
                 Source::Other(source) => sys::uncancelled(|| source.read_at(at, rest)),
             };
             match read {
