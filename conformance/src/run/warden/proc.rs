@@ -56,10 +56,15 @@ pub(super) fn is_running(process: Pid) -> bool {
 
 /// Returns the fields of `/proc/PID/stat`, starting with the state.
 fn stat(of: Pid) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", of.as_raw_nonzero())).ok()?;
+    let stat = text(Path::new(&format!("/proc/{}/stat", of.as_raw_nonzero())))?;
     // The name is in parentheses and may contain anything.
     let (_, fields) = stat.rsplit_once(')')?;
     Some(fields.to_owned())
+}
+
+/// Reads a file of a process. The process's name in it may be any bytes.
+fn text(file: &Path) -> Option<String> {
+    Some(String::from_utf8_lossy(&fs::read(file).ok()?).into_owned())
 }
 
 fn pid(text: &str) -> Option<Pid> {
@@ -104,7 +109,7 @@ fn memory_above_in(proc: &Path, limit: u64, processes: &HashSet<Pid>) -> Option<
 ///
 /// Once the main thread has ended, only the files of the other threads have this number.
 fn kibibytes(process: &Path, file: &str, key: &str) -> Option<u64> {
-    let of = |folder: &Path| number(&fs::read_to_string(folder.join(file)).ok()?, key);
+    let of = |folder: &Path| number(&text(&folder.join(file))?, key);
     of(process).or_else(|| {
         let tasks = fs::read_dir(process.join("task")).into_iter().flatten();
         tasks.flatten().find_map(|task| of(&task.path()))
@@ -121,11 +126,14 @@ fn number(text: &str, key: &str) -> Option<u64> {
 mod tests {
     use std::collections::HashSet;
     use std::fs;
-    use std::process::Command;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
 
     use rustix::process::{Pid, getpid};
 
-    use super::{children, children_by_parent, descendants, memory_above, memory_above_in};
+    use super::{
+        children, children_by_parent, descendants, is_running, memory_above, memory_above_in,
+    };
 
     #[test]
     fn both_methods_find_a_child() {
@@ -138,6 +146,27 @@ mod tests {
         ];
         sleep.kill().unwrap();
         sleep.wait().unwrap();
+        assert_eq!(found, [true; 3]);
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf8_hides_no_process() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", r"printf '\377)' >/proc/$$/comm; echo; read -r line"]);
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let named = BufReader::new(shell.stdout.take().unwrap()).lines().next();
+        let process = Pid::from_child(&shell);
+        let found = [
+            children_by_parent(getpid()).contains(&process),
+            is_running(process),
+            memory_above(0, &HashSet::from([process])).is_some(),
+        ];
+        let comm = fs::read(format!("/proc/{}/comm", process.as_raw_nonzero()));
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        assert!(named.is_some());
+        assert_eq!(comm.unwrap(), b"\xff)\n");
         assert_eq!(found, [true; 3]);
     }
 
