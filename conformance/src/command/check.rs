@@ -1,5 +1,6 @@
 //! `check`: verdicts on captured traces.
 
+use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -81,7 +82,8 @@ pub fn run(options: &Options) -> Result<u8, String> {
         if let (Some(path), Some(first)) = (options.paths.get(*position), options.paths.get(*first))
         {
             let (path, first) = (Printable(path.display()), Printable(first.display()));
-            eprintln!("{path}: checked only once, as {first}");
+            // The report and the exit status matter even if stderr is closed.
+            let _ = writeln!(io::stderr(), "{path}: checked only once, as {first}");
         }
     }
     let paths = options.paths.iter().enumerate();

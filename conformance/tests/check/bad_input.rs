@@ -50,6 +50,19 @@ fn a_broken_must_exits_with_1_and_an_unreadable_path_with_2() {
 }
 
 #[test]
+fn a_message_that_cannot_be_written_is_not_an_error() {
+    let folder = folder();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+    command.args(["check", "good", "good"]);
+    command.current_dir(folder.path()).stderr(writer);
+    let output = command.output().unwrap();
+    assert_eq!(texts(&output).0, 0);
+    assert!(!output.stdout.is_empty());
+}
+
+#[test]
 fn a_path_that_does_not_exist_is_unreadable() {
     assert_unreadable(&folder(), "nothing", "o");
 }
