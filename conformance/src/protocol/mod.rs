@@ -12,6 +12,7 @@ pub mod manifest;
 pub mod schema;
 mod step;
 
+pub(crate) use compare::is_same_thread;
 pub use compare::{Mismatch, differences};
 pub use document::{Answer, Broken};
 pub use grade::holds_events;

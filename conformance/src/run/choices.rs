@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::Verdict;
 use crate::corpus::{Case, FileVerdicts, derive_session, derive_thread};
 use crate::lacks::{Lack, allows, breaks_checksum};
-use crate::protocol::{Mismatch, Step, holds_events};
+use crate::protocol::{Mismatch, Step, holds_events, is_same_thread};
 use crate::results::Grade;
 
 /// Returns the document expected from a reader that made these choices, and the session files that
@@ -17,21 +17,21 @@ pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mi
     let Some(threads) = expected.get_mut("threads").and_then(Value::as_array_mut) else {
         return (expected, refused);
     };
-    let of_thread = |id: Option<&Value>| {
+    let of_thread = |thread: &Value| {
         let mut all = got
             .get("threads")
             .and_then(Value::as_array)
             .into_iter()
             .flatten();
-        all.find(|thread| id.is_some() && thread.get("thread_id") == id)
+        all.find(|other| is_same_thread(other, thread))
     };
     threads.retain(|thread| {
-        let id = thread.get("thread_id");
-        let is_optional = |thread: &u32| id.and_then(Value::as_u64) == Some(u64::from(*thread));
-        of_thread(id).is_some() || !case.optional.iter().any(is_optional)
+        let id = thread.get("thread_id").and_then(Value::as_u64);
+        let is_optional = |thread: &u32| id == Some(u64::from(*thread));
+        of_thread(thread).is_some() || !case.optional.iter().any(is_optional)
     });
     for (seq, thread) in threads.iter_mut().enumerate() {
-        let Some(answer) = of_thread(thread.get("thread_id")) else {
+        let Some(answer) = of_thread(thread) else {
             continue;
         };
         for file in &case.file_verdicts {

@@ -206,4 +206,15 @@ fn threads_are_compared_by_their_ids_and_a_refused_file_is_one_difference() {
     );
     let turned = [thread(9, 0), thread(7, 2)];
     assert_eq!(differ(&both, &turned), is("threads", Grade::Label));
+    // Ids are compared by value, too.
+    let as_floats = |threads: &[Value]| {
+        let mut threads = threads.to_vec();
+        for thread in &mut threads {
+            thread["thread_id"] = thread["thread_id"].as_f64().into();
+        }
+        threads
+    };
+    assert_eq!(differ(&both, &as_floats(&both)), []);
+    let turned = as_floats(&turned);
+    assert_eq!(differ(&both, &turned), is("threads", Grade::Label));
 }

@@ -575,6 +575,33 @@ fn rejecting_a_session_over_one_bad_thread_breaks_the_readers_rule() {
 }
 
 #[test]
+fn the_id_of_a_thread_is_compared_by_value() {
+    let manifest = Manifest::reference(std::path::Path::new("kit"));
+    let mut optional = 0;
+    for case in atf_conformance::corpus::cases() {
+        let mut document = case.expected.clone();
+        let threads = document.get_mut("threads").and_then(Value::as_array_mut);
+        for thread in threads.into_iter().flatten() {
+            thread["thread_id"] = thread["thread_id"].as_f64().into();
+        }
+        if document == case.expected || document["verdict"] == "reject" {
+            continue;
+        }
+        optional += case.optional.len();
+        let verdict = if document["verdict"] == "accept" {
+            Verdict::Accept
+        } else {
+            Verdict::Recover
+        };
+        let name = case.name.clone();
+        let reading = Reading::new(Role::Read, Arc::new(case));
+        let outcome = reading.compare(&manifest, verdict, &document);
+        assert_eq!(outcome, Outcome::Passed, "{name}");
+    }
+    assert!(optional > 0);
+}
+
+#[test]
 fn a_failure_counts_for_the_rules_that_the_answer_broke() {
     let bench = Bench::new();
     let mut accepts = document();
