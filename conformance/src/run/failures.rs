@@ -37,7 +37,8 @@ struct Entry {
 /// The parts that a run covered, which determine whether the entries of a failure list are stale.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
-    /// Whether all roles ran. If not, an entry is not stale merely because its case did not fail.
+    /// Whether all roles ran. If not, an entry is stale only if it matches no case, because another
+    /// role may fail.
     pub all_roles: bool,
     /// The graded parts. If labels were not graded, lines about labels are not stale.
     pub grading: Grading,
@@ -46,12 +47,14 @@ pub struct Scope {
 }
 
 impl Scope {
-    fn grades(self, class: Failure) -> bool {
-        match class {
+    /// Returns whether a case without a failure of this class has none in any role.
+    fn covers(self, class: Failure) -> bool {
+        let is_graded = match class {
             Failure::WrongLabel => self.grading == Grading::All,
             Failure::Should => self.denies_shoulds,
             _ => true,
-        }
+        };
+        is_graded && self.all_roles
     }
 }
 
@@ -154,11 +157,7 @@ impl Failures {
                 }
                 Some(Line::Entry(entry)) => {
                     let kept = entries.get_or_insert_default();
-                    if scope.grades(entry.class) {
-                        entry.updated(&ways, names, &mut listed, kept);
-                    } else {
-                        push(kept, &entry.text);
-                    }
+                    entry.updated(&ways, names, scope, &mut listed, kept);
                 }
                 None => text.push_str(&comments),
             }
@@ -229,7 +228,7 @@ impl Entry {
         if !names.iter().any(|name| self.cases.is_match(name)) {
             return say(&format!("{cases} matches no case"));
         }
-        if !scope.grades(self.class) {
+        if !scope.covers(self.class) {
             return;
         }
         let matched = || ways.iter().filter(|(name, _)| self.cases.is_match(name));
@@ -243,8 +242,7 @@ impl Entry {
             }
             let others: Vec<_> = ways.failed.iter().map(|class| class.name()).collect();
             match others.as_slice() {
-                [] if scope.all_roles => say(&format!("{name} passes")),
-                [] => {}
+                [] => say(&format!("{name} passes")),
                 others => say(&format!(
                     "{name} fails as {}, not {class}",
                     others.join(", ")
@@ -257,17 +255,17 @@ impl Entry {
         &self,
         ways: &BTreeMap<&'a str, Ways>,
         names: &BTreeSet<&str>,
+        scope: Scope,
         listed: &mut BTreeSet<(Failure, &'a str)>,
         text: &mut String,
     ) {
+        if !names.iter().any(|name| self.cases.is_match(name)) {
+            return;
+        }
         let matched: Vec<_> = ways
             .iter()
             .filter(|(name, _)| self.cases.is_match(name))
             .collect();
-        if matched.is_empty() && names.iter().any(|name| self.cases.is_match(name)) {
-            // The run did not include the case, so keep the line.
-            return push(text, &self.text);
-        }
         let ran = matched.iter().filter(|(_, ways)| ways.ran).count();
         let fails = |ways: &Ways| ways.failed.contains(&self.class);
         let holds: Vec<&str> = matched
@@ -275,7 +273,9 @@ impl Entry {
             .filter(|(_, ways)| fails(ways))
             .map(|(name, _)| **name)
             .collect();
-        if holds.len() == ran && ran > 0 {
+        // Without the case or the role in the run, the line may still be right.
+        let is_covered = !matched.is_empty() && scope.covers(self.class);
+        if !is_covered || holds.len() == ran && ran > 0 {
             push(text, &self.text);
         } else {
             for name in &holds {

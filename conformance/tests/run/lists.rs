@@ -127,6 +127,38 @@ fn a_case_that_did_not_run_is_not_stale() {
 }
 
 #[test]
+fn without_all_roles_only_a_line_that_matches_no_case_is_stale() {
+    // The failures may be those of a validator, which did not run.
+    let text = "\
+# Validators.
+wrong-accept v1/a reason
+timeout v1/c reason
+crash v2/d reason
+
+crash v3/* gone
+";
+    let (stale, listed) = apply(text, false);
+    assert_eq!(stale, ["known.txt:6: v3/* matches no case"]);
+    assert_eq!(listed, [const { None }; 5]);
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let results = results();
+    let all: Vec<_> = results.iter().collect();
+    let updated = list.updated(&all, &BTreeSet::from(NAMES), scope(false), "new");
+    let expected = "\
+# Validators.
+wrong-accept v1/a reason
+timeout v1/c reason
+crash v2/d reason
+
+# so it went
+crash         v1/a new
+# so it went
+wrong-accept  v1/b new
+";
+    assert_eq!(updated, expected);
+}
+
+#[test]
 fn a_failure_in_another_class_is_not_known() {
     let (_, listed) = apply("timeout v1/a why", true);
     assert_eq!(listed[0], None);
