@@ -75,9 +75,11 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     }
     let mut lost = Vec::new();
     let mut held = BTreeMap::new();
-    for (id, thread) in script.threads() {
+    // No event of a finalized thread may be missing.
+    let threads = script.threads().into_iter();
+    for (id, thread) in threads.filter(|(_, thread)| !thread.is_finalized) {
         let found = Held::of(&out.join(format!("thread_{id}")));
-        if script.is_killed() && !thread.is_finalized {
+        if script.is_killed() {
             let names = [("index", "events"), ("detail", "details")];
             let found = [found.events, found.details];
             let asked = [thread.events.len(), thread.details.len()];
@@ -130,17 +132,19 @@ fn too_few(id: u32, file: &str, what: &str, found: usize, flushed: usize) -> Wro
     }
 }
 
-/// Makes a script of the operations whose effects are on disk.
+/// Makes a script of the operations whose effects are on disk. `held` has the threads that the
+/// script does not finalize.
 fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
     let mut left: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     let is_killed = script.is_killed();
     let mut is_open = is_killed;
     let mut operations = Vec::new();
     for operation in script.operations() {
-        let Some((id, held)) = operation
-            .thread_id()
-            .and_then(|id| Some((id, held.get(&id)?)))
-        else {
+        let Some(id) = operation.thread_id() else {
+            continue;
+        };
+        let Some(held) = held.get(&id) else {
+            operations.push(operation.clone());
             continue;
         };
         let (events, details) = left.entry(id).or_insert((held.events, held.details));

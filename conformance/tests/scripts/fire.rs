@@ -62,6 +62,27 @@ fn flushed_events_must_survive_a_kill_and_others_may() {
 }
 
 #[test]
+fn a_thread_finalized_before_the_kill_has_all_events() {
+    let finalized = |to| format!("{OPEN}{}finalize thread=7\n", events(0, to));
+    let script = scripted(&format!("{}kill\n", finalized(4)));
+    let out = written(&finalized(4).parse().unwrap());
+    let passed = graded(&script, out.path());
+    assert_eq!(
+        (passed.outcome, passed.notes),
+        (Outcome::Passed, Vec::new())
+    );
+    let out = written(&finalized(3).parse().unwrap());
+    let (class, message, _) = failure(graded(&script, out.path()));
+    assert_eq!(class, Failure::WrongFile);
+    let start = "thread_7/index.atf: header.event_count: 3, expected 4";
+    assert!(message.starts_with(start), "{message}");
+    fs::remove_dir_all(out.path().join("thread_7")).unwrap();
+    fs::remove_file(out.path().join("manifest.json")).unwrap();
+    let (_, message, _) = failure(graded(&script, out.path()));
+    assert_eq!(message, "thread_7/index.atf is missing");
+}
+
+#[test]
 fn a_kill_may_tear_an_event_but_not_change_one() {
     let out = left(4);
     let path = out.path().join("thread_7/index.atf");
