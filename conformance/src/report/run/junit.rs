@@ -11,7 +11,7 @@ use super::{verdict, words};
 use crate::cause::Cause;
 use crate::report::junit::{self, Counts};
 use crate::report::xml::{Attribute, Text};
-use crate::results::{CaseResult, Outcome, Results, State};
+use crate::results::{CaseResult, CrossResult, Outcome, Results, State};
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let refused = results
@@ -183,8 +183,8 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  </testsuite>")
 }
 
-const fn is_skipped(cross: &crate::results::CrossResult) -> bool {
-    cross.passed == 0 && cross.failed.is_empty()
+const fn is_skipped(cross: &CrossResult) -> bool {
+    Tally::of_pair(cross).graded() == 0
 }
 
 fn stale(results: &Results, out: &mut dyn Write) -> io::Result<()> {

@@ -241,8 +241,7 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             words::name(results, pair.reader),
             words::name(results, pair.writer),
         );
-        let scripts: BTreeSet<_> = pair.failed.iter().map(|(script, _)| script).collect();
-        let (failed, all) = (scripts.len(), scripts.len() + pair.passed);
+        let (failed, all) = (pair.failed.len(), Tally::of_pair(pair).graded());
         let first = pair.failed.first().map_or("", |(script, _)| script);
         writeln!(
             out,

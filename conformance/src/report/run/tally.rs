@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::results::{CaseResult, Grade, Results, Role, Score, State};
+use crate::results::{CaseResult, CrossResult, Grade, Results, Role, Score, State};
 
 /// The number of results of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -28,6 +28,16 @@ impl Tally {
             tally.add(result.state());
         }
         tally
+    }
+
+    /// Counts the scripts of a writer–reader pair.
+    pub const fn of_pair(pair: &CrossResult) -> Self {
+        Self {
+            passed: pair.passed as u64,
+            failed: pair.failed.len() as u64,
+            known: pair.known as u64,
+            skipped: pair.skipped as u64,
+        }
     }
 
     /// Counts one result.

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
+use super::tally::Tally;
 use super::{verdict, words};
 use crate::cause::Cause;
 use crate::report::Printable;
@@ -35,10 +36,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             words::name(results, cross.reader),
         );
         let title = format!("{reader} reads what {writer} writes");
-        let directive = match (cross.passed, cross.failed.len()) {
-            (0, 0) => Some(("SKIP", "nothing supported by both")),
-            _ => None,
-        };
+        let is_skipped = Tally::of_pair(cross).graded() == 0;
+        let directive = is_skipped.then_some(("SKIP", "nothing supported by both"));
         tap.point(cross.failed.is_empty(), &title, directive)?;
         if !cross.failed.is_empty() {
             let failed = cross.failed.iter();

@@ -191,13 +191,8 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             let is_it = |pair: &&crate::results::CrossResult| {
                 (pair.writer, pair.reader) == (writer, *reader)
             };
-            let mut tally = Tally::default();
-            if let Some(pair) = results.cross.iter().find(is_it) {
-                tally.passed = pair.passed as u64;
-                tally.failed = pair.failed.len() as u64;
-                tally.skipped = pair.skipped as u64;
-            }
-            cell(tally)
+            let pair = results.cross.iter().find(is_it);
+            cell(pair.map(Tally::of_pair).unwrap_or_default())
         });
         table.row(&short(writer), cells.collect());
     }

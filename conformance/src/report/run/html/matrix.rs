@@ -228,13 +228,8 @@ pub(super) fn cross(results: &Results) -> Option<CrossView> {
 }
 
 fn cross_cell(pair: Option<(usize, &CrossResult)>, writer: &str, reader: &str) -> CrossCell {
-    let mut tally = Tally::default();
-    if let Some((_, pair)) = pair {
-        tally.passed = pair.passed as u64;
-        tally.failed = pair.failed.len() as u64;
-        tally.skipped = pair.skipped as u64;
-    }
-    let (state, text, words) = texts(tally);
+    let tally = pair.map(|(_, pair)| Tally::of_pair(pair));
+    let (state, text, words) = texts(tally.unwrap_or_default());
     CrossCell {
         state,
         text,
