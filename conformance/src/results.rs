@@ -23,7 +23,8 @@ pub struct Results {
     pub grading: Grading,
     /// When, where and how the run was made; `None` if it was not made by a command.
     pub made: Option<Made>,
-    /// One result for each implementation, role and case. The JSON report adds their scores.
+    /// One result for each implementation, role and case; if the files of one script fail in
+    /// several ways, one for each class of failure. The JSON report adds their scores.
     #[serde(skip)]
     pub cases: Vec<CaseResult>,
     /// The results of each reader on each writer's files.
@@ -113,14 +114,6 @@ pub struct CaseResult {
 }
 
 impl Results {
-    /// Discards all labels, so that a failure in labels alone becomes a pass.
-    pub fn grade_data_only(&mut self) {
-        self.grading = Grading::Data;
-        for case in &mut self.cases {
-            case.outcome.forget_labels();
-        }
-    }
-
     /// Turns broken SHOULDs in a writer's files into failures.
     pub fn deny_shoulds(&mut self) {
         for case in &mut self.cases {
@@ -137,14 +130,18 @@ impl Results {
 
     /// Counts failures in the matrix as known if they are on the reader's failure list.
     pub fn settle_cross(&mut self) {
+        let readers = self.cases.iter().filter(|case| case.role != Role::Write);
+        let known = readers.filter(|case| case.state() == State::Known);
+        let known: BTreeSet<_> = known
+            .map(|case| (case.testee, case.case.as_str(), case.outcome.class()))
+            .collect();
         for cell in &mut self.cross {
-            let is_known = |script: &String| {
-                let of_reader = self.cases.iter().filter(|case| {
-                    case.testee == cell.reader && case.role != Role::Write && case.case == *script
-                });
-                // An implementation can be both a reader and a validator, and fail in both roles.
-                let states: Vec<_> = of_reader.map(CaseResult::state).collect();
-                states.contains(&State::Known) && !states.contains(&State::Failed)
+            let is_known = |script: &str| {
+                let classes = cell.classes.get(script);
+                classes.is_some_and(|classes| {
+                    let mut classes = classes.iter();
+                    classes.all(|class| known.contains(&(cell.reader, script, Some(*class))))
+                })
             };
             let all = cell.failed.len();
             cell.failed.retain(|(script, _)| !is_known(script));
@@ -312,7 +309,17 @@ impl Outcome {
         }
     }
 
-    fn forget_labels(&mut self) {
+    /// Returns the class of a failure.
+    #[must_use]
+    pub const fn class(&self) -> Option<Failure> {
+        match self {
+            Self::Failed { class, .. } => Some(*class),
+            Self::Passed | Self::Skipped { .. } => None,
+        }
+    }
+
+    /// Discards all labels, so that a failure in labels alone becomes a pass.
+    pub fn forget_labels(&mut self) {
         if let Self::Failed {
             class, differences, ..
         } = self
@@ -364,7 +371,8 @@ pub enum Grading {
 }
 
 named! {
-    /// The classes of failure, with the names used in failure lists.
+    /// The classes of failure, with the names used in failure lists. A reader's classes come first,
+    /// from the worst to the mildest.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
     pub enum Failure {
         /// The process was killed by a signal or returned an unknown exit code.
@@ -451,6 +459,9 @@ pub struct CrossResult {
     pub passed: usize,
     /// The scripts that failed, with the reason.
     pub failed: Vec<(String, String)>,
+    /// All classes of each script's failures, for failure lists.
+    #[serde(skip)]
+    pub classes: BTreeMap<String, BTreeSet<Failure>>,
     /// The number of scripts that failed but are on the reader's failure list.
     pub known: usize,
     /// The number of scripts that the reader does not support.

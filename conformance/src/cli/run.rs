@@ -160,6 +160,7 @@ impl Testees {
             folder: std::env::temp_dir(),
             jobs,
             limits,
+            grading: results::Grading::All,
             interrupt: Arc::default(),
         };
         Ok((candidates, options))
@@ -216,7 +217,10 @@ pub(super) fn failure(message: &str) -> ExitCode {
 
 fn graded(options: &Options) -> Result<Results, String> {
     let made = made(SystemTime::now());
-    let (candidates, run_options) = options.testees.open()?;
+    let (candidates, mut run_options) = options.testees.open()?;
+    if options.grade == Grade::Data {
+        run_options.grading = results::Grading::Data;
+    }
     let roles: Vec<results::Role> = options.roles.iter().map(|role| (*role).into()).collect();
     let select = Select::new(&options.cases, &options.rules, &roles)?;
     for manifest in candidates.iter().filter_map(Candidate::manifest) {
@@ -245,9 +249,6 @@ fn graded(options: &Options) -> Result<Results, String> {
     interrupt.settle();
     let mut results = results.map_err(words)?;
     results.made = Some(made);
-    if options.grade == Grade::Data {
-        results.grade_data_only();
-    }
     if options.deny.is_some() {
         results.deny_shoulds();
     }

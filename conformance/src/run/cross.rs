@@ -1,8 +1,7 @@
 //! Runs every reader and validator on every writer's files. A reader must return the content of the
 //! script, and a validator must return the correct verdict.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ use crate::Verdict;
 use crate::corpus::{Case, Class, FileVerdicts, Subject, verdicts};
 use crate::lacks::Lack;
 use crate::protocol::{Answer, Broken, Feature, Manifest};
-use crate::results::{CaseResult, CrossResult, Outcome, Role};
+use crate::results::{CaseResult, CrossResult, Failure, Outcome, Role};
 use crate::written::Documents;
 
 /// The results of readers on writers' files.
@@ -29,7 +28,8 @@ use crate::written::Documents;
 pub(super) struct CrossResults {
     /// One cell for each writer–reader pair.
     pub(super) matrix: Vec<CrossResult>,
-    /// One result for each reader and script, combined over all writers, for failure lists.
+    /// One result for each reader, script and class of failure, combined over all writers, for
+    /// failure lists.
     pub(super) cases: Vec<CaseResult>,
 }
 
@@ -44,7 +44,9 @@ pub(super) fn cross(
     testees: &[(usize, &Manifest)],
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> io::Result<CrossResults> {
-    let written = pool.keep.lock().clone();
+    let mut written = pool.keep.lock().clone();
+    // Writers end in any order.
+    written.sort_by_key(|written| written.writer);
     let mut tasks = Vec::new();
     for (reader, manifest) in testees {
         let roles = [Role::Read, Role::Validate].into_iter();
@@ -63,42 +65,36 @@ pub(super) fn cross(
             task,
         })
         .collect();
-    // For each pair, role and script, the worst result over the script's files.
-    let mut pairs = Pairs::new();
-    for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
-        let pair = (task.written.writer, *reader, task.role, result.case.clone());
-        match pairs.entry(pair) {
-            Entry::Vacant(place) => drop(place.insert(result)),
-            Entry::Occupied(mut place) => place.get_mut().add(result),
-        }
-    }
+    let writers = tasks.iter().map(|(_, _, task)| task.written.writer);
+    let results: Vec<_> = writers.zip(pool.run(&work, progress)?).collect();
     let name = |writer| {
         let mut testees = testees.iter();
         let found = testees.find(|(testee, _)| *testee == writer);
         found.map_or("", |(_, manifest)| manifest.name.as_str())
     };
     Ok(CrossResults {
-        matrix: matrix(&pairs),
-        cases: cases(pairs, name),
+        matrix: matrix(&results),
+        cases: cases(results, name),
     })
 }
 
-/// Results by writer, reader, role and script.
-type Pairs = BTreeMap<(usize, usize, Role, String), CaseResult>;
-
-fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
-    // An implementation that both reads and validates must pass in both roles.
-    let mut worst: BTreeMap<(usize, usize, &str), &Outcome> = BTreeMap::new();
-    for ((writer, reader, _, script), result) in pairs {
-        let outcome = worst
-            .entry((*writer, *reader, script))
-            .or_insert(&result.outcome);
-        if is_worse(&result.outcome, outcome) {
-            *outcome = &result.outcome;
+/// Combines results, each with its writer, into cells.
+fn matrix(results: &[(usize, CaseResult)]) -> Vec<CrossResult> {
+    // For each pair and script, the worst outcome and all classes of failure, over the script's
+    // files. An implementation that both reads and validates must pass in both roles.
+    let mut pairs: BTreeMap<(usize, usize, &str), (&Outcome, BTreeSet<Failure>)> = BTreeMap::new();
+    for (writer, result) in results {
+        let outcome = &result.outcome;
+        let (worst, classes) = pairs
+            .entry((*writer, result.testee, &result.case))
+            .or_insert_with(|| (outcome, BTreeSet::new()));
+        if is_worse(outcome, worst) {
+            *worst = outcome;
         }
+        classes.extend(outcome.class());
     }
     let mut cells: BTreeMap<(usize, usize), CrossResult> = BTreeMap::new();
-    for ((writer, reader, script), outcome) in worst {
+    for ((writer, reader, script), (outcome, classes)) in pairs {
         let cell = cells
             .entry((writer, reader))
             .or_insert_with(|| CrossResult {
@@ -106,6 +102,7 @@ fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
                 reader,
                 passed: 0,
                 failed: Vec::new(),
+                classes: BTreeMap::new(),
                 known: 0,
                 skipped: 0,
             });
@@ -114,29 +111,42 @@ fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
             Outcome::Skipped { .. } => cell.skipped += 1,
             Outcome::Failed { message, .. } => {
                 cell.failed.push((script.to_owned(), message.clone()));
+                cell.classes.insert(script.to_owned(), classes);
             }
         }
     }
     cells.into_values().collect()
 }
 
-fn cases<'a>(pairs: Pairs, name: impl Fn(usize) -> &'a str) -> Vec<CaseResult> {
-    let mut cases: BTreeMap<(usize, Role, String), CaseResult> = BTreeMap::new();
-    for ((writer, reader, role, script), mut result) in pairs {
+/// Combines the results of each reader, role and script. Each class of failure keeps a result,
+/// because failure lists name classes.
+fn cases<'a>(
+    results: Vec<(usize, CaseResult)>,
+    name: impl Fn(usize) -> &'a str,
+) -> Vec<CaseResult> {
+    let mut cases: BTreeMap<(usize, Role, String), Vec<CaseResult>> = BTreeMap::new();
+    for (writer, mut result) in results {
         if let Outcome::Failed { message, .. } = &mut result.outcome {
             *message = format!("written by {}: {message}", name(writer));
         }
-        match cases.entry((reader, role, script)) {
-            Entry::Vacant(place) => drop(place.insert(result)),
-            Entry::Occupied(mut place) => place.get_mut().add(result),
+        let script = (result.testee, result.role, result.case.clone());
+        let of_script = cases.entry(script).or_default();
+        let class = result.outcome.class();
+        let is_one = |other: &&mut CaseResult| match (class, other.outcome.class()) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        };
+        match of_script.iter_mut().find(is_one) {
+            Some(other) => other.add(result),
+            None => of_script.push(result),
         }
     }
-    cases.into_values().collect()
+    cases.into_values().flatten().collect()
 }
 
 impl CaseResult {
-    /// Merges another result of the same case into this one. The first failure takes precedence,
-    /// and a pass takes precedence over a skip.
+    /// Merges another result of the same case into this one. The worse outcome takes precedence,
+    /// and the first of two equally bad ones.
     fn add(&mut self, mut more: Self) {
         let elapsed = self.elapsed + more.elapsed;
         let mut notes = std::mem::take(&mut self.notes);
@@ -154,9 +164,10 @@ impl CaseResult {
     }
 }
 
-/// Returns whether an outcome replaces another outcome of the same case.
+/// Returns whether an outcome replaces another outcome of the same case. A pass replaces a skip.
 fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
     match (than, outcome) {
+        (Outcome::Failed { class: than, .. }, Outcome::Failed { class, .. }) => class < than,
         (Outcome::Failed { .. }, _) => false,
         (_, Outcome::Failed { .. }) => true,
         (Outcome::Skipped { .. }, outcome) => *outcome == Outcome::Passed,

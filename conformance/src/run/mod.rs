@@ -80,6 +80,8 @@ pub struct Options {
     pub jobs: NonZero<usize>,
     /// The limits of each process.
     pub limits: Limits,
+    /// The grades to count.
+    pub grading: Grading,
     /// The number of a signal that was received, or 0 if there was none. After a signal, the run
     /// ends early with an error.
     pub interrupt: Arc<AtomicUsize>,
@@ -199,7 +201,7 @@ pub fn run(
     Ok(Results {
         editions: Editions::current(),
         testees,
-        grading: Grading::default(),
+        grading: options.grading,
         made: None,
         cases,
         cross: cross.matrix,

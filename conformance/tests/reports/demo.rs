@@ -1,6 +1,7 @@
 //! Invented results: several implementations, each class of failure, a refused implementation, and
 //! hostile strings.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use atf_conformance::editions::Editions;
@@ -193,6 +194,7 @@ pub(crate) fn demo() -> Results {
             passed: 2,
             known: 0,
             failed: Vec::new(),
+            classes: BTreeMap::new(),
             skipped: 1,
         },
         CrossResult {
@@ -204,6 +206,10 @@ pub(crate) fn demo() -> Results {
                 "two-threads".to_owned(),
                 "events[3]: depth 1, asked for 2".to_owned(),
             )],
+            classes: BTreeMap::from([(
+                "two-threads".to_owned(),
+                BTreeSet::from([Failure::WrongDecode]),
+            )]),
             skipped: 1,
         },
     ];

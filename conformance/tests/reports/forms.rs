@@ -8,7 +8,7 @@ use atf_conformance::results::{Failure, Outcome, Results, Role, State};
 use atf_conformance::rules::Severity;
 
 use crate::demo::{case, demo, empty, failed, hostile, note};
-use crate::report;
+use crate::{plain, report};
 
 /// A parsed TAP test point.
 #[derive(Debug, PartialEq)]
@@ -353,13 +353,6 @@ fn a_cross_failure_is_known_if_the_readers_list_has_it() {
         (vec![result(1, Role::Read, "another", true, true)], false),
         (
             vec![
-                result(1, Role::Read, "two-threads", true, true),
-                result(1, Role::Validate, "two-threads", true, false),
-            ],
-            false,
-        ),
-        (
-            vec![
                 result(1, Role::Read, "two-threads", false, false),
                 result(1, Role::Validate, "two-threads", true, true),
             ],
@@ -378,13 +371,26 @@ fn a_cross_failure_is_known_if_the_readers_list_has_it() {
             results.cases
         );
     }
+    // All of the script's classes must be on the list.
+    let mut results = demo();
+    let mut crash = case("two-threads", &[], failed(Failure::Crash));
+    crash.testee = 1;
+    results.cases = vec![result(1, Role::Read, "two-threads", true, true), crash];
+    let classes = results.cross[1].classes.get_mut("two-threads");
+    classes.unwrap().insert(Failure::Crash);
+    results.settle_cross();
+    assert_eq!(results.cross[1].failed.len(), 1);
+    results.cases[1].listed = Some("#2".to_owned());
+    results.settle_cross();
+    assert_eq!(results.cross[1].known, 1);
 }
 
 #[test]
 fn a_pair_with_nothing_in_common_is_skipped_in_each_form() {
     let mut results = demo();
-    for (passed, skipped, is_skipped) in [(0, 3, true), (1, 3, false)] {
-        (results.cross[0].passed, results.cross[0].skipped) = (passed, skipped);
+    for (passed, known, is_skipped) in [(0, 0, true), (1, 0, false), (0, 1, false)] {
+        let pair = &mut results.cross[0];
+        (pair.passed, pair.known, pair.skipped) = (passed, known, 3);
         let points = parse_tap(&report(&results, Form::Tap));
         let pair = points
             .iter()
@@ -408,6 +414,21 @@ fn a_pair_with_nothing_in_common_is_skipped_in_each_form() {
             .children()
             .filter(|node| node.has_tag_name("skipped"));
         assert_eq!(marks.count(), usize::from(is_skipped), "{text}");
+        let words = match (passed, known) {
+            (0, 0) => "all 3 skipped",
+            (0, _) => "1 known failures of 1",
+            _ => "all 1 passed",
+        };
+        let label = format!("ada-c reads what ada-c writes: {words}");
+        assert!(report(&results, Form::Html).contains(&label), "{words}");
+        let text = plain(&results, Form::Text);
+        let row = text.lines().rfind(|line| line.starts_with("ada-c "));
+        let cell = match (passed, known) {
+            (0, 0) => "-",
+            (0, _) => "0/1",
+            _ => "1",
+        };
+        assert_eq!(row.unwrap().split_whitespace().nth(1), Some(cell), "{text}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role};
+use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
 use atf_conformance::run::{
     Candidate, Failures, Limits, Options, Scope, Select, exit_code, run, writings,
 };
@@ -63,6 +63,10 @@ fn good_read() -> String {
 
 /// Runs the scripts that match `cases`.
 fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
+    crossed_by(Grading::All, folder, candidates, cases)
+}
+
+fn crossed_by(grading: Grading, folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
     let options = Options {
         kit: KIT.into(),
         folder: folder.to_owned(),
@@ -71,6 +75,7 @@ fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
             time: LONG,
             ..Limits::default()
         },
+        grading,
         interrupt: Arc::default(),
     };
     let select = Select::new(&[cases.to_owned()], &[], &[]).unwrap();
@@ -347,6 +352,116 @@ fn a_reader_that_changes_files_does_not_affect_others() {
     );
 }
 
+/// Applies a failure list without stale lines to a reader's results.
+fn settle(results: &mut Results, reader: usize, list: &str) {
+    let list = Failures::parse(Path::new("list"), list);
+    let mut own: Vec<_> = results
+        .cases
+        .iter_mut()
+        .filter(|case| case.testee == reader)
+        .collect();
+    let names = BTreeSet::from(["v1/write-one-event"]);
+    let scope = Scope {
+        all_roles: true,
+        denies_shoulds: false,
+        grading: Grading::All,
+    };
+    assert_eq!(list.apply(&mut own, &names, scope), [""; 0]);
+    results.settle_cross();
+}
+
+#[test]
+fn a_listed_failure_hides_no_failure_of_another_class() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let write = format!("{KIT} testee write \"$1\" \"$2\"; rm \"$2/manifest.json\"");
+    let roles = [("write", "'{script}', '{out}'", &*write)];
+    let files = "wire = [1]\nfeatures = ['index', 'detail']";
+    let misreads = "sed 's/\"call_depth\":1/\"call_depth\":2/'";
+    let read = format!("{KIT} testee read \"$1\" | {misreads}");
+    let candidates = [
+        good_writer(path),
+        testee(path, "files", &roles, files),
+        // Misreads the files of both writers, and crashes on those of the second.
+        reader(
+            path,
+            "by-writer",
+            "'index'",
+            &format!("[ -e \"${{1%/*}}/../manifest.json\" ] || kill -11 $$\n{read}"),
+        ),
+        // Misreads files, and crashes on folders.
+        reader(
+            path,
+            "by-file",
+            "'index', 'session'",
+            &format!("[ -f \"$1\" ] || kill -11 $$\n{read}"),
+        ),
+    ];
+    let mut results = crossed(path, &candidates, "v1/write-one-event");
+    let known = "wrong-decode v1/write-one-event #1\n";
+    settle(&mut results, 2, known);
+    settle(&mut results, 3, known);
+    let counts = |writer, reader| {
+        let cell = cell(&results, writer, reader);
+        (cell.passed, cell.known, cell.failed.len())
+    };
+    assert_eq!((counts(0, 2), counts(1, 2)), ((0, 1, 0), (0, 0, 1)));
+    assert_eq!((counts(0, 3), counts(1, 3)), ((0, 0, 1), (0, 0, 1)));
+    let crash = "crash: killed by signal 11 (SIGSEGV)";
+    assert_eq!(cell(&results, 1, 2).failed[0].1, crash);
+    for reader in [2, 3] {
+        let cases = results.cases.iter().filter(|case| case.testee == reader);
+        let states = cases.map(|case| (case.outcome.class(), case.state()));
+        let mut states: Vec<_> = states.collect();
+        states.sort_unstable();
+        let expected = [
+            (Some(Failure::Crash), State::Failed),
+            (Some(Failure::WrongDecode), State::Known),
+        ];
+        assert_eq!(states, expected);
+    }
+    assert_eq!(exit_code(&results), 1);
+    // With both classes on the list, nothing is unexpected.
+    let both = format!("{known}crash v1/write-one-event #2\n");
+    settle(&mut results, 2, &both);
+    settle(&mut results, 3, &both);
+    assert_eq!(exit_code(&results), 0);
+    assert!(results.cross.iter().all(|cell| cell.known == 1));
+}
+
+#[test]
+fn with_data_only_labels_fail_no_pair_and_hide_no_data() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let label = "s/\"count_source\":\"footer\"/\"count_source\":\"file_size\"/g";
+    let data = "s/\"call_depth\":1/\"call_depth\":2/";
+    let candidates = [
+        good_writer(path),
+        editing(path, "labels", [label, label], ""),
+        // The index file comes before the session.
+        editing(path, "both", [label, data], ""),
+    ];
+    let graded = |grading| crossed_by(grading, path, &candidates, "v1/write-one-event");
+    let results = graded(Grading::All);
+    assert_eq!(cell(&results, 0, 1).failed.len(), 1);
+    let results = graded(Grading::Data);
+    assert_eq!(results.grading, Grading::Data);
+    let labels = cell(&results, 0, 1);
+    assert_eq!((labels.passed, &labels.failed), (1, &Vec::new()));
+    let both = cell(&results, 0, 2);
+    assert_eq!((both.passed, both.failed.len()), (0, 1));
+    assert!(both.failed[0].1.contains("call_depth: 2, expected 1"));
+    let classes = |testee| {
+        let cases = results.cases.iter().filter(move |it| it.testee == testee);
+        let classes: Vec<_> = cases.map(|it| (it.role, it.outcome.class())).collect();
+        classes
+    };
+    let passed = |role| (role, None);
+    assert_eq!(classes(1), [Role::Read, Role::Validate].map(passed));
+    let wrong = (Role::Read, Some(Failure::WrongDecode));
+    assert_eq!(classes(2), [wrong, passed(Role::Validate)]);
+}
+
 #[test]
 fn a_failure_on_the_readers_list_is_known() {
     let folder = TempDir::new().unwrap();
@@ -354,26 +469,7 @@ fn a_failure_on_the_readers_list_is_known() {
     let candidates = [good_writer(path), reader(path, "dies", "'index'", "exit 5")];
     let mut results = crossed(path, &candidates, "v1/write-one-*");
     assert_eq!(cell(&results, 0, 1).failed.len(), 2);
-    let list = Failures::parse(&path.join("list"), "crash v1/write-one-event not yet\n");
-    let mut own: Vec<_> = results
-        .cases
-        .iter_mut()
-        .filter(|case| case.testee == 1)
-        .collect();
-    let names = BTreeSet::from(["v1/write-one-event"]);
-    assert_eq!(
-        list.apply(
-            &mut own,
-            &names,
-            Scope {
-                all_roles: true,
-                denies_shoulds: false,
-                grading: Grading::All
-            }
-        ),
-        [""; 0]
-    );
-    results.settle_cross();
+    settle(&mut results, 1, "crash v1/write-one-event not yet\n");
     let cell = cell(&results, 0, 1);
     assert_eq!((cell.known, cell.failed.len()), (1, 1));
     assert_eq!(cell.failed[0].0, "v1/write-one-detail");

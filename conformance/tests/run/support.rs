@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use atf_conformance::corpus::{Case, Class, Subject};
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CaseResult, Failure, Outcome, Results};
+use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Results};
 use atf_conformance::run::{Candidate, Limits, Options, Select, Smoke, readings, run};
 use atf_conformance::{Place, Verdict};
 use serde_json::{Value, json};
@@ -170,6 +170,7 @@ impl Bench {
             folder: self.cases.clone(),
             jobs: NonZero::new(jobs).unwrap(),
             limits: self.limits,
+            grading: Grading::All,
             interrupt: Arc::default(),
         };
         run(candidates, tasks, &Select::default(), &options, &|_, _| {}).unwrap()
