@@ -149,7 +149,8 @@ impl SessionReader {
         &self.threads
     }
 
-    /// Returns the names of folders that begin with `thread_` but do not end in a thread id.
+    /// Returns the names of folders and symlinks that begin with `thread_` but do not end in a
+    /// thread id.
     #[must_use]
     pub fn unrecognized(&self) -> &[String] {
         &self.unrecognized
@@ -386,16 +387,19 @@ impl Folders {
             if !name.starts_with(THREAD_FOLDER) {
                 continue;
             }
-            let Some(id) = thread_id(&name) else {
-                this.unrecognized.push(name);
-                continue;
-            };
             let presence = match entry.file_type().map_err(Error::io)? {
                 file_type if file_type.is_symlink() => Presence::SymbolicLink,
                 file_type if file_type.is_dir() => Presence::Folder,
                 _ => Presence::NotAFolder,
             };
-            this.threads.insert((id, name), presence);
+            match thread_id(&name) {
+                Some(id) => {
+                    this.threads.insert((id, name), presence);
+                }
+                // A file, such as thread_names.json, is not a misnamed thread.
+                None if presence == Presence::NotAFolder => {}
+                None => this.unrecognized.push(name),
+            }
         }
         this.unrecognized.sort();
         Ok(this)

@@ -165,6 +165,7 @@ fn folders_with_other_names_are_not_threads() {
     }
     fs::create_dir(folder.path().join("thread_007")).unwrap();
     fs::write(folder.path().join("thread_8"), b"").unwrap();
+    fs::write(folder.path().join("thread_names.json"), b"").unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
     assert_eq!(ids(&session), [0, 7, 8]);
     assert_eq!(session.threads()[2].presence(), Presence::NotAFolder);

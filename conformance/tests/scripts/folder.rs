@@ -70,6 +70,30 @@ fn missing_and_surplus_files_and_threads_are_reported() {
 }
 
 #[test]
+fn a_file_whose_name_begins_like_a_thread_is_not_a_thread() {
+    let scripted = scripted(TWO);
+    let out = written(&scripted.script);
+    fs::write(out.path().join("thread_names.json"), "{}").unwrap();
+    let passed = graded(&scripted, out.path());
+    assert_eq!(
+        (passed.outcome, passed.notes),
+        (Outcome::Passed, Vec::new())
+    );
+    // Readers list a file with the name of a thread's folder.
+    fs::write(out.path().join("thread_9"), "").unwrap();
+    let (class, message, _) = failure(graded(&scripted, out.path()));
+    assert_eq!(class, Failure::Rule);
+    assert!(message.starts_with("ATF-SESS-002"), "{message}");
+    fs::remove_file(out.path().join("thread_9")).unwrap();
+    fs::create_dir(out.path().join("thread_x")).unwrap();
+    let (_, message, _) = failure(graded(&scripted, out.path()));
+    assert!(
+        message.starts_with("thread_x is not in the script"),
+        "{message}"
+    );
+}
+
+#[test]
 fn oversized_output_is_rejected_before_it_is_read() {
     let open = scripted(&TWO.replace("finalize thread=1\nfinalize thread=2\n", "abort\n"));
     // The five files of the session contain 7 headers and footers, an event and a detail.
