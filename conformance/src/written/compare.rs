@@ -8,10 +8,6 @@ use super::expected::{Expected, Placed};
 use super::{END_SIZE, Wrong};
 use crate::results::{Difference, Grade, Hexdump};
 
-/// The maximum number of bytes to read between the header and the events, and also past the
-/// expected end.
-const SLACK: u64 = 1 << 20;
-
 /// How a file ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
@@ -22,19 +18,17 @@ pub(super) enum Ending {
     Killed,
 }
 
-/// A file, read up to its last relevant byte.
+/// A file and its content.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The file's path relative to the session folder, separated by `/`.
     pub(super) file: String,
     pub(super) bytes: Vec<u8>,
-    /// The size of the whole file in bytes.
-    pub(super) size: u64,
 }
 
 impl Found {
-    /// Reads a file of `expected` bytes. Returns `None` if the file does not exist.
-    pub(super) fn read(out: &Path, file: &str, expected: usize) -> Result<Option<Self>, Wrong> {
+    /// Reads a file, whose size was checked before. Returns `None` if the file does not exist.
+    pub(super) fn read(out: &Path, file: &str) -> Result<Option<Self>, Wrong> {
         let path = out.join(file);
         let failed = |error: io::Error| Wrong::new(format!("{file}: {error}"));
         match fs::symlink_metadata(&path) {
@@ -45,15 +39,9 @@ impl Found {
             }
             Ok(_) => {}
         }
-        let mut bytes = Vec::new();
-        let opened = File::open(&path).map_err(failed)?;
-        let size = opened.metadata().map_err(failed)?.len();
-        let limit = (expected as u64).saturating_add(SLACK);
-        opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
         Ok(Some(Self {
             file: file.to_owned(),
-            bytes,
-            size,
+            bytes: fs::read(&path).map_err(failed)?,
         }))
     }
 
@@ -61,9 +49,8 @@ impl Found {
     pub(super) fn events_offset(&self, at: usize) -> usize {
         let stated = self.bytes.get(at..).and_then(|rest| rest.first_chunk());
         let stated = stated.map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        let most = (self.bytes.len() as u64).min(SLACK);
         match usize::try_from(stated) {
-            Ok(offset) if offset >= END_SIZE && stated <= most => offset,
+            Ok(offset) if (END_SIZE..=self.bytes.len()).contains(&offset) => offset,
             _ => END_SIZE,
         }
     }
@@ -108,7 +95,7 @@ impl Found {
             _ => format!("{}[{from}]", field.name),
         };
         let got = if found.len() <= from {
-            format!("end of file at {} bytes", self.size)
+            format!("end of file at {} bytes", bytes.len())
         } else {
             part(found)
         };
@@ -136,7 +123,7 @@ impl Found {
             return Ok(());
         };
         let file = &self.file;
-        let count = self.size.saturating_sub(expected.size as u64);
+        let count = behind.len();
         let offset = (expected.size + first) as u64;
         let place = "after the last event";
         let what = "nothing, or zeros";
@@ -211,7 +198,7 @@ mod tests {
     #[test]
     fn a_missing_file_is_none_and_an_inaccessible_one_is_an_error() {
         let out = tempfile::tempdir().unwrap();
-        let read = || Found::read(out.path(), "thread_7/index.atf", 64);
+        let read = || Found::read(out.path(), "thread_7/index.atf");
         assert!(matches!(read(), Ok(None)));
         std::fs::write(out.path().join("thread_7"), "").unwrap();
         let wrong = read().err().unwrap();

@@ -44,11 +44,11 @@ impl Documents {
         let (mut threads, mut merged, mut details) = (Vec::new(), Vec::new(), 0);
         let mut is_whole = true;
         for (id, thread) in script.threads() {
-            let Some(found) = folder::index(out, id, &thread)? else {
+            let Some(found) = folder::index(out, id)? else {
                 continue;
             };
             let index = index(&found, &thread)?;
-            let detail = match folder::detail(out, id, &thread)? {
+            let detail = match folder::detail(out, id)? {
                 Some(found) => {
                     let document = detail(&found, &thread)?;
                     this.detail.push((found.file, document.clone()));
@@ -119,13 +119,10 @@ fn document(
         own,
         framed: None,
     };
-    let size = found.bytes.len();
-    if size >= own && size as u64 == found.size {
-        Ok(readable(&shape, &found.bytes, verdict))
-    } else {
-        let message = format!("{}: too many trailing bytes", found.file);
-        Err(Wrong::new(message))
+    if found.bytes.len() < own {
+        return Err(Wrong::new(format!("{}: truncated", found.file)));
     }
+    Ok(readable(&shape, &found.bytes, verdict))
 }
 
 fn index(found: &Found, thread: &Thread<'_>) -> Result<Value, Wrong> {

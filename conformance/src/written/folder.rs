@@ -7,7 +7,7 @@ use atf::session::THREAD_FOLDER;
 
 use super::compare::{Ending, Found};
 use super::expected::{self, Given};
-use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
+use super::{END_SIZE, Wrong};
 use crate::scripts::{Script, Scripted, Thread};
 
 /// The offset of `events_offset` in an index header.
@@ -52,7 +52,7 @@ fn compare_thread(
     thread: &Thread<'_>,
     out: &Path,
 ) -> Result<(), Wrong> {
-    let detail = detail(out, id, thread)?;
+    let detail = detail(out, id)?;
     let ending = match (thread.is_finalized, scripted.script.is_killed()) {
         (true, _) => Ending::Finalized,
         (false, true) => Ending::Killed,
@@ -63,7 +63,7 @@ fn compare_thread(
         has_detail_file: detail.is_some(),
         events_offset,
     };
-    match index(out, id, thread)? {
+    match index(out, id)? {
         Some(found) => {
             let expected = expected::index(thread, given(index_start(&found, thread)));
             found.compare(&expected, ending)?;
@@ -83,19 +83,13 @@ fn compare_thread(
 }
 
 /// Reads a thread's `index.atf`.
-pub(super) fn index(out: &Path, id: u32, thread: &Thread<'_>) -> Result<Option<Found>, Wrong> {
-    let size = EVENT_SIZE * thread.events.len();
-    Found::read(out, &format!("thread_{id}/index.atf"), 2 * END_SIZE + size)
+pub(super) fn index(out: &Path, id: u32) -> Result<Option<Found>, Wrong> {
+    Found::read(out, &format!("thread_{id}/index.atf"))
 }
 
 /// Reads a thread's `detail.atf`.
-pub(super) fn detail(out: &Path, id: u32, thread: &Thread<'_>) -> Result<Option<Found>, Wrong> {
-    let sizes = thread
-        .details
-        .iter()
-        .map(|detail| DETAIL_SIZE + detail.payload.len());
-    let size: usize = sizes.sum();
-    Found::read(out, &format!("thread_{id}/detail.atf"), 2 * END_SIZE + size)
+pub(super) fn detail(out: &Path, id: u32) -> Result<Option<Found>, Wrong> {
+    Found::read(out, &format!("thread_{id}/detail.atf"))
 }
 
 /// Returns the offset of the events in an `index.atf`.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::scripts::Scripted;
+use atf_conformance::written::Documents;
 
 use super::{failure, graded, scripted, written};
 
@@ -237,13 +238,24 @@ fn a_footer_after_an_abort_is_caught() {
 fn events_may_begin_after_64_if_the_footer_proves_it() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
-        // Set `events_offset` to 64 + 32 and `footer_offset` to 128 + 32.
-        bytes[32] += 32;
-        bytes[40] += 32;
-        bytes.splice(64..64, [0xaa; 32]);
-    });
-    assert_eq!(graded.outcome, Outcome::Passed);
+    for more in [32, 2 << 20] {
+        // The offsets of `events_offset` and, in the index, `footer_offset`.
+        for (file, fields) in [(INDEX, &[32, 40][..]), (DETAIL, &[20])] {
+            let path = out.path().join(file);
+            let mut bytes = fs::read(&path).unwrap();
+            for at in fields {
+                let field = bytes[*at..].first_chunk_mut().unwrap();
+                *field = (u64::from_le_bytes(*field) + more as u64).to_le_bytes();
+            }
+            bytes.splice(64..64, vec![0xaa; more]);
+            fs::write(&path, bytes).unwrap();
+        }
+        assert_eq!(graded(&scripted, out.path()).outcome, Outcome::Passed);
+        let documents = Documents::of(&scripted.script, out.path()).unwrap();
+        for (_, document) in documents.index.iter().chain(&documents.detail) {
+            assert_eq!(document["derived"]["trailing_bytes"], "0");
+        }
+    }
 }
 
 #[test]
@@ -379,16 +391,19 @@ fn bytes_after_zeros_are_reported_at_their_offset() {
     let scripted = aborted(1);
     let out = written(&scripted.script);
     let size = fs::read(out.path().join(INDEX)).unwrap().len();
-    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
-        bytes.extend([0; 7]);
-        bytes.push(1);
-    });
-    let (_, message, _) = failure(graded);
-    let told = format!(
-        "{INDEX}: after the last event: 8 unexpected bytes, expected nothing, or zeros (at {:#x})",
-        size + 7
-    );
-    assert!(message.starts_with(&told), "{message}");
+    for zeros in [7, 2 << 20] {
+        let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
+            bytes.extend(vec![0; zeros]);
+            bytes.push(1);
+        });
+        let (_, message, _) = failure(graded);
+        let told = format!(
+            "{INDEX}: after the last event: {} unexpected bytes, expected nothing, or zeros (at {:#x})",
+            zeros + 1,
+            size + zeros
+        );
+        assert!(message.starts_with(&told), "{message}");
+    }
 }
 
 #[test]
