@@ -222,7 +222,10 @@ typedef struct AtfWriteOptions {
     uint8_t verbatim;
     /** Must be 0. */
     uint8_t reserved[5];
-    /** Size of each file's buffer in bytes: default 128 KiB, at least 4 KiB, at most 1 GiB. */
+    /**
+     * Size of each file's buffer in bytes: default 128 KiB, at least 4 KiB, at most 1 GiB, or 16 MiB
+     * with survive_kill.
+     */
     uint64_t buffer_size;
 } AtfWriteOptions;
 

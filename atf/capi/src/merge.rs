@@ -51,20 +51,18 @@ pub unsafe extern "C" fn atf_merge_open(
     merge: *mut *mut AtfMerge,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        let make = || {
-            let range = time_start_ns..=time_end_ns;
-            let mut merging = Merging {
-                events: this.reader.merge().time_range(range).into_events(),
-                problems: Vec::new(),
-            };
-            merging.note();
-            Ok(merging)
+        let range = time_start_ns..=time_end_ns;
+        let mut merging = Merging {
+            events: this.reader.merge().time_range(range).into_events(),
+            problems: Vec::new(),
         };
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { give(merge, make) }
+        merging.note();
+        Ok(merging)
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(session, body) })
+    let make = || unsafe { handle::with(session, body) };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(merge, make) })
 }
 
 /// Reads the next events, up to `capacity`. After the last one, returns `ATF_NONE`, or

@@ -9,7 +9,7 @@ use atf::write::{Durability, WriteOptions};
 use atf::{Arch, Clock, OpenOptions, Os, Wire};
 
 use crate::boundary;
-use crate::memory::{Plain, argument, get_sized};
+use crate::memory::{Plain, argument, get_sized, reserved_are_0};
 use crate::status::{AtfStatus, Outcome};
 
 /// `AtfWriteOptions`: how files are written. A value of 0 selects a member's default.
@@ -71,14 +71,17 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
     options.durability = durability(given.durability)?;
     options.survive_kill = given.survive_kill != 0;
     options.verbatim = given.verbatim != 0;
-    if given.reserved != [0; 5] {
-        return Err(argument("a reserved option is not 0"));
-    }
+    reserved_are_0(given.reserved == [0; 5])?;
     if given.buffer_size != 0 {
         let size = usize::try_from(given.buffer_size).ok();
         options.buffer_size = size
             .filter(|size| *size <= MOST_BUFFER)
             .ok_or_else(|| argument("buffer_size is more than 1 GiB"))?;
+        if options.survive_kill && given.buffer_size > MOST_JOURNALED_BUFFER {
+            return Err(argument(
+                "buffer_size is more than 16 MiB with survive_kill",
+            ));
+        }
     }
     Ok(options)
 }
@@ -120,6 +123,9 @@ pub(crate) fn default_options() -> WriteOptions {
 
 /// Larger than any useful buffer. Without a limit, a failed allocation would abort the program.
 const MOST_BUFFER: usize = 1 << 30;
+
+/// The limit of a kill journal.
+const MOST_JOURNALED_BUFFER: u64 = atf::wire::RingHeader::INDEX_CAPACITY_MAX;
 
 /// The size limit in bytes of manifests that are read from now on.
 static MANIFEST_LIMIT: AtomicU64 = AtomicU64::new(Manifest::LIMIT);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use atf::record::{Lanes, Overflow, RecordOptions, RecordSummary, Segment, Window};
 
-use crate::memory::{Plain, argument, get_sized};
+use crate::memory::{Plain, argument, get_sized, reserved_are_0};
 use crate::status::Outcome;
 
 /// `AtfRecordOptions`: how to record a session. For any member, 0 selects the default.
@@ -67,6 +67,7 @@ pub(crate) unsafe fn record_options(
 ) -> Outcome<(RecordOptions, bool)> {
     // SAFETY: guaranteed by this function's caller.
     let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecordOptions::ZERO);
+    reserved_are_0(given.reserved == [0; 7])?;
     let mut options = RecordOptions::default();
     options.overflow = match given.overflow {
         0 => Overflow::DropDetail,

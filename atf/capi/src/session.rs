@@ -267,15 +267,13 @@ pub unsafe extern "C" fn atf_session_open_thread(
     reader: *mut *mut AtfThreadReader,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        let make = || {
-            let thread = this.thread(position)?;
-            Ok(Thread::new(thread.open()?, Some(thread.id())))
-        };
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { give(reader, make) }
+        let thread = this.thread(position)?;
+        Ok(Thread::new(thread.open()?, Some(thread.id())))
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(session, body) })
+    let make = || unsafe { handle::with(session, body) };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(reader, make) })
 }
 
 /// Opens the threads one after another and computes their totals.

@@ -72,13 +72,11 @@ pub unsafe extern "C" fn atf_thread_index(
     thread: *const AtfThreadReader,
     reader: *mut *mut AtfIndexReader,
 ) -> AtfStatus {
-    let body = |this: &Thread| {
-        let make = || Ok(Index::of_thread(Arc::clone(&this.reader), this.folder));
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { give(reader, make) }
-    };
+    let body = |this: &Thread| Ok(Index::of_thread(Arc::clone(&this.reader), this.folder));
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(thread, body) })
+    let make = || unsafe { handle::with(thread, body) };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(reader, make) })
 }
 
 /// Returns a reader for the thread's `detail.atf`, like [`atf_thread_index`]. The status is
@@ -92,17 +90,15 @@ pub unsafe extern "C" fn atf_thread_detail(
     thread: *const AtfThreadReader,
     reader: *mut *mut AtfDetailReader,
 ) -> AtfStatus {
-    let body = |this: &Thread| {
-        let make = || match (this.reader.detail(), this.reader.detail_error()) {
-            (Some(_), _) => Ok(Detail::of_thread(Arc::clone(&this.reader))),
-            (None, Some(error)) => Err(error.clone().into()),
-            (None, None) => Err(Failure::Nothing),
-        };
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { give(reader, make) }
+    let body = |this: &Thread| match (this.reader.detail(), this.reader.detail_error()) {
+        (Some(_), _) => Ok(Detail::of_thread(Arc::clone(&this.reader))),
+        (None, Some(error)) => Err(error.clone().into()),
+        (None, None) => Err(Failure::Nothing),
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { handle::with(thread, body) })
+    let make = || unsafe { handle::with(thread, body) };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(reader, make) })
 }
 
 /// Returns the event that a link leads to.

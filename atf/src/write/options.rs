@@ -43,7 +43,8 @@ with_setters! {
         /// Otherwise, the writer rejects events of unknown kind and events earlier than their
         /// predecessor, because the format does not allow tracers to write them.
         pub verbatim: bool,
-        /// The size of each file's buffer in bytes, at least 4 KiB.
+        /// The size of each file's buffer in bytes: at least 4 KiB, and at most 16 MiB with
+        /// [`survive_kill`](Self::survive_kill).
         pub buffer_size: usize,
     }
 }

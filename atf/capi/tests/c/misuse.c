@@ -100,6 +100,15 @@ static void null_everywhere(void) {
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_open(NULL, 0, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_index(NULL, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail(NULL, NULL));
+    AtfIndexReader *index = (AtfIndexReader *)1;
+    AtfDetailReader *details = (AtfDetailReader *)1;
+    AtfThreadReader *thread = (AtfThreadReader *)1;
+    AtfMerge *merge = (AtfMerge *)1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_index(NULL, &index));
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail(NULL, &details));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_open_thread(NULL, 0, &thread));
+    SAYS(ATF_ERROR_ARGUMENT, atf_merge_open(NULL, 0, 0, &merge));
+    TRUE(index == NULL && details == NULL && thread == NULL && merge == NULL);
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail_of(NULL, 0, &detail_event));
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_event_of(NULL, 0, &event));
     SAYS(ATF_OK, atf_thread_close(NULL));
@@ -204,6 +213,10 @@ static void options_and_paths(const char *folder) {
     options.durability = ATF_DURABILITY_FINALIZE;
     options.buffer_size = UINT64_MAX;
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));
+    options.buffer_size = (16u << 20) + 32;
+    options.survive_kill = 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));
+    options.survive_kill = 0;
     options.buffer_size = 0;
     options.struct_size = 3;
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));

@@ -490,6 +490,9 @@ static void options_of(AtfSessionWriter *session) {
     options.ring_payload_size = (1u << 30) + 1;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     options.ring_payload_size = 0;
+    options.reserved[6] = 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
+    options.reserved[6] = 0;
     options.struct_size = 0;
     SAYS(ATF_ERROR_ARGUMENT, atf_recording_start(session, &options, &recording));
     TRUE(recording == NULL);
