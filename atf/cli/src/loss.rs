@@ -3,7 +3,7 @@
 use std::fmt;
 
 use atf::analyze::Totals;
-use atf::manifest::{Loss, Manifest, ManifestThread};
+use atf::manifest::{Loss, ManifestThread};
 use serde::Serialize;
 
 use crate::json::U64;
@@ -36,9 +36,9 @@ impl Lost {
     }
 
     /// Returns a session's losses in threads that the manifest does not list, ignoring losses of 0.
-    pub(crate) fn of_no_thread(manifest: &Manifest) -> Self {
+    pub(crate) fn of_no_thread(events: Option<Loss>) -> Self {
         Self {
-            events: info(manifest.lost_events),
+            events: info(events),
             details: None,
         }
     }

@@ -96,7 +96,12 @@ pub fn export_to<'a>(
         let of_session = problems.iter().map(|it| it.error.to_string());
         let notes: Vec<_> = lost.into_iter().chain(of_session).collect();
         sink.process_end(&notes)?;
-        summary.add(&totals, problems.into_iter().chain(of_threads));
+        summary.add(
+            process,
+            options,
+            &totals,
+            problems.into_iter().chain(of_threads),
+        );
     }
     sink.finish()?;
     Ok(summary)

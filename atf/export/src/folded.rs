@@ -54,7 +54,7 @@ pub(crate) fn write(
             stack.push(above, &format!("({note})"));
             writeln!(out, "{} 0", stack.text)?;
         }
-        summary.add(&tree.threads, tree.problems);
+        summary.add(process, options, &tree.threads, tree.problems);
     }
     out.flush()?;
     Ok(summary)

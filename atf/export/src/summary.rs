@@ -1,13 +1,16 @@
 //! The result of an export.
 
-use atf::analyze::{ThreadTotals, Totals};
+use atf::analyze::{Options, ThreadTotals, Totals};
 use atf::session::Problem;
+
+use crate::Process;
 
 /// The result of an export.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Each process's totals over its threads.
+    /// Each process's totals over its threads. Without a selection of threads, they include the
+    /// events that the tracer lost in threads without files.
     pub totals: Vec<Totals>,
     /// Which events are missing or changed, and which threads were not read.
     pub problems: Vec<Problem>,
@@ -22,12 +25,19 @@ impl Summary {
     pub fn is_whole(&self) -> bool {
         self.problems.is_empty() && !self.is_cut
     }
+
     pub(crate) fn add(
         &mut self,
+        process: &Process<'_>,
+        options: &Options,
         threads: &[ThreadTotals],
         problems: impl IntoIterator<Item = Problem>,
     ) {
-        self.totals.push(Totals::of(threads));
+        let mut totals = Totals::of(threads);
+        if options.threads.is_empty() {
+            totals.add_lost_events(process.lost_events());
+        }
+        self.totals.push(totals);
         self.problems.extend(problems);
     }
 }

@@ -339,7 +339,7 @@ impl Totals {
                 (&mut all.lost_events, one.lost_events),
                 (&mut all.lost_details, one.lost_details),
             ] {
-                *sum = sum.iter().copied().chain(loss).reduce(Loss::plus);
+                add(sum, loss);
             }
             all.times = match (all.times, one.times) {
                 (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
@@ -348,6 +348,16 @@ impl Totals {
         }
         all
     }
+
+    /// Adds events that the tracer lost in threads without files; see
+    /// [`Segments::lost_events`](crate::session::Segments::lost_events).
+    pub fn add_lost_events(&mut self, loss: Option<Loss>) {
+        add(&mut self.lost_events, loss);
+    }
+}
+
+fn add(sum: &mut Option<Loss>, loss: Option<Loss>) {
+    *sum = sum.iter().copied().chain(loss).reduce(Loss::plus);
 }
 
 const fn problem(thread: Option<u32>, error: Error) -> Problem {

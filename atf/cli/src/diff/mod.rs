@@ -10,7 +10,7 @@ use std::slice;
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Run, Subject, Totals};
 use atf::check::text_with_rule;
-use atf::manifest::Missing;
+use atf::manifest::{Loss, Missing};
 
 use crate::clock::Clock;
 use crate::dump::Told;
@@ -63,6 +63,8 @@ struct About {
     problems: Vec<String>,
     /// The events that the tracer had not yet written when one of the run's processes ended.
     unwritten: Option<Missing>,
+    /// The events that the tracer lost in threads without files.
+    lost_events: Option<Loss>,
 }
 
 impl About {
@@ -99,7 +101,12 @@ impl Comparison<'_> {
             [Ok(before), Ok(after)] => [before, after],
             [Err(error), _] | [_, Err(error)] => return Ok(damaged(&error)),
         };
-        let diff = analyze::diff(&before.runs, &after.runs, self.noise_percent);
+        let mut diff = analyze::diff(&before.runs, &after.runs, self.noise_percent);
+        for (totals, side) in [(&mut diff.before, &before), (&mut diff.after, &after)] {
+            for (totals, about) in totals.iter_mut().zip(&side.about) {
+                totals.add_lost_events(about.lost_events);
+            }
+        }
         warn_without_names(&diff);
         let is_shown = |change: &&Change| self.all || !change.is_noise;
         let mut rows: Vec<_> = diff.changes.iter().filter(is_shown).collect();
@@ -157,11 +164,14 @@ impl Side {
                         origin_ns: part.origin_ns(),
                         problems: Vec::new(),
                         unwritten: None,
+                        lost_events: None,
                     });
                 }
                 if let (Some(run), Some(about)) = (this.runs.last_mut(), this.about.last_mut()) {
                     run.add(&functions, |id| part.function(id));
                     about.unwritten = about.unwritten.or(part.unwritten());
+                    let losses = about.lost_events.into_iter().chain(part.lost_events());
+                    about.lost_events = losses.reduce(Loss::plus);
                     for problem in &functions.problems {
                         let message = told.add(&problem.error);
                         if form != Form::Text {

@@ -105,7 +105,7 @@ pub(crate) fn tell_losses_of(
             *name = thread.name.as_deref().or(*name);
             *lost = lost.plus(Lost::of(thread));
         }
-        without_files = without_files.plus(Lost::of_no_thread(manifest));
+        without_files = without_files.plus(Lost::of_no_thread(manifest.lost_events));
     }
     for (id, (called, lost)) in threads {
         if let Some(name) = name_of(id) {

@@ -118,10 +118,7 @@ impl SessionInfo {
             index_events: U64(0),
             detail_events: U64(0),
             time: None,
-            lost: session
-                .manifest()
-                .map(Lost::of_no_thread)
-                .unwrap_or_default(),
+            lost: Lost::of_no_thread(session.manifest().and_then(|it| it.lost_events)),
             manifest: session.manifest().map(ManifestInfo::new),
             threads: Vec::new(),
             recovered: Recovered::of(session.path()),

@@ -76,7 +76,7 @@ impl Summary {
             return Ok(());
         };
         let listed = manifest.threads.iter().map(Lost::of);
-        let lost = listed.fold(Lost::of_no_thread(manifest), Lost::plus);
+        let lost = listed.fold(Lost::of_no_thread(manifest.lost_events), Lost::plus);
         self.lost = self.lost.plus(lost);
         let all = self.unwritten.into_iter().chain(Unwritten::of(manifest));
         self.unwritten = all.reduce(Unwritten::or);

@@ -20,9 +20,11 @@ use atf::symbols::Pattern;
 
 use crate::clock::Clock;
 use crate::dump::Told;
+use crate::loss::Lost;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parallel;
 use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten};
+use crate::text::Since;
 use crate::time::Time;
 
 pub(crate) use json::Sums;
@@ -132,6 +134,19 @@ impl Section<'_> {
     }
 }
 
+/// Reports the lost events that belong to none of the threads.
+fn tell_losses_without_files(part: &Part) {
+    let lost = Lost::of_no_thread(part.lost_events());
+    if let Some((first_ns, last_ns)) = lost.times() {
+        let origin_ns = part.origin_ns();
+        let [first, last] = [first_ns, last_ns].map(|time_ns| Since { time_ns, origin_ns });
+        complain(format_args!(
+            "{}: threads without files: the tracer lost {lost}, from {first}s to {last}s",
+            part.path.display()
+        ));
+    }
+}
+
 trait Sink {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
 }
@@ -177,6 +192,9 @@ impl Report<'_> {
             }
             let found = self.analyze(part, &options)?;
             return self.write(part, None, (&found, &options), &[], sink, told);
+        }
+        if self.threads.is_empty() {
+            tell_losses_without_files(part);
         }
         let of_part = self.threads.is_empty().then(|| part.problems());
         let mut of_part = of_part.unwrap_or_default();
@@ -228,11 +246,8 @@ impl Report<'_> {
             Found::Tree(found) => (found.totals(), &found.problems),
             Found::Pairs(found) => (found.totals(), &found.problems),
         };
-        if thread.is_none()
-            && self.threads.is_empty()
-            && let Some(loss) = part.lost_events()
-        {
-            totals.lost_events = Some(totals.lost_events.map_or(loss, |all| all.plus(loss)));
+        if thread.is_none() && self.threads.is_empty() {
+            totals.add_lost_events(part.lost_events());
         }
         let found_problems: &[Problem] = found_problems;
         let all = found_problems.iter().map(|problem| &problem.error);

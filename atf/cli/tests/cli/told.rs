@@ -444,6 +444,13 @@ fn every_form_of_a_dump_reports_damage() {
     let forms: [&[&str]; 4] = [&[], &["--json"], &["--details"], &["--spans"]];
     for form in forms {
         for path in ["s", "s/thread_7", "s/thread_7/index.atf"] {
+            if form == ["--details"] && path.ends_with("index.atf") {
+                // Its details are in another file.
+                let (status, _, messages) = run(&cut, &["dump", path, "--details"]);
+                let expected = "--details needs the thread's folder";
+                assert!(status == 2 && messages.contains(expected), "{messages}");
+                continue;
+            }
             for (folder, said) in [(&flipped, changed), (&cut, unfinalized)] {
                 let (status, text, messages) = run(folder, &[&["dump", path], form].concat());
                 let is_said = messages.matches(said).count() == 1;
@@ -805,4 +812,36 @@ fn losses_of_all_threads_add_up() {
     );
     let expected = "threads without files: the tracer lost 5 events, from ";
     assert!(messages.contains(expected), "{messages}");
+}
+
+#[test]
+fn losses_of_threads_without_files_are_reported() {
+    let folder = session(None);
+    let manifest = r#"{"threads": [{"id": 7}],
+        "lost_events": {"count": 5, "first_ns": 5, "last_ns": 5}}"#;
+    fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
+    let lost = "5 events lost by the tracer";
+    for command in [&["report", "s"][..], &["diff", "s", "s"]] {
+        let (_, text, messages) = run(&folder, command);
+        assert!(text.contains(lost), "{text}{messages}");
+        let (_, text, _) = run(&folder, &[command, &["--json"]].concat());
+        assert!(text.contains(r#""lost_events":{"count":"5""#), "{text}");
+    }
+    for command in [
+        &["export", "--format", "chrome"][..],
+        &["export", "--format", "folded"],
+        &["flamegraph"],
+    ] {
+        let (_, _, messages) = run(&folder, &[command, &["--out", "out", "s"]].concat());
+        assert!(messages.contains(lost), "{command:?}: {messages}");
+        // These are not losses of the selected threads.
+        let selected = ["--out", "out", "--thread", "7", "s"];
+        let (_, _, messages) = run(&folder, &[command, &selected].concat());
+        assert!(!messages.contains(lost), "{command:?}: {messages}");
+        fs::remove_file(folder.path().join("out")).unwrap();
+    }
+    let (_, text, messages) = run(&folder, &["report", "--by-thread", "s"]);
+    let expected = "threads without files: the tracer lost 5 events, from ";
+    assert!(messages.contains(expected), "{messages}");
+    assert!(text.contains("0 events lost by the tracer"), "{text}");
 }

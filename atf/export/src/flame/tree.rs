@@ -118,7 +118,7 @@ impl Tree {
                     Some(label) => format!("{label}: {note}"),
                     None => note,
                 }));
-            summary.add(&tree.threads, tree.problems);
+            summary.add(process, options, &tree.threads, tree.problems);
         }
         summary.is_cut = this.nodes.iter().any(|node| node.name == others);
         if summary.is_cut {
