@@ -72,9 +72,9 @@ fn end_process() {
 /// Returns whether only this library's threads are still running. The main thread is still listed
 /// after its end.
 fn is_last() -> bool {
-    // The state follows the program's name in parentheses, which may contain any characters.
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let is_over = stat
+    // The state follows the program's name in parentheses, which may contain any bytes.
+    let stat = fs::read("/proc/self/stat").unwrap_or_default();
+    let is_over = String::from_utf8_lossy(&stat)
         .rsplit_once(") ")
         .is_some_and(|(_, rest)| rest.starts_with('Z'));
     let threads = fs::read_dir("/proc/self/task").map_or(0, Iterator::count);

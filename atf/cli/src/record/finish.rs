@@ -13,6 +13,7 @@ use atf::rewrite::{RecoverOptions, recover};
 use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
+use rustix::process::getuid;
 
 use super::summary::{Summary, Unwritten};
 use super::{Ended, Settings, patterns};
@@ -233,15 +234,26 @@ fn still_runs(session: &Path) -> bool {
     };
     let id = name.pid.to_string();
     processes.flatten().any(|process| {
-        // These reads fail for processes that have ended or belong to another user.
-        let read = |name: &str| fs::read_to_string(process.path().join(name)).unwrap_or_default();
-        let status = read("status");
-        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-        let known = ids.and_then(|ids| ids.split_whitespace().last());
-        let is_recorded = |maps: String| {
-            maps.contains(LIBRARY_NAME) || maps.contains(&*session.to_string_lossy())
+        // Names in these files may contain any bytes.
+        let read = |name: &str| {
+            let bytes = fs::read(process.path().join(name))?;
+            Ok::<_, io::Error>(String::from_utf8_lossy(&bytes).into_owned())
         };
-        known == Some(id.as_str()) && is_recorded(read("maps"))
+        let status = read("status").unwrap_or_default();
+        let field = |key: &str| status.lines().find_map(|line| line.strip_prefix(key));
+        let known = field("NSpid:").and_then(|ids| ids.split_whitespace().last());
+        let user = field("Uid:").and_then(|ids| ids.split_whitespace().next());
+        known == Some(id.as_str())
+            && match read("maps") {
+                Ok(maps) => {
+                    maps.contains(LIBRARY_NAME) || maps.contains(&*session.to_string_lossy())
+                }
+                // A process can hide its maps even from its own user; see `PR_SET_DUMPABLE`.
+                Err(error) => {
+                    error.kind() == io::ErrorKind::PermissionDenied
+                        && user == Some(getuid().as_raw().to_string().as_str())
+                }
+            }
     })
 }
 

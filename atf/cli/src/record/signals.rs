@@ -29,7 +29,9 @@ pub(super) fn listen() -> io::Result<Held> {
 
 /// Returns the ignored signals as a bit set; signal 1 is the lowest bit.
 fn ignored() -> io::Result<u64> {
-    let status = fs::read_to_string("/proc/self/status")?;
+    let status = fs::read("/proc/self/status")?;
+    // The status begins with the program's name, which may contain any bytes.
+    let status = String::from_utf8_lossy(&status);
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -62,7 +64,8 @@ impl Held {
 
 /// Returns whether this process is in the foreground of a terminal.
 fn is_in_foreground() -> bool {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let stat = fs::read("/proc/self/stat").unwrap_or_default();
+    let stat = String::from_utf8_lossy(&stat);
     // The name may contain anything, but it ends at the last bracket. The name is followed by the
     // state, the parent, the process group, the session, the terminal, and the terminal's
     // foreground group.

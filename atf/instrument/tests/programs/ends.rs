@@ -27,7 +27,13 @@ fn threads_that_still_run_are_finalized_too() {
 fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
     Program::each("main_exit.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")]] {
-            for (mode, calls) in [("alone", 2), ("thread", 4), ("join", 4), ("late", 1)] {
+            for (mode, calls) in [
+                ("alone", 2),
+                ("odd_name", 2),
+                ("thread", 4),
+                ("join", 4),
+                ("late", 1),
+            ] {
                 let mut command = program.command(&[mode]);
                 let run = program.finished(command.envs(variables.iter().copied()));
                 assert!(run.output.status.success(), "{mode}: {:?}", run.output);

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define PLAIN __attribute__((no_instrument_function))
@@ -30,6 +31,8 @@ PLAIN int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     alarm(60); // Fails instead of waiting forever.
     main_thread = pthread_self();
+    // Not UTF-8: the kernel may cut a name within a character.
+    if (!strcmp(mode, "odd_name")) prctl(PR_SET_NAME, "odd) \xd0");
     if (strcmp(mode, "late")) leaf();
     if (!strcmp(mode, "thread") || !strcmp(mode, "join")) {
         pthread_t thread;
