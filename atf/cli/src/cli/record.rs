@@ -135,59 +135,37 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     options.check()?;
-    let mut variables = Vec::new();
-    let mut set = |name, value: String| variables.push((name, value));
-    if let Some(depth) = options.depth {
-        set("ATF_DEPTH", depth.to_string());
+    if options.clock.as_deref() == Some("tsc") && !CounterClock::is_available() {
+        let why = "this processor has no counter that runs at one rate";
+        return Err(Failure::Usage(format!("--clock tsc: {why}")));
     }
-    for (name, globs) in [
-        ("ATF_MODULES", &options.module),
-        ("ATF_FUNCTIONS", &options.function),
-        ("ATF_DETAIL_FUNCTIONS", &options.detail_function),
-        ("ATF_TRIGGER_FUNCTIONS", &options.trigger_function),
-    ] {
-        if !globs.is_empty() {
-            set(name, globs.join(","));
-        }
-    }
-    if let Some(size) = options.min_size {
-        set("ATF_MIN_SIZE", size.to_string());
-    }
-    if let Some(clock) = &options.clock {
-        if clock == "tsc" && !CounterClock::is_available() {
-            let why = "this processor has no counter that runs at one rate";
-            return Err(Failure::Usage(format!("--clock tsc: {why}")));
-        }
-        set("ATF_CLOCK", clock.clone());
-    }
-    if let Some(ring) = options.ring {
-        set("ATF_RING", ring.to_string());
-    }
-    let numbers = [
-        ("ATF_STACK", options.stack.map(u64::from)),
-        ("ATF_PRE_ROLL", options.pre_roll),
-        ("ATF_POST_ROLL", options.post_roll),
-        ("ATF_KEEP", options.keep.map(u64::from)),
-        ("ATF_TRIGGER_AFTER", options.trigger_after),
-        ("ATF_TRIGGER_DEPTH", options.trigger_depth.map(u64::from)),
+    let globs = |globs: &[String]| (!globs.is_empty()).then(|| globs.join(","));
+    let number = |number: Option<u64>| number.map(|number| number.to_string());
+    let variables = vec![
+        ("ATF_DEPTH", number(options.depth.map(u64::from))),
+        ("ATF_MODULES", globs(&options.module)),
+        ("ATF_FUNCTIONS", globs(&options.function)),
+        ("ATF_DETAIL_FUNCTIONS", globs(&options.detail_function)),
+        ("ATF_TRIGGER_FUNCTIONS", globs(&options.trigger_function)),
+        ("ATF_MIN_SIZE", number(options.min_size)),
+        ("ATF_CLOCK", options.clock.clone()),
+        ("ATF_RING", options.ring.map(|ring| ring.to_string())),
+        ("ATF_STACK", number(options.stack.map(u64::from))),
+        ("ATF_PRE_ROLL", number(options.pre_roll)),
+        ("ATF_POST_ROLL", number(options.post_roll)),
+        ("ATF_KEEP", number(options.keep.map(u64::from))),
+        ("ATF_TRIGGER_AFTER", number(options.trigger_after)),
+        (
+            "ATF_TRIGGER_DEPTH",
+            number(options.trigger_depth.map(u64::from)),
+        ),
+        ("ATF_OVERFLOW", options.overflow.clone()),
+        ("ATF_RING_MEMORY", options.ring_memory.clone()),
+        ("ATF_DETAILS", options.details.clone()),
+        ("ATF_FLIGHT", options.flight.clone()),
+        ("ATF_SEGMENT", options.segment.clone()),
+        ("ATF_TRIGGER_SIGNAL", options.trigger_signal.clone()),
     ];
-    let texts = [
-        ("ATF_OVERFLOW", &options.overflow),
-        ("ATF_RING_MEMORY", &options.ring_memory),
-        ("ATF_DETAILS", &options.details),
-        ("ATF_FLIGHT", &options.flight),
-        ("ATF_SEGMENT", &options.segment),
-        ("ATF_TRIGGER_SIGNAL", &options.trigger_signal),
-    ];
-    let numbers = numbers.map(|(name, number)| (name, number.map(|number| number.to_string())));
-    for (name, value) in numbers
-        .into_iter()
-        .chain(texts.map(|(name, text)| (name, text.clone())))
-    {
-        if let Some(value) = value {
-            set(name, value);
-        }
-    }
     record::run(&Settings {
         out: &options.out,
         variables,

@@ -30,8 +30,8 @@ const LIBRARY: &str = "libatf_instrument.so";
 /// The options of `record`.
 pub(crate) struct Settings<'a> {
     pub(crate) out: &'a Path,
-    /// The library's settings.
-    pub(crate) variables: Vec<(&'static str, String)>,
+    /// The library's settings. Those without a value have their defaults.
+    pub(crate) variables: Vec<(&'static str, Option<String>)>,
     pub(crate) debug_dirs: &'a [PathBuf],
     /// The library's path, unless it is in its installed location.
     pub(crate) library: Option<&'a Path>,
@@ -97,8 +97,8 @@ impl Settings<'_> {
 
     fn value(&self, variable: &str) -> Option<&str> {
         let mut variables = self.variables.iter();
-        let found = variables.find(|(name, _)| *name == variable);
-        found.map(|(_, value)| &**value)
+        let (_, value) = variables.find(|(name, _)| *name == variable)?;
+        value.as_deref()
     }
 }
 
@@ -224,7 +224,16 @@ fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result
     let mut command = Command::new(program);
     command.args(arguments).env("LD_PRELOAD", preloaded);
     command.env("ATF_SESSION", folder);
-    command.envs(settings.variables.iter().map(|(name, value)| (name, value)));
+    // Only the options count, not the environment: this command may itself run in a recorded program.
+    command
+        .env_remove("ATF_RECORD")
+        .env_remove("ATF_DEBUG_DIRS");
+    for (name, value) in &settings.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
     if !settings.debug_dirs.is_empty() {
         command.env("ATF_DEBUG_DIRS", absolute(settings.debug_dirs)?);
     }

@@ -278,7 +278,7 @@ mod tests {
     fn a_larger_ring_is_suggested_only_if_the_ring_was_too_small() {
         let given = |window: u64, threads: u64, variables: &[(&'static str, &str)]| {
             let variables = variables.iter();
-            let variables = variables.map(|(name, value)| (*name, (*value).to_owned()));
+            let variables = variables.map(|(name, value)| (*name, Some((*value).to_owned())));
             let settings = Settings {
                 out: Path::new(""),
                 variables: variables.collect(),

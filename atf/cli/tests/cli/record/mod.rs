@@ -21,6 +21,7 @@ const PROGRAM: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 static __attribute__((noinline)) int inner(int n) { return n; }
 #ifndef OUTER
@@ -43,6 +44,9 @@ int main(int argc, char **argv) {
             close(1);
             close(2);
             signal(SIGTERM, told);
+            // Not UTF-8, and its files in /proc belong to root.
+            prctl(PR_SET_NAME, "odd) \xd0");
+            prctl(PR_SET_DUMPABLE, 0);
             outer(1);
             if (write(ready[1], &byte, 1) != 1) return 9;
             for (int n = 0; n < 60000 && !is_told; n++) usleep(1000);
@@ -313,6 +317,23 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         text.contains(r#""ended_by":"SIGABRT","unwritten_events":"4160","#),
         "{text}"
     );
+}
+
+#[test]
+fn only_options_set_how_a_program_is_recorded() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let mut record = record(&folder, &[], &["./program", "3"]);
+    // As in a program that is itself recorded.
+    let variables = [
+        ("ATF_RECORD", "off"),
+        ("ATF_DEPTH", "1"),
+        ("ATF_DETAILS", "trigger"),
+    ];
+    let output = record.envs(variables).output().unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
+    assert!(messages.contains("10 events"), "{messages}");
 }
 
 #[test]
