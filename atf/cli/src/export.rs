@@ -59,22 +59,23 @@ pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selecti
     Ok(opened.tell(&summary, &mut Told::default()))
 }
 
-/// Writes a trace in a format to an open file, which error messages call `what`.
+/// Writes a trace in a format to an open file, which error messages call `what`. The inner error
+/// means that the trace cannot be read.
 pub(crate) fn to_file(
     form: Form,
     paths: &[PathBuf],
     file: &File,
     what: &str,
     selection: &Selection<'_>,
-) -> Outcome {
+) -> Result<Result<State, State>, Failure> {
     let opened = match Opened::new(paths, selection)? {
         Ok(opened) => opened,
-        Err(state) => return Ok(state),
+        Err(state) => return Ok(Err(state)),
     };
     let out = BufWriter::with_capacity(BUFFER, file);
     let summary = export(&opened.processes(), &opened.options, form, out);
     let summary = summary.map_err(|error| Failure::Usage(format!("{what}: {error}")))?;
-    Ok(opened.tell(&summary, &mut Told::default()))
+    Ok(Ok(opened.tell(&summary, &mut Told::default())))
 }
 
 /// Writes a flame graph of a trace, or of its difference from an earlier trace.

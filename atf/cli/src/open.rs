@@ -26,7 +26,10 @@ pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Ou
     let host = listener.local_addr().map_err(at)?.to_string();
     let of_file = |error: io::Error| Failure::Usage(format!("temporary file: {error}"));
     let mut file = tempfile::tempfile().map_err(of_file)?;
-    let state = to_file(Form::Perfetto, paths, &file, "temporary file", selection)?;
+    let state = match to_file(Form::Perfetto, paths, &file, "temporary file", selection)? {
+        Ok(state) => state,
+        Err(unreadable) => return Ok(unreadable),
+    };
     let mut out = stdout();
     writeln!(out, "{PAGE}/#!/?url=http://{host}/trace")?;
     out.flush()?;

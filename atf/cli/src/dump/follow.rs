@@ -60,6 +60,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             return details(dump, interval, sink, &path);
         }
         Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
+            dump.check_index_alone(&path)?;
             let source = Source::Index(Box::new(IndexFollower::new(&path)));
             threads.push(Thread::new(None, None, source));
             None
@@ -142,6 +143,10 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             break;
         }
         if is_quiet {
+            if !has_threads && !dump.threads.is_empty() && !is_said {
+                complain("waiting for a thread of --thread: so far there is none");
+                is_said = true;
+            }
             sleep(interval);
         }
     }

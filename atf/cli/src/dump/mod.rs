@@ -160,6 +160,9 @@ impl Dump<'_> {
             return Ok(state);
         }
         let trace = Trace::open(self.paths)?;
+        if let Trace::File(path) = &trace {
+            self.check_index_alone(path)?;
+        }
         let state = match self.what {
             What::Events => self.events(&trace, sink)?,
             What::Spans => self.spans(&trace, sink)?,
@@ -304,11 +307,21 @@ impl Dump<'_> {
         Ok(told.state())
     }
 
+    /// Rejects options that need a `detail.atf`, for an `index.atf` on its own.
+    fn check_index_alone(&self, path: &Path) -> Result<(), Failure> {
+        if self.details {
+            let message = "--details needs the thread's folder, not only its index file";
+            return Err(Failure::Usage(format!("{}: {message}", path.display())));
+        }
+        Ok(())
+    }
+
     /// Rejects filters that do not apply to a `detail.atf` on its own.
     fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
-        if is_filtered || !self.threads.is_empty() || self.what == What::Spans {
-            let message = "--thread, --function, --kind and --spans need the index file";
+        let selects = is_filtered || !self.threads.is_empty() || self.last.is_some();
+        if selects || self.what == What::Spans {
+            let message = "--thread, --function, --kind, --last and --spans need the index file";
             return Err(Failure::Usage(format!("{}: {message}", path.display())));
         }
         Ok(())

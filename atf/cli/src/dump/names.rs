@@ -12,6 +12,7 @@ use atf::symbols::{self, Pattern, Symbols};
 
 use super::trace::Trace;
 use crate::output::Failure;
+use crate::parts::open_names;
 
 /// Function names. If a function has several names, the first one is used.
 #[derive(Debug)]
@@ -115,7 +116,7 @@ impl<'t> Names<'t> {
 
     /// Returns the names in the manifest at `path`.
     pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
-        let manifest = Manifest::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
+        let manifest = open_names(path)?;
         let mut names = BTreeMap::new();
         for Symbol {
             function_id, name, ..

@@ -634,3 +634,15 @@ fn very_long_names_are_shortened() {
     assert!(text.contains(&format!("{}… (2000001 bytes)", &name[..4095])));
     assert!(text.len() < 5000);
 }
+
+#[test]
+fn options_that_need_events_are_refused_for_a_detail_file() {
+    let session = "sample-crashed/session_20260105_101500/pid_4243";
+    let path = format!("{session}/thread_1/detail.atf");
+    for option in [&["--last", "1"][..], &["--thread", "1"], &["--spans"]] {
+        let output = atf(&atf_samples::folder(), &[&["dump", &path], option].concat());
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 2, "{option:?}: {messages}");
+        assert!(messages.contains("need the index file"), "{messages}");
+    }
+}

@@ -150,6 +150,23 @@ fn threads_of_a_session_are_written_as_they_appear() {
 }
 
 #[test]
+fn the_wait_for_a_selected_thread_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let create = |id: u32| {
+        let path = folder.path().join(format!("thread_{id}"));
+        ThreadWriter::create(path, id, &WriteOptions::default()).unwrap()
+    };
+    let _other = create(0);
+    let mut following = Following::new(folder.path(), &["--json", "--thread", "1"]);
+    following.waits();
+    let mut writer = create(1);
+    writer.write(&call(1)).unwrap();
+    writer.finalize().unwrap();
+    following.next();
+    assert_eq!(following.end().0, 0);
+}
+
+#[test]
 fn names_come_with_the_manifest() {
     let folder = tempfile::tempdir().unwrap();
     let thread = folder.path().join("thread_0");

@@ -1,10 +1,13 @@
 //! `open`: which requests get the trace.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use super::atf;
+use tempfile::TempDir;
+
+use super::{atf, texts};
 
 const ORIGIN: &str = "Origin: https://ui.perfetto.dev\r\n";
 
@@ -15,6 +18,16 @@ fn ask(address: &str, request: &str, host: &str, more: &str) -> Vec<u8> {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     answer
+}
+
+#[test]
+fn an_unreadable_trace_is_not_served() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("x.atf"), "").unwrap();
+    let output = atf(folder.path(), &["open", "x.atf"]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, text), (1, ""), "{messages}");
+    assert!(messages.contains("x.atf"), "{messages}");
 }
 
 #[test]

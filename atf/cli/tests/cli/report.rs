@@ -562,7 +562,7 @@ fn names_may_come_from_another_manifest() {
     session(&folder.path().join("s"), &[(5, 1, 1), (9, 2, 1)], "own");
     session(&folder.path().join("other"), &[], "better");
     let symbols = ["--symbols", "other/manifest.json"];
-    for command in ["report", "last"] {
+    for command in ["report", "last", "dump"] {
         for (options, name) in [(&[][..], "own"), (&symbols, "better")] {
             let text = written(folder.path(), &[&[command, "s"], options].concat());
             assert!(text.contains(name), "{text}");
