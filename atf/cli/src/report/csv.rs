@@ -148,6 +148,12 @@ impl<W: Write> Sink for Csv<W> {
                         self.line(&row.concat())?;
                     }
                 }
+                // The combined pairs are the same for all functions.
+                if let Some(others) = all.first().and_then(|rows| rows.cut.others) {
+                    let none = [function(None), function(None)].concat();
+                    let row: &[&[String]] = &[&place, &none, &times(&others)];
+                    self.line(&row.concat())?;
+                }
             }
         }
         let sums = section.summed();
