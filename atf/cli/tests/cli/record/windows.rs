@@ -123,7 +123,9 @@ fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
         (flight("corrupt").output().unwrap(), 6, "SIGABRT"),
         (terminated(&mut flight("pause")), 15, "SIGTERM"),
     ];
-    for ((output, number, name), session) in outputs.iter().zip(sessions(&folder)) {
+    let sessions = sessions(&folder);
+    assert_eq!(sessions.len(), outputs.len(), "{outputs:?}");
+    for ((output, number, name), session) in outputs.iter().zip(sessions) {
         assert_eq!(output.status.code(), Some(128 + number), "{output:?}");
         let messages = String::from_utf8_lossy(&output.stderr);
         assert!(messages.contains("5 events of 1 thread"), "{messages}");
