@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::layout::Wire;
 use crate::load::Spec;
+use crate::model::{FieldSpec, RecordSpec};
 use crate::yaml::{At, Place};
 
 /// Finds duplicates among the names of one kind.
@@ -98,6 +99,7 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
         for field in &record.fields {
             fields.add(&field.name, faults);
             identifier("a field", &field.name, faults);
+            names_in_wires(record, field, faults);
             let is_enum = |name: &&At<String>| {
                 let mut enums = spec.enums.enums.iter();
                 enums.any(|known| known.name.value == name.value)
@@ -114,6 +116,25 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
         if spec.record(name).is_none() {
             let why = format!("there is no record `{name}` in records/");
             faults.push(Diagnostic::error(name.place, why));
+        }
+    }
+}
+
+/// Checks the names that a field has in single wire versions.
+fn names_in_wires(record: &RecordSpec, field: &FieldSpec, faults: &mut Vec<Diagnostic>) {
+    for (wire, own) in field.wire.iter() {
+        let (Some(name), Ok(wire)) = (&own.name, wire.parse::<Wire>()) else {
+            continue;
+        };
+        identifier("a field", name, faults);
+        let mut fields = record.fields_in(wire).into_iter();
+        let is_twin = |other: &FieldSpec| {
+            other.name.place != field.name.place && other.name_in(wire) == name.as_str()
+        };
+        if let Some((twin, ..)) = fields.find(|(other, ..)| is_twin(other)) {
+            let why = format!("duplicate field `{name}` in wire version {wire}");
+            let fault = Diagnostic::error(name.place, why);
+            faults.push(fault.related(twin.name.place, "another one"));
         }
     }
 }
@@ -154,7 +175,7 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
 }
 
 /// Checks a name that is used unchanged in C and Rust.
-fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
+pub(super) fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     if !is_identifier(name) {
         let fault = Diagnostic::error(
             name.place,
@@ -165,9 +186,10 @@ fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     } else if is_keyword(name) {
         let why = format!("`{name}` is a keyword of C, C++ or Rust");
         let fault = Diagnostic::error(name.place, why);
-        faults.push(
-            fault.help("choose another name; a source's field can refer to it with `is: NAME`"),
-        );
+        faults.push(fault.help(match kind {
+            "a field" => "choose another name; a source's field can refer to it with `is: NAME`",
+            _ => "choose another name",
+        }));
     }
 }
 

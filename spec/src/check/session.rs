@@ -1,6 +1,6 @@
 //! Checks the session's entries and the manifest's objects.
 
-use super::names::Unique;
+use super::names::{Unique, identifier};
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::model::JsonType;
@@ -28,9 +28,11 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let mut names = Unique::new("object");
     for object in objects {
         names.add(&object.object, faults);
+        identifier("an object", &object.object, faults);
         let mut fields = Unique::new("field");
         for field in &object.fields {
             fields.add(&field.name, faults);
+            identifier("a key", &field.name, faults);
             let known = |name: &&At<String>| {
                 spec.enums
                     .enums
