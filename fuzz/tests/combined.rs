@@ -1,5 +1,6 @@
 //! Damages each file in two or three places at once: numbers of its header and footer, and its end.
-//! Two decoders that share no code must still agree, as must followers and readers.
+//! Readers must refuse the file or return the first events that were written, if not all. Two
+//! decoders that share no code must still agree, as must followers and readers.
 //!
 //! If only one number is wrong, another one is still right. Fuzzing found bugs where two numbers
 //! were wrong; this test tries all such combinations.
@@ -7,12 +8,17 @@
 use std::fs;
 use std::panic::{self, AssertUnwindSafe};
 
+use atf::detail::{DetailEvent, DetailReader};
+use atf::index::{IndexEvent, IndexReader};
 use atf_fuzz::{differential, readers};
-use atf_samples::files::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 const RECORD: usize = 64;
 /// The number of combinations for each kind of file.
 const COMBINATIONS: usize = 13976;
+/// The number of combinations in which a reader takes the footer of an index file for events: its
+/// magic is wrong, and so is another number in it or the end of the file, or both and the header.
+const HIDDEN_FOOTERS: usize = 177;
 
 /// A fault.
 #[derive(Debug, Clone)]
@@ -74,15 +80,62 @@ fn combinations(size: usize, is_placeholder: bool) -> Vec<Vec<Fault>> {
 
 /// Calls `check` with a damaged file for each combination of faults. Returns the number of
 /// combinations.
-fn damage(bytes: &[u8], is_placeholder: bool, check: impl Fn(&[u8])) -> usize {
+fn damage(bytes: &[u8], is_placeholder: bool, mut check: impl FnMut(&[Fault], &[u8])) -> usize {
     let combinations = combinations(bytes.len(), is_placeholder);
     for faults in &combinations {
         let mut damaged = bytes.to_vec();
         faults.iter().for_each(|fault| fault.apply(&mut damaged));
-        let checked = panic::catch_unwind(AssertUnwindSafe(|| check(&damaged)));
+        let checked = panic::catch_unwind(AssertUnwindSafe(|| check(faults, &damaged)));
         assert!(checked.is_ok(), "{faults:?}: {damaged:02x?}");
     }
     combinations.len()
+}
+
+/// Checks that a reader refuses a damaged index file or returns a prefix of its events. Returns
+/// whether it takes a footer with a wrong magic for further events.
+fn check_index(written: &[EventRecord], faults: &[Fault], bytes: &[u8]) -> bool {
+    let Ok(index) = IndexReader::from_bytes(bytes) else {
+        return false;
+    };
+    let found: Result<Vec<_>, _> = index.events_in(..).collect();
+    let found = found.expect("bytes in memory can be read");
+    let is_same = |(found, written): (&IndexEvent, &EventRecord)| {
+        found.timestamp_ns == written.timestamp_ns
+            && found.function_id == written.function_id
+            && u32::from(found.event_kind) == u32::from(written.kind)
+            && found.call_depth.is_none_or(|depth| depth == written.depth)
+            && found.detail_seq == written.detail_seq
+    };
+    let is_right = found.iter().zip(written).all(is_same);
+    let is_hidden = found.len() > written.len();
+    let footer = RECORD + 32 * written.len();
+    let is_magic = |fault: &Fault| matches!(fault, Fault::Add(offset, _) if *offset == footer);
+    let may_be_hidden = faults.iter().any(is_magic);
+    let is_right = is_right && (!is_hidden || may_be_hidden);
+    assert!(is_right, "{found:?} instead of {written:?}");
+    is_hidden
+}
+
+/// Checks that a reader refuses a damaged detail file or returns a prefix of its events.
+fn check_detail(written: &[DetailRecord], bytes: &[u8]) {
+    let Ok(detail) = DetailReader::from_bytes(bytes) else {
+        return;
+    };
+    let record = |event: atf::Result<DetailEvent>| {
+        let event = event?;
+        Ok(DetailRecord {
+            event_type: event.header.event_type.into(),
+            index_seq: event.header.index_seq,
+            timestamp: event.header.timestamp,
+            payload: detail.payload(&event, usize::MAX)?,
+        })
+    };
+    let found: atf::Result<Vec<_>> = detail.events_in(..).map(record).collect();
+    let found = found.expect("bytes in memory can be read");
+    assert!(
+        written.starts_with(&found),
+        "{found:?} instead of {written:?}"
+    );
 }
 
 /// Compares the decoders, and all ways of reading a session whose only thread has this file.
@@ -101,14 +154,17 @@ fn check_all(name: &str, others: &[(&str, Vec<u8>)], bytes: &[u8]) {
 
 #[test]
 fn combined_faults_in_an_index_file() {
-    let mut count = 0;
+    let (mut count, mut hidden) = (0, 0);
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 3);
-        let check = |bytes: &[u8]| check_all("index.atf", &[], bytes);
-        count += damage(&file.bytes(), false, check);
-        count += damage(&file.placeholder().bytes(), true, check);
+        let mut check = |faults: &[Fault], bytes: &[u8]| {
+            hidden += usize::from(check_index(&file.events, faults, bytes));
+            check_all("index.atf", &[], bytes);
+        };
+        count += damage(&file.bytes(), false, &mut check);
+        count += damage(&file.clone().placeholder().bytes(), true, check);
     }
-    assert_eq!(count, COMBINATIONS);
+    assert_eq!((count, hidden), (COMBINATIONS, HIDDEN_FOOTERS));
 }
 
 #[test]
@@ -117,9 +173,12 @@ fn combined_faults_in_a_detail_file() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 3);
         let others = [("index.atf", IndexFile::finalized(version, 3).bytes())];
-        let check = |bytes: &[u8]| check_all("detail.atf", &others, bytes);
+        let check = |_: &[Fault], bytes: &[u8]| {
+            check_detail(&file.events, bytes);
+            check_all("detail.atf", &others, bytes);
+        };
         count += damage(&file.bytes(), false, check);
-        count += damage(&file.placeholder().bytes(), true, check);
+        count += damage(&file.clone().placeholder().bytes(), true, check);
     }
     assert_eq!(count, COMBINATIONS);
 }
