@@ -131,7 +131,8 @@ fn synced_of_thread(durability: Durability) -> Vec<(Step, PathBuf)> {
     synced(|memory| {
         let options = options(durability);
         let mut writer = ThreadWriter::create_on(memory, "s/thread_7", 7, &options).unwrap();
-        writer.write(&event(0)).unwrap();
+        let detail = detail(0, b"x");
+        writer.write_with_detail(&event(0), &detail).unwrap();
         writer.flush().unwrap();
         writer.finalize().unwrap();
     })
@@ -143,15 +144,17 @@ fn folder(path: &str) -> (Step, PathBuf) {
 
 #[test]
 fn everything_that_must_survive_a_power_loss_is_synchronized() {
-    let index = || (Step::Sync, PathBuf::from("s/thread_7/index.atf"));
+    let files = ["detail", "index"].map(|file| format!("s/thread_7/{file}.atf"));
+    let files = files.map(|file| (Step::Sync, PathBuf::from(file)));
     assert_eq!(synced_of_thread(Durability::None), []);
-    // The events are synchronized first, then the header that counts them, and finally the names.
+    // The events are synchronized first, then the headers that count them, and finally the names.
     let names = [folder("s/thread_7"), folder("s")];
-    let finalized = [&[index(), index()], &names[..]].concat();
+    let finalized = [&files[..], &files, &names].concat();
     assert_eq!(synced_of_thread(Durability::Finalize), finalized);
     // The names are synchronized first, followed by the data of each flush. Finalizing begins with
     // a flush.
-    let each = [&names[..], &[index(), index()], &finalized].concat();
+    let detail = [folder("s/thread_7")];
+    let each = [&names[..], &detail, &files, &files, &finalized].concat();
     assert_eq!(synced_of_thread(Durability::EachFlush), each);
 }
 

@@ -17,6 +17,8 @@ pub enum Op {
     SetSize(usize),
     /// All earlier steps became durable.
     Sync,
+    /// A call returned that promises this number of durable events.
+    Promise(u64),
 }
 
 /// Files in memory, each with a journal of operations.
@@ -31,6 +33,16 @@ impl Journal {
     #[must_use]
     pub fn ops(&self, path: &Path) -> Vec<Op> {
         lock(&self.ops).get(path).cloned().unwrap_or_default()
+    }
+
+    /// Records that a call returned that promises this number of durable events in a file.
+    pub(super) fn promise(&self, path: &Path, count: u64) {
+        self.note(path, Op::Promise(count));
+    }
+
+    fn note(&self, path: &Path, op: Op) {
+        let mut ops = lock(&self.ops);
+        ops.entry(path.to_path_buf()).or_default().push(op);
     }
 }
 
@@ -51,7 +63,7 @@ impl Storage for Journal {
         Ok(Box::new(File {
             file: self.memory.create(path)?,
             path: path.to_path_buf(),
-            ops: Arc::clone(&self.ops),
+            journal: self.clone(),
         }))
     }
 
@@ -76,15 +88,12 @@ impl Storage for Journal {
 struct File {
     file: Box<dyn StorageFile>,
     path: PathBuf,
-    ops: Arc<Mutex<BTreeMap<PathBuf, Vec<Op>>>>,
+    journal: Journal,
 }
 
 impl File {
     fn note(&self, op: Op) {
-        lock(&self.ops)
-            .entry(self.path.clone())
-            .or_default()
-            .push(op);
+        self.journal.note(&self.path, op);
     }
 }
 
@@ -220,6 +229,6 @@ fn apply(bytes: &mut Vec<u8>, op: &Op) {
             bytes[*offset..end].copy_from_slice(written);
         }
         Op::SetSize(size) => bytes.resize(*size, 0),
-        Op::Sync => {}
+        Op::Sync | Op::Promise(_) => {}
     }
 }

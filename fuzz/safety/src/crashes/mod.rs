@@ -3,6 +3,8 @@
 //! A disk may write sectors in any order, so any unsynchronized sector may be missing. These
 //! guarantees hold for every [state](States) of a file:
 //!
+//! - every event is synchronized once a flush or a finalization returned whose
+//!   [durability](Durability) promises it;
 //! - every event before the last synchronization is present and unchanged;
 //! - every later event is unchanged or in a [hole](atf::index::IndexReader::holes);
 //! - if a footer's checksum is good, everything is unchanged;
@@ -151,12 +153,30 @@ impl Thread {
         self.events.len() as u64
     }
 
+    /// Returns how many whole events are in the first `size` bytes of a file.
+    fn events_in(&self, name: &str, size: usize) -> u64 {
+        if name == INDEX_FILE {
+            return (size.saturating_sub(64) as u64 / 32).min(self.count());
+        }
+        let mut end = 64;
+        let ends = self.payloads.iter().map(|payload| {
+            end += 24 + payload.len();
+            end
+        });
+        ends.take_while(|end| *end <= size).count() as u64
+    }
+
     /// Writes the thread, flushing frequently, and records each step.
     fn write(&self, durability: Durability) -> Journal {
         let journal = Journal::default();
         let options = WriteOptions::default()
             .wire(self.wire)
             .durability(durability);
+        let promise = |events, details| {
+            for (name, count) in [(INDEX_FILE, events), (DETAIL_FILE, details)] {
+                journal.promise(&Path::new(THREAD).join(name), count);
+            }
+        };
         let run = || -> atf::Result<()> {
             let storage = Arc::new(journal.clone());
             let mut writer = ThreadWriter::create_on(storage, THREAD, 7, &options)?;
@@ -168,9 +188,16 @@ impl Thread {
                 }
                 if at % FLUSHED == FLUSHED - 1 {
                     writer.flush()?;
+                    if durability == Durability::EachFlush {
+                        promise(writer.flushed_events(), writer.flushed_details());
+                    }
                 }
             }
-            writer.finalize().map(drop)
+            writer.finalize()?;
+            if durability != Durability::None {
+                promise(self.count(), self.payloads.len() as u64);
+            }
+            Ok(())
         };
         #[allow(clippy::expect_used, reason = "memory never fails")]
         run().expect("files in memory");
@@ -227,8 +254,18 @@ struct Run<'a> {
 impl Run<'_> {
     fn file(&mut self, name: &str, ops: &[Op], sector: usize, case: &str) {
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut promised = 0;
         for step in 0..=ops.len() {
+            if let Some(Op::Promise(count)) = ops[..step].last() {
+                promised = *count;
+            }
             let states = States::after(&ops[..step], sector);
+            let lasting = self.thread.events_in(name, states.lasting());
+            if lasting < promised {
+                self.fault(format!(
+                    "{case}, step {step}: {promised} events are promised, {lasting} synchronized"
+                ));
+            }
             let count = states.count();
             for number in 0..count.min(self.limit) {
                 random ^= random << 13;
@@ -240,29 +277,32 @@ impl Run<'_> {
                     number
                 };
                 let state = states.state(number);
-                let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&state);
+                let hash =
+                    BuildHasherDefault::<DefaultHasher>::default().hash_one((&state, lasting));
                 if !self.seen.insert(hash) {
                     continue;
                 }
                 self.tally.states += 1;
                 let outcome = if name == INDEX_FILE {
-                    self.index(&state, states.lasting())
+                    self.index(&state, lasting)
                 } else {
-                    self.detail(&state, states.lasting())
+                    self.detail(&state, lasting)
                 };
                 if let Err(fault) = outcome {
-                    self.tally.fault_count += 1;
-                    if self.tally.faults.len() < 20 {
-                        let fault = format!("{case}, step {step}, state {number}: {fault}");
-                        self.tally.faults.push(fault);
-                    }
+                    self.fault(format!("{case}, step {step}, state {number}: {fault}"));
                 }
             }
         }
     }
 
-    fn index(&self, bytes: &[u8], lasting: usize) -> Result<(), String> {
-        let lasting = (lasting.saturating_sub(64) as u64 / 32).min(self.thread.count());
+    fn fault(&mut self, fault: String) {
+        self.tally.fault_count += 1;
+        if self.tally.faults.len() < 20 {
+            self.tally.faults.push(fault);
+        }
+    }
+
+    fn index(&self, bytes: &[u8], lasting: u64) -> Result<(), String> {
         let Some(reading) = self.reads.index(bytes) else {
             return match lasting {
                 0 => Ok(()),
@@ -296,15 +336,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn detail(&mut self, bytes: &[u8], lasting: usize) -> Result<(), String> {
+    fn detail(&mut self, bytes: &[u8], lasting: u64) -> Result<(), String> {
         let text = |error: atf::Error| error.to_string();
         let details = self.thread.payloads.len() as u64;
-        let mut end = 64;
-        let ends = self.thread.payloads.iter().map(|payload| {
-            end += 24 + payload.len();
-            end
-        });
-        let lasting = ends.take_while(|end| *end <= lasting).count() as u64;
         let Ok(detail) = DetailReader::from_bytes(bytes) else {
             return match lasting {
                 0 => Ok(()),
