@@ -13,6 +13,7 @@ mod table;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::iter;
 use std::process::Output;
 
 use atf_docs::{Example, examples, is_shown, sessions};
@@ -286,6 +287,78 @@ fn names_exist(path: &str, command: &str) {
             "{path}: `{command}`: {named} does not exist"
         );
     }
+}
+
+/// A filter that matches nothing would select no test, and `cargo test` would succeed.
+#[test]
+fn every_test_that_a_document_names_exists() {
+    let mut sources = Vec::new();
+    let mut folders = vec![root()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "corpus" {
+                folders.push(path);
+            } else if name.ends_with(".rs") {
+                let module = name.trim_end_matches(".rs").to_owned();
+                sources.push((module, fs::read_to_string(&path).expect("UTF-8")));
+            }
+        }
+    }
+    let functions: Vec<&str> = (sources.iter())
+        .flat_map(|(_, source)| source.split("fn ").skip(1))
+        .filter_map(|rest| rest.split(['(', '<']).next())
+        .collect();
+    let is_module = |name: &str| {
+        let declared = format!("mod {name}");
+        sources
+            .iter()
+            .any(|(module, source)| module == name || source.contains(&declared))
+    };
+    let mut count = 0;
+    for (path, example) in all() {
+        let Example::Span(span) = example else {
+            continue;
+        };
+        let is_name =
+            |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+        if span.chars().all(is_name) && span.matches('_').count() >= 4 {
+            assert!(
+                functions.contains(&&*span),
+                "{path}: there is no test `{span}`"
+            );
+            count += 1;
+        }
+        for filter in filters(&span) {
+            let mut parts = filter.split("::").filter(|part| !part.is_empty());
+            let is_there = parts.all(|part| {
+                is_module(part) || functions.iter().any(|function| function.contains(part))
+            });
+            assert!(is_there, "{path}: `{span}`: there is no test {filter}");
+        }
+    }
+    assert!(count > 60, "only {count} names of tests");
+}
+
+/// Returns the filters of a `cargo test` command.
+fn filters(command: &str) -> impl Iterator<Item = &str> {
+    let arguments = command.strip_prefix("cargo test ").unwrap_or_default();
+    let before = iter::once("").chain(arguments.split(' '));
+    let pairs = before.zip(arguments.split(' '));
+    let takes_value = [
+        "-p",
+        "--test",
+        "--manifest-path",
+        "--target",
+        "--features",
+        "--bench",
+    ];
+    pairs.filter_map(move |(before, word)| {
+        let is_filter =
+            !word.is_empty() && !word.starts_with('-') && !takes_value.contains(&before);
+        is_filter.then_some(word)
+    })
 }
 
 #[test]
