@@ -2,20 +2,21 @@
 //!
 //! The default reader uses positioned reads, so a change by another process may cause an error or
 //! different bytes, but no panic, signal or extra event. If the file is only truncated or replaced,
-//! every returned event is an event that was written.
+//! every returned event and payload was written.
 
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
-use atf_samples::files::{DetailFile, IndexFile};
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf_samples::files::{DetailFile, DetailRecord, IndexFile};
 use tempfile::TempDir;
 
 /// The number of index events, and also of details.
@@ -43,27 +44,71 @@ pub struct Tally {
     pub faults: Vec<String>,
 }
 
-/// A function that receives each event or error. In a test, it contains a planted bug.
-pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
+/// What the reader under test does with its results. In a test, it contains a planted bug.
+pub trait Reads: Sync {
+    /// Receives an event or an error.
+    fn event(&self, _event: &atf::Result<IndexEvent>) {}
 
-/// Runs races, each on a new file. The number of a race determines what is changed and where.
+    /// Returns a payload.
+    fn payload(&self, payload: Vec<u8>) -> Vec<u8> {
+        payload
+    }
+}
+
+/// The unmodified library.
+#[derive(Debug, Clone, Copy)]
+pub struct Library;
+
+impl Reads for Library {}
+
+/// The files of a race, and what was written to them.
+struct Thread {
+    index: PathBuf,
+    detail: PathBuf,
+    events: Vec<IndexEvent>,
+    details: Vec<DetailRecord>,
+}
+
+impl Thread {
+    /// Writes the files of a race. Its number determines their wire version, and whether they are
+    /// finalized.
+    fn write(folder: &Path, race: usize) -> io::Result<Self> {
+        let version = if race / 4 % 2 == 0 { 1 } else { 2 };
+        let (index, detail) = (
+            IndexFile::finalized(version, COUNT),
+            DetailFile::finalized(version, COUNT),
+        );
+        let whole = IndexReader::from_bytes(index.bytes()).map_err(io::Error::other)?;
+        let events: Result<Vec<_>, _> = whole.events().collect();
+        let this = Self {
+            index: folder.join(INDEX_FILE),
+            detail: folder.join(DETAIL_FILE),
+            events: events.map_err(io::Error::other)?,
+            details: detail.events.clone(),
+        };
+        let [index, detail] = if race / 8 % 2 == 0 {
+            [index.bytes(), detail.bytes()]
+        } else {
+            let (index, detail) = (index.placeholder(), detail.placeholder());
+            [index.without_footer(), detail.without_footer()]
+        };
+        fs::write(&this.index, index)?;
+        fs::write(&this.detail, detail)?;
+        Ok(this)
+    }
+}
+
+/// Runs races, each on a new file. The number of a race determines the files, and what is changed
+/// and where.
 ///
 /// # Errors
 ///
 /// Returns an error if the temporary folder cannot be created.
-pub fn run(races: Range<usize>, sees: Sees<'_>) -> io::Result<Tally> {
+pub fn run(races: Range<usize>, reads: &dyn Reads) -> io::Result<Tally> {
     let folder = TempDir::new()?;
-    let path = folder.path().join("index.atf");
-    let detail = folder.path().join("detail.atf");
-    let index_bytes = IndexFile::finalized(1, COUNT).bytes();
-    let detail_bytes = DetailFile::finalized(1, COUNT).bytes();
-    let expected = IndexReader::from_bytes(index_bytes.clone()).map_err(io::Error::other)?;
-    let expected: Result<Vec<_>, _> = expected.events().collect();
-    let expected = expected.map_err(io::Error::other)?;
     let mut tally = Tally::default();
     for race in races {
-        fs::write(&path, &index_bytes)?;
-        fs::write(&detail, &detail_bytes)?;
+        let written = Thread::write(folder.path(), race)?;
         let changes = [
             Change::Cut,
             Change::Overwrite,
@@ -77,23 +122,14 @@ pub fn run(races: Range<usize>, sees: Sees<'_>) -> io::Result<Tally> {
             let reading = scope.spawn(|| {
                 // This reader was opened before the first change, and is still used after the last
                 // change.
-                let first = IndexReader::open(&path).ok();
+                let first = IndexReader::open(&written.index).ok();
                 is_open.wait();
-                let read = || {
-                    read(
-                        first.as_ref(),
-                        &path,
-                        &detail,
-                        &expected,
-                        change,
-                        &is_done,
-                        sees,
-                    )
-                };
+                let read = || read(first.as_ref(), &written, change, &is_done, reads);
                 panic::catch_unwind(AssertUnwindSafe(read))
             });
             is_open.wait();
-            let changed = [&path, &detail].map(|path| make(change, path, race as u64));
+            let changed =
+                [&written.index, &written.detail].map(|path| make(change, path, race as u64));
             is_done.store(true, Ordering::Release);
             (reading.join(), changed)
         });
@@ -154,33 +190,30 @@ fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
 /// passes and errors.
 fn read(
     first: Option<&IndexReader>,
-    path: &Path,
-    detail: &Path,
-    expected: &[IndexEvent],
+    written: &Thread,
     change: Change,
     is_done: &AtomicBool,
-    sees: Sees<'_>,
+    reads: &dyn Reads,
 ) -> Result<(u64, u64), String> {
+    let is_kept = matches!(change, Change::Cut | Change::Replace);
     let (mut passes, mut errors) = (0, 0);
     let mut was_done = false;
     while !was_done {
         was_done = is_done.load(Ordering::Acquire);
         passes += 1;
-        let fresh = IndexReader::open(path);
+        let fresh = IndexReader::open(&written.index);
         errors += u64::from(fresh.is_err());
         // Read with the first reader, and with a newly opened one.
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {
-                sees(seq, &event);
+                reads.event(&event);
                 let Ok(event) = event else {
                     errors += 1;
                     break;
                 };
                 count += 1;
-                let is_kept = matches!(change, Change::Cut | Change::Replace);
-                let written = usize::try_from(seq).ok().and_then(|seq| expected.get(seq));
-                if is_kept && written != Some(&event) {
+                if is_kept && written.events.get(seq) != Some(&event) {
                     return Err(format!("event {seq} is {event:?}"));
                 }
             }
@@ -189,15 +222,26 @@ fn read(
             }
             errors += u64::from(index.scan().is_err()) + u64::from(index.get(COUNT / 2).is_err());
         }
-        match DetailReader::open(detail) {
-            Ok(detail) => {
-                errors += u64::from(detail.checksum().is_err());
-                for event in detail.events_in(..) {
-                    let read = event.and_then(|event| detail.payload(&event, 1 << 20));
-                    errors += u64::from(read.is_err());
-                }
+        let Ok(detail) = DetailReader::open(&written.detail) else {
+            errors += 1;
+            continue;
+        };
+        errors += u64::from(detail.checksum().is_err());
+        for (seq, event) in (0..).zip(detail.events_in(..)) {
+            let read = event.and_then(|event| Ok((event, detail.payload(&event, 1 << 20)?)));
+            let Ok((event, payload)) = read else {
+                errors += 1;
+                continue;
+            };
+            let found = DetailRecord {
+                event_type: event.header.event_type.into(),
+                index_seq: event.header.index_seq,
+                timestamp: event.header.timestamp,
+                payload: reads.payload(payload),
+            };
+            if is_kept && written.details.get(seq) != Some(&found) {
+                return Err(format!("detail {seq} is {found:?}"));
             }
-            Err(_) => errors += 1,
         }
     }
     Ok((passes, errors))

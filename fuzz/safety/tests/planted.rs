@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use assert_cmd::Command;
 use atf::FileKind;
+use atf::index::IndexEvent;
 use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::{Shard, races};
@@ -318,10 +319,29 @@ fn memory_allocated_by_a_file_s_count_is_found() {
 
 #[test]
 fn a_reader_that_does_not_expect_a_file_to_change_is_found() {
-    let good = races::run(0..8, &|_, _| {}).unwrap();
+    struct Expects;
+    impl races::Reads for Expects {
+        fn event(&self, event: &atf::Result<IndexEvent>) {
+            assert!(event.is_ok(), "cannot fail");
+        }
+    }
+    let good = races::run(0..16, &races::Library).unwrap();
     assert_eq!(good.faults, [""; 0]);
-    let bug = races::run(0..8, &|_, event| assert!(event.is_ok(), "cannot fail")).unwrap();
+    let bug = races::run(0..8, &Expects).unwrap();
     assert!(bug.faults.iter().any(|fault| fault.contains("panics")));
+}
+
+#[test]
+fn a_reader_that_pads_a_payload_with_zeros_is_found() {
+    struct Pads;
+    impl races::Reads for Pads {
+        fn payload(&self, mut payload: Vec<u8>) -> Vec<u8> {
+            payload.iter_mut().skip(1).for_each(|byte| *byte = 0);
+            payload
+        }
+    }
+    let bug = races::run(0..1, &Pads).unwrap();
+    assert!(bug.faults.iter().any(|fault| fault.contains("detail 0 is")));
 }
 
 /// Some sessions of wire version 1.
