@@ -1,7 +1,8 @@
 //! The peak memory of commands, according to the system. Reports and exports: at most 256 MiB for
-//! 100 million events.
+//! 100 million events. Other commands: at most 8 bytes per detail.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::iter;
 use std::path::Path;
 use std::process::Command;
@@ -68,6 +69,24 @@ fn all(path: &str) -> Vec<Vec<&str>> {
     all.into_iter().collect()
 }
 
+/// The other commands that read all events of a trace.
+const READS: [&str; 6] = [
+    "dump",
+    "dump --spans",
+    "dump --last 5",
+    "dump --details",
+    "check",
+    "info --verify",
+];
+
+/// The commands that write a new trace. They also keep details in memory, up to a limit.
+const REWRITES: [&str; 4] = [
+    "recover --out recover",
+    "convert --wire 2 --out convert",
+    "scrub --out scrub",
+    "cut --to +1 --out cut",
+];
+
 /// Writes a session in which each thread has these calls and returns. Function 1 has details.
 fn session<I: Iterator<Item = (u64, EventKind)>>(path: &Path, events: impl Fn(u64) -> I) {
     let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
@@ -100,18 +119,45 @@ fn memory_does_not_grow_with_events() {
     }
     let folder = TempDir::new().unwrap();
     for (name, count) in ["few", "many"].into_iter().zip(COUNTS) {
-        let stack = || (1..=5).map(|function| (function, EventKind::CALL));
-        let back = || (1..=5).rev().map(|function| (function, EventKind::RETURN));
         let rounds = count / u64::from(THREADS) / 10;
-        session(&folder.path().join(name), |_| {
-            (0..rounds).flat_map(move |_| stack().chain(back()))
-        });
+        for (suffix, first) in [("", 1), ("-plain", 2)] {
+            let functions = move || first..first + 5;
+            let stack = move || functions().map(|function| (function, EventKind::CALL));
+            let back = move || {
+                functions()
+                    .rev()
+                    .map(|function| (function, EventKind::RETURN))
+            };
+            session(&folder.path().join(format!("{name}{suffix}")), |_| {
+                (0..rounds).flat_map(move |_| stack().chain(back()))
+            });
+        }
     }
     for (few, many) in all("few").iter().zip(all("many")) {
         let peaks = [peak(folder.path(), few), peak(folder.path(), &many)];
         let per_event = peaks[1].saturating_sub(peaks[0]) as f64 / (COUNTS[1] - COUNTS[0]) as f64;
         let of_all = peaks[1] as f64 + per_event * (EVENTS - COUNTS[1]) as f64;
         assert!(of_all <= LIMIT as f64, "{many:?}: {peaks:?} bytes");
+    }
+    let more = |command: &str, paths: [&str; 2]| {
+        let peaks = paths.map(|path| {
+            let _ = ["recover", "convert", "scrub", "cut"]
+                .map(|out| fs::remove_dir_all(folder.path().join(out)));
+            let words: Vec<_> = command.split(' ').chain([path]).collect();
+            peak(folder.path(), &words)
+        });
+        peaks[1].saturating_sub(peaks[0])
+    };
+    // A fifth of the events have details. Buffers may be larger for the larger session.
+    const BUFFERS: u64 = 8 << 20;
+    let details = 8 * (COUNTS[1] - COUNTS[0]) / 5;
+    for command in READS {
+        let more = more(command, ["few", "many"]);
+        assert!(more <= BUFFERS + details, "{command}: {more} bytes");
+    }
+    for command in READS.into_iter().chain(REWRITES) {
+        let more = more(command, ["few-plain", "many-plain"]);
+        assert!(more <= BUFFERS, "{command}: {more} bytes");
     }
 }
 
