@@ -145,7 +145,7 @@ impl ThreadFollower {
             return Ok(Polled::New(self.with(event, None)));
         };
         self.waiting = Some(event);
-        match self.find(detail_seq)? {
+        match self.find(detail_seq, event.timestamp_ns)? {
             // A finalized thread that has no detail file will never get one.
             None if self.index.footer().is_none() || self.detail.header().is_some() => {
                 Ok(Polled::NotYet)
@@ -176,11 +176,13 @@ impl ThreadFollower {
         }
     }
 
-    /// Advances to detail `seq`. Returns `None` while it is uncertain whether that detail exists.
-    fn find(&mut self, seq: u64) -> Result<Option<Option<DetailEvent>>> {
+    /// Advances to detail `seq`, which must have this timestamp. Returns `None` while it is
+    /// uncertain whether that detail exists.
+    fn find(&mut self, seq: u64, timestamp_ns: u64) -> Result<Option<Option<DetailEvent>>> {
         loop {
             if let Some(seen) = self.seen.filter(|seen| seen.seq >= seq) {
-                return Ok(Some((seen.seq == seq).then_some(seen)));
+                let is_linked = seen.seq == seq && seen.header.timestamp == timestamp_ns;
+                return Ok(Some(is_linked.then_some(seen)));
             }
             match self.detail.poll()? {
                 Polled::New(event) => self.seen = Some(event),

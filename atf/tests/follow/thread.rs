@@ -7,7 +7,7 @@ use atf::thread::ThreadReader;
 use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind, Wire};
 
-use atf_samples::files::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 fn event(seq: u64) -> Event {
     Event::new(
@@ -166,12 +166,17 @@ fn events_can_be_returned_without_unreadable_details() {
 fn links_that_lead_back_or_nowhere_have_no_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = IndexFile::finalized(2, 4);
+    let mut detail = DetailFile::finalized(2, 3);
+    let time = index.events[0].timestamp_ns;
     for (event, link) in index.events.iter_mut().zip([1, 0, 1, 7]) {
-        event.detail_seq = Some(link);
+        (event.timestamp_ns, event.detail_seq) = (time, Some(link));
+    }
+    for event in &mut detail.events {
+        event.timestamp = time;
     }
     let index = IndexFile::of(2, index.events);
     std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
-    let detail = DetailFile::finalized(2, 3);
+    let detail = DetailFile::of(2, detail.events);
     std::fs::write(folder.path().join("detail.atf"), detail.bytes()).unwrap();
     let mut follower = ThreadFollower::new(folder.path());
     let mut links = Vec::new();
@@ -179,6 +184,38 @@ fn links_that_lead_back_or_nowhere_have_no_detail() {
         links.push(new.detail.map(|detail| detail.seq));
     }
     assert_eq!(links, [Some(1), None, Some(1), None]);
+}
+
+#[test]
+fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
+    for version in [1, 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let event = |timestamp_ns, detail_seq| EventRecord {
+            timestamp_ns,
+            function_id: 7,
+            kind: 1,
+            depth: 1,
+            detail_seq: Some(detail_seq),
+        };
+        let detail = |index_seq, timestamp| DetailRecord {
+            event_type: 3,
+            index_seq,
+            timestamp,
+            payload: vec![5; 3],
+        };
+        let index = IndexFile::of(version, vec![event(100, 0), event(200, 1)]);
+        let details = DetailFile::of(version, vec![detail(0, 999), detail(1, 200)]);
+        std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+        std::fs::write(folder.path().join("detail.atf"), details.bytes()).unwrap();
+        let reader = ThreadReader::open(folder.path()).unwrap();
+        let mut follower = ThreadFollower::new(folder.path());
+        let mut links = Vec::new();
+        while let Polled::New(new) = follower.poll().unwrap() {
+            assert_eq!(reader.detail_of(&new.event).unwrap().found(), new.detail);
+            links.push(new.detail.map(|detail| detail.seq));
+        }
+        assert_eq!(links, [None, Some(1)]);
+    }
 }
 
 #[cfg(unix)]
