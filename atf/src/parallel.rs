@@ -90,10 +90,9 @@ fn side_by_side<U: Send, R: Send>(
         let start = |_| {
             let queued = Arc::clone(&queued);
             let job = move || {
-                while let Some((unit, found)) = next(&queued) {
-                    if !is_stopped.load(Ordering::Relaxed) {
-                        work(unit, &Results::Waiting(found));
-                    }
+                let is_wanted = || !is_stopped.load(Ordering::Relaxed);
+                while let Some((unit, found)) = next(&queued, is_wanted) {
+                    work(unit, &Results::Waiting(found));
                 }
             };
             Builder::new().spawn_scoped(scope, job).ok()
@@ -119,9 +118,13 @@ fn side_by_side<U: Send, R: Send>(
     });
 }
 
-/// Returns the next unit, or `None` if there are no more.
-fn next<T>(queued: &Mutex<Receiver<T>>) -> Option<T> {
-    queued.lock().ok()?.recv().ok()
+/// Returns the next unit, or `None` if no more are queued or wanted.
+///
+/// Whether a unit is wanted is determined before another job can take the next one. So if a unit is
+/// worked on, those before it are too, and it may wait for them.
+fn next<T>(queued: &Mutex<Receiver<T>>, is_wanted: impl FnOnce() -> bool) -> Option<T> {
+    let queued = queued.lock().ok()?;
+    queued.recv().ok().filter(|_| is_wanted())
 }
 
 #[cfg(test)]
@@ -161,6 +164,23 @@ mod tests {
             });
             assert_eq!((begun, found == expected), (100, true), "{jobs} jobs");
         }
+    }
+
+    /// A unit may wait for the units before it, as the rest of a session waits for its threads. So
+    /// no later unit may begin before it is certain that an earlier one does.
+    #[test]
+    fn no_unit_is_taken_before_it_is_known_whether_the_last_one_is_wanted() {
+        let (queue, queued) = sync_channel(3);
+        (0..3).for_each(|unit| queue.send(unit).unwrap());
+        let queued = Mutex::new(queued);
+        let when_taken = |is_wanted| {
+            next(&queued, || {
+                assert!(queued.try_lock().is_err());
+                is_wanted
+            })
+        };
+        let found = [true, false, true].map(when_taken);
+        assert_eq!(found, [Some(0), None, Some(2)]);
     }
 
     #[test]
