@@ -71,6 +71,21 @@ fn version_1_counts_events_up_to_the_last_number_of_its_header() {
 }
 
 #[test]
+fn a_flush_does_not_lift_the_limit_of_a_count() {
+    let mut writer = writer(Wire::V1, MOST - 2, 0);
+    for _ in 0..2 {
+        writer.write(&EVENT).unwrap();
+        writer.flush().unwrap();
+    }
+    let reached = (
+        "event_count".to_owned(),
+        ErrorKind::LimitReached { limit: MOST },
+    );
+    assert_eq!(limit(&writer.write(&EVENT).unwrap_err()), reached);
+    assert_eq!(writer.finalize().unwrap().event_count, MOST);
+}
+
+#[test]
 fn version_1_links_to_each_detail_below_the_number_that_means_none() {
     let mut writer = writer(Wire::V1, 10, MOST - 3);
     assert_eq!(

@@ -405,7 +405,9 @@ impl ThreadWriter {
     pub fn flush(&mut self) -> Result<()> {
         self.check_open()?;
         let flushed = self.flush_buffers();
-        flushed.map_err(|error| self.fail(error))
+        flushed.map_err(|error| self.fail(error))?;
+        self.set_room();
+        Ok(())
     }
 
     /// Writes the remaining events, the footers, and finally the headers. Nothing can be written

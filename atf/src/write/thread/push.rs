@@ -173,7 +173,6 @@ impl ThreadWriter {
     #[cold]
     pub(super) fn make_room(&mut self) -> Result<()> {
         self.flush()?;
-        self.set_room();
         if self.room_end > 0 {
             return Ok(());
         }
