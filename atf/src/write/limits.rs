@@ -1,10 +1,13 @@
-//! Tests counts up to 2³², and a writer in a forked child. To save hours, the counts start just
-//! below 2³². Forks are simulated.
+//! Tests counts up to 2³², many reserved details, and a writer in a forked child. To save hours, the
+//! counts start just below 2³². Forks are simulated.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Detail, Event, Memory, ThreadWriter, WriteOptions};
 use crate::error::{Error, ErrorKind};
+use crate::sys::watch;
 use crate::wire::{DetailEventType, EventKind, Wire};
 
 const MOST: u64 = u32::MAX as u64;
@@ -123,6 +126,30 @@ fn version_2_counts_on() {
         );
     }
     assert_eq!(writer.finalize().unwrap().event_count, MOST + 2);
+}
+
+/// A tracer whose details may get lost drops the earlier ones before it writes each detail.
+#[test]
+fn dropping_no_details_changes_no_link_however_many_are_reserved() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = WriteOptions {
+        survive_kill: true,
+        ..WriteOptions::default()
+    };
+    let mut writer = ThreadWriter::create(folder.path(), 0, &options).unwrap();
+    for seq in 0..1000 {
+        writer.write_index(&EVENT, Some(seq)).unwrap();
+    }
+    let stores = Rc::new(Cell::new(0));
+    let seen = Rc::clone(&stores);
+    watch::set(Some(Box::new(move |_| seen.set(seen.get() + 1))));
+    assert_eq!(writer.drop_details_before(0).unwrap(), 0);
+    let of_drop = stores.take();
+    writer.drop_detail(998).unwrap();
+    let of_last = stores.take();
+    watch::set(None);
+    // One link is removed and one is changed.
+    assert_eq!((of_drop, of_last), (0, 2));
 }
 
 #[test]

@@ -236,6 +236,9 @@ impl ThreadWriter {
         // buffered.
         let buffered = (self.index.filled() / IndexEvent::SIZE) as u64;
         let first = self.next_index_seq.saturating_sub(buffered);
+        if range.is_empty() {
+            return Ok(0);
+        }
         let (mut at, before) = (range.start, self.reserved.dropped);
         for _ in range {
             let Some(reserved) = self.reserved.queue.get_mut(at) else {
@@ -256,11 +259,12 @@ impl ThreadWriter {
             }
         }
         let dropped = self.reserved.dropped.saturating_sub(before);
-        for at in at..self.reserved.queue.len() {
+        // Events in the file keep their links.
+        let queue = &self.reserved.queue;
+        let buffered = queue.partition_point(|reserved| reserved.index_seq < first);
+        for at in at.max(buffered)..queue.len() {
             let place = self.detail_count.saturating_add(at as u64);
-            let moved = self.reserved.queue.get(at).map(|moved| moved.index_seq);
-            // Events in the file keep their links.
-            if let Some(index_seq) = moved.filter(|index_seq| *index_seq >= first) {
+            if let Some(index_seq) = self.reserved.queue.get(at).map(|moved| moved.index_seq) {
                 self.link(index_seq, first, Some(place))?;
             }
         }
