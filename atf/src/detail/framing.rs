@@ -121,7 +121,7 @@ fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Resu
 }
 
 /// Returns the event count in a file's verified footer, 0 if there is no file, or `None` if the
-/// file has no verified footer.
+/// file has no verified footer or its header has another count. No checksum covers either.
 pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
     let input = match Input::open_in_session(path, options) {
         Ok(input) => input,
@@ -132,7 +132,9 @@ pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u
     };
     let header = DetailHeader::decode(&header::read(&input)?, input.size())?;
     Ok(match footer_of(&input, &header)? {
-        Verdict::Verified(footer) => Some(footer.footer.event_count),
+        Verdict::Verified(footer) => {
+            Some(footer.footer.event_count).filter(|count| *count == header.event_count)
+        }
         Verdict::Damaged(_) | Verdict::NoFooter => None,
     })
 }

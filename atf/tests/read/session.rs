@@ -523,3 +523,38 @@ fn the_name_of_a_process_s_folder_tells_its_program_and_its_segment() {
         assert_eq!(read(name), None, "{name}");
     }
 }
+
+/// Returns the problems that a merge reports after the last event, and checks that they are those
+/// of each thread.
+fn merged_problems(folder: &Path, options: OpenOptions) -> Vec<String> {
+    let session = SessionReader::open_with(folder, options).unwrap();
+    let mut own = Vec::new();
+    for entry in session.threads() {
+        let thread = ThreadReader::open_with(entry.path(), options).unwrap();
+        thread.index().scan().unwrap();
+        own.extend(thread.problems().unwrap());
+    }
+    let own: Vec<_> = own.iter().map(ToString::to_string).collect();
+    let merged = session.merge().into_events().filter_map(Result::err);
+    let merged: Vec<_> = merged.map(|error| error.to_string()).collect();
+    assert_eq!(merged, own);
+    merged
+}
+
+#[test]
+fn a_wrong_count_in_a_detail_footer_proves_no_link_wrong() {
+    for version in [1, 2] {
+        for count in [5, 10, 15] {
+            let folder = TempDir::new().unwrap();
+            add_thread(folder.path(), 7, &IndexFile::finalized(version, 30));
+            let mut details = DetailFile::finalized(version, 10);
+            details.footer_count = count;
+            let path = folder.path().join("thread_7/detail.atf");
+            fs::write(path, details.bytes()).unwrap();
+            let problems = merged_problems(folder.path(), OpenOptions::new());
+            assert_eq!(problems.is_empty(), count == 10, "{problems:?}");
+            let told = |problem: &String| problem.contains("footer.event_count");
+            assert!(problems.iter().all(told), "{problems:?}");
+        }
+    }
+}
