@@ -317,12 +317,13 @@ impl ThreadReader {
     /// The errors of [`DetailReader::problems`].
     pub fn problems(&self) -> Result<Vec<Error>> {
         let mut problems = self.index.problems();
-        problems.extend(self.problems_beside()?);
+        problems.extend(self.problems_beside(&self.index)?);
         Ok(problems)
     }
 
-    /// Returns all problems except those in the index.
-    pub(crate) fn problems_beside(&self) -> Result<Vec<Error>> {
+    /// Returns all problems except those in the index. `index` is the reader of this index whose
+    /// events were read, and so knows the links.
+    pub(crate) fn problems_beside(&self, index: &IndexReader) -> Result<Vec<Error>> {
         let mut problems = Vec::new();
         problems.extend(self.ring_error().cloned());
         problems.extend(self.detail_error().cloned());
@@ -330,7 +331,7 @@ impl ThreadReader {
             problems.extend(detail.problems()?);
         }
         problems.extend(self.disagreements());
-        problems.extend(self.dangling(&self.index)?);
+        problems.extend(self.dangling(index)?);
         Ok(problems)
     }
 
@@ -483,15 +484,9 @@ pub(crate) fn problems_beside(
         let dangling = dangling(index, count, false).filter(|_| !has_changed);
         return dangling.into_iter().collect();
     }
-    match ThreadReader::open_with(folder, options) {
-        Ok(thread) => {
-            let beside = thread.problems_beside();
-            let mut problems = beside.unwrap_or_else(|error| vec![error]);
-            problems.extend(thread.dangling(index).unwrap_or_else(Some));
-            problems
-        }
-        Err(error) => vec![error],
-    }
+    ThreadReader::open_with(folder, options)
+        .and_then(|thread| thread.problems_beside(index))
+        .unwrap_or_else(|error| vec![error])
 }
 
 /// Opens the events of a thread's folder as [`ThreadReader`] does, including those in `ring.atf`,

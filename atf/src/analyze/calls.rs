@@ -117,7 +117,10 @@ impl ThreadFolder<'_> {
     pub fn open(&self) -> Result<Option<ThreadReader>> {
         let opened = self.files.open();
         let problems = match &opened {
-            Ok(Some(thread)) => thread.problems_beside().unwrap_or_else(|error| vec![error]),
+            Ok(Some(thread)) => {
+                let beside = thread.problems_beside(thread.index());
+                beside.unwrap_or_else(|error| vec![error])
+            }
             Ok(None) => Vec::new(),
             Err(error) => vec![error.clone()],
         };

@@ -233,7 +233,10 @@ impl Files<'_> {
             Self::Segment(segment) => {
                 problems_beside(index, segment.entry.path(), segment.entry.options())
             }
-            Self::Thread(thread, _) => thread.problems_beside().unwrap_or_else(|error| vec![error]),
+            Self::Thread(thread, _) => {
+                let beside = thread.problems_beside(index);
+                beside.unwrap_or_else(|error| vec![error])
+            }
             Self::Index(_) => Vec::new(),
         }
     }

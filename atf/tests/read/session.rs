@@ -558,3 +558,21 @@ fn a_wrong_count_in_a_detail_footer_proves_no_link_wrong() {
         }
     }
 }
+
+#[test]
+fn dangling_links_are_reported_once_however_a_thread_is_opened() {
+    for version in [1, 2] {
+        let folder = TempDir::new().unwrap();
+        let index = IndexFile::finalized(version, 30).placeholder();
+        add_thread(folder.path(), 7, &index);
+        let path = folder.path().join("thread_7/index.atf");
+        fs::write(path, index.without_footer()).unwrap();
+        let path = folder.path().join("thread_7/detail.atf");
+        fs::write(path, DetailFile::finalized(version, 5).bytes()).unwrap();
+        let problems = merged_problems(folder.path(), OpenOptions::new());
+        let links = problems.iter().filter(|it| it.contains("links reach"));
+        assert_eq!(links.count(), 1, "{problems:?}");
+        let scanned = merged_problems(folder.path(), OpenOptions::new().scan(true));
+        assert_eq!(scanned, problems);
+    }
+}
