@@ -132,6 +132,15 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     Ok(())
 }
 
+/// Returns this many zeros, or an error instead of aborting if memory runs out.
+pub(crate) fn zeros(size: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let found = bytes.try_reserve_exact(size);
+    found.map_err(|_| Error::out_of_memory())?;
+    bytes.resize(size, 0);
+    Ok(bytes)
+}
+
 /// Returns an error if `size` bytes, plus a reserve for everything else, cannot be allocated now. A
 /// traced process may be able to continue without memory, but a failed allocation would abort it.
 pub(crate) fn check_memory(size: usize) -> Result<()> {

@@ -1,14 +1,16 @@
 //! Reads `ring.atf`: events that a killed writer had not yet written.
 
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use crate::checksum::Crc32c;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, zeros};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::header;
 use crate::index::IndexReader;
-use crate::source::{Input, OpenOptions, Tail, Unreadable};
+use crate::source::{Input, OpenOptions, Sparse, Tail, Unreadable};
+use crate::window::Window;
 use crate::wire::{HEADER_SIZE, RingHeader};
 
 /// The size of the largest area in bytes. This limits the memory that a file can cause its reader
@@ -43,6 +45,7 @@ pub(crate) struct Snapshot {
 }
 
 /// One of the ring's areas.
+#[derive(Default)]
 struct Area {
     file: &'static str,
     start_field: &'static str,
@@ -67,8 +70,8 @@ pub(crate) struct Tails {
 impl Tails {
     pub(crate) fn added(&self) -> Ring {
         Ring {
-            index_bytes: self.index.bytes.len() as u64,
-            detail_bytes: self.detail.bytes.len() as u64,
+            index_bytes: self.index.bytes.size(),
+            detail_bytes: self.detail.bytes.size(),
         }
     }
 
@@ -184,7 +187,8 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     within(capacity, most, capacity_field)?;
     within(size, capacity, size_field)?;
     // The size is at most 16 MiB and at most the size of the file.
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
+    let bytes = zeros(usize::try_from(size).unwrap_or(usize::MAX));
+    let mut bytes = bytes.map_err(|error| error.with_path(input.path()))?;
     let origin = before.saturating_add(RingHeader::SIZE as u64);
     input.read_exact(origin, &mut bytes)?;
     let (file, start_field, start, checksum_field, checksum) = match which {
@@ -232,7 +236,7 @@ impl Snapshot {
     }
 
     /// Returns the bytes to append to the files, after checking that the ring belongs to them.
-    pub(crate) fn tails(&self, index: &IndexReader, detail: Option<&Input>) -> Result<Tails> {
+    pub(crate) fn tails(mut self, index: &IndexReader, detail: Option<&Input>) -> Result<Tails> {
         let header = index.header();
         let version = header.wire.version();
         self.compare(self.version.into(), version.into(), "header.version")?;
@@ -241,8 +245,9 @@ impl Snapshot {
             header.thread_id.into(),
             "header.thread_id",
         )?;
-        let index = self.tail(&self.index, Some(index.input()))?;
-        let (detail, detail_error) = match self.tail(&self.detail, detail) {
+        let areas = (mem::take(&mut self.index), mem::take(&mut self.detail));
+        let index = self.tail(areas.0, Some(index.input()))?;
+        let (detail, detail_error) = match self.tail(areas.1, detail) {
             Ok(detail) => (detail, None),
             Err(error) if self.is_used_without_details => (Tail::default(), Some(error)),
             Err(error) => return Err(error),
@@ -255,7 +260,7 @@ impl Snapshot {
     }
 
     /// Returns the bytes of an area that are missing from its file.
-    fn tail(&self, area: &Area, file: Option<&Input>) -> Result<Tail> {
+    fn tail(&self, mut area: Area, file: Option<&Input>) -> Result<Tail> {
         if area.bytes.is_empty() {
             return Ok(Tail::default());
         }
@@ -273,19 +278,22 @@ impl Snapshot {
         // since.
         let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
         let size = size.min(area.bytes.len());
-        let (overlap, rest) = area.bytes.split_at(size);
-        let mut in_file = vec![0; size];
-        file.read_exact(area.start, &mut in_file)?;
         // Compare only readable bytes.
         let unreadable = file.unreadable();
-        let mut both = (area.start..).zip(overlap.iter().zip(&in_file));
-        let differs = |(at, (one, other))| {
+        let differs = |(at, (one, other)): (u64, (&u8, &u8))| {
             let byte = at..u64::saturating_add(at, 1);
             one != other && !unreadable.overlaps(&byte) && !area.unreadable.overlaps(&byte)
         };
-        if both.any(differs) {
-            let error = self.error(ErrorKind::RingDiffers { file: area.file });
-            return Err(error.with_field(area.start_field));
+        let (mut overlap, _) = area.bytes.split_at(size);
+        let (mut window, mut at) = (Window::new(file), area.start);
+        while !overlap.is_empty() {
+            let in_file = window.chunk(at, at.saturating_add(overlap.len() as u64))?;
+            let (own, rest) = overlap.split_at(in_file.len());
+            if (at..).zip(own.iter().zip(in_file)).any(differs) {
+                let error = self.error(ErrorKind::RingDiffers { file: area.file });
+                return Err(error.with_field(area.start_field));
+            }
+            (overlap, at) = (rest, at.saturating_add(own.len() as u64));
         }
         let missing = area.start.saturating_sub(max);
         let is_known = missing == 0 && !unreadable.overlaps(&(min..area.start));
@@ -302,9 +310,11 @@ impl Snapshot {
         for range in area.unreadable.iter() {
             unreadable.add(range.start.max(max)..range.end.max(max));
         }
+        area.bytes.drain(..size);
+        let bytes = Sparse::of(area.bytes);
         Ok(Tail {
-            missing: usize::try_from(missing).unwrap_or(usize::MAX),
-            bytes: rest.to_vec(),
+            missing,
+            bytes: bytes.map_err(|error| error.with_path(Some(&self.path)))?,
             origin: area.origin.saturating_add(size as u64),
             unreadable,
         })

@@ -506,7 +506,7 @@ pub(crate) fn open_index(
     };
     let detail = Input::open_in_session(&folder.join(DETAIL_FILE), options).ok();
     match ring.tails(&index, detail.as_ref()) {
-        Ok(tails) if !tails.index.bytes.is_empty() => {
+        Ok(tails) if tails.added().index_bytes > 0 => {
             IndexReader::new(index.into_input().followed_by(tails.index))
         }
         // Ignore a ring that does not belong to the files.

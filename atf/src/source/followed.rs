@@ -3,27 +3,89 @@
 use std::io;
 
 use super::{Input, ReadAt, Unreadable};
+use crate::error::{Result, push};
 
 /// Bytes to append to a source, from another file.
 #[derive(Debug, Default)]
 pub(crate) struct Tail {
     /// The number of bytes that are missing before the tail, which read as zeros.
-    pub(crate) missing: usize,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) missing: u64,
+    pub(crate) bytes: Sparse,
     /// The offset of the first byte in the file that the bytes come from.
     pub(crate) origin: u64,
     /// The unreadable ranges, which read as zeros, by their offsets after appending.
     pub(crate) unreadable: Unreadable,
 }
 
+/// The size of a block of [`Sparse`] bytes.
+const BLOCK: usize = 4 << 10;
+
+/// Bytes in memory, except for blocks of zeros: a session may have thousands of sparse files that
+/// are much larger than the space that they take on the disk.
+#[derive(Debug, Default)]
+pub(crate) struct Sparse {
+    size: usize,
+    /// The contents of the blocks that are not all zeros, in order.
+    stored: Vec<u8>,
+    /// The numbers of these blocks.
+    blocks: Vec<usize>,
+}
+
+impl Sparse {
+    pub(crate) fn of(mut bytes: Vec<u8>) -> Result<Self> {
+        const ZEROS: [u8; BLOCK] = [0; BLOCK];
+        let (size, mut stored) = (bytes.len(), 0_usize);
+        let mut blocks = Vec::new();
+        for (number, start) in (0..size).step_by(BLOCK).enumerate() {
+            let end = size.min(start.saturating_add(BLOCK));
+            let block = bytes.get(start..end).unwrap_or_default();
+            if ZEROS.starts_with(block) {
+                continue;
+            }
+            push(&mut blocks, number)?;
+            bytes.copy_within(start..end, stored);
+            stored = stored.saturating_add(end.saturating_sub(start));
+        }
+        bytes.truncate(stored);
+        bytes.shrink_to_fit();
+        Ok(Self {
+            size,
+            stored: bytes,
+            blocks,
+        })
+    }
+
+    pub(crate) fn size(&self) -> u64 {
+        self.size as u64
+    }
+
+    /// Reads at most the rest of one block, and returns the number of bytes read.
+    fn read(&self, offset: u64, buffer: &mut [u8]) -> usize {
+        let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+        let (number, within) = (offset / BLOCK, offset % BLOCK);
+        let left = self.size.saturating_sub(offset);
+        let count = left.min(BLOCK.saturating_sub(within)).min(buffer.len());
+        let (buffer, _) = buffer.split_at_mut(count);
+        let place = self.blocks.binary_search(&number).ok();
+        let block = place.and_then(|place| self.stored.chunks(BLOCK).nth(place));
+        match block.and_then(|block| block.get(within..)?.get(..count)) {
+            Some(bytes) => buffer.copy_from_slice(bytes),
+            None => buffer.fill(0),
+        }
+        count
+    }
+}
+
 impl Input {
     /// Returns the same input with `tail` appended.
     pub(crate) fn followed_by(self, tail: Tail) -> Self {
         let end = self.size();
-        let start = end.saturating_add(tail.missing as u64);
-        let mut bytes = vec![0; tail.missing];
-        bytes.extend(tail.bytes);
-        let mut all = self.wrapped(|input| Followed { input, tail: bytes });
+        let start = end.saturating_add(tail.missing);
+        let mut all = self.wrapped(|input| Followed {
+            input,
+            start,
+            tail: tail.bytes,
+        });
         all.unreadable.add(end..start);
         for range in tail.unreadable.iter() {
             all.unreadable.add(range.clone());
@@ -36,24 +98,31 @@ impl Input {
 /// A source followed by in-memory bytes.
 struct Followed {
     input: Input,
-    tail: Vec<u8>,
+    /// The offset of the bytes. Those before it that the source lacks are zeros.
+    start: u64,
+    tail: Sparse,
 }
 
 impl ReadAt for Followed {
     fn size(&self) -> u64 {
-        self.input.size().saturating_add(self.tail.len() as u64)
+        self.start.saturating_add(self.tail.size())
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.input.size().saturating_sub(offset);
-        if left == 0 {
-            let offset = offset.saturating_sub(self.input.size());
-            return self.tail.read_at(offset, buffer);
+        let end = self.input.size();
+        if offset >= self.start.max(end) {
+            return Ok(self.tail.read(offset.saturating_sub(self.start), buffer));
         }
+        let is_missing = offset >= end;
+        let left = if is_missing { self.start } else { end }.saturating_sub(offset);
         let size = usize::try_from(left).unwrap_or(usize::MAX);
         let size = size.min(buffer.len());
         // `size` is at most the length of `buffer`.
         let (buffer, _) = buffer.split_at_mut(size);
+        if is_missing {
+            buffer.fill(0);
+            return Ok(size);
+        }
         self.input
             .read(offset, buffer)
             .map_err(|error| io::Error::other(error.to_string()))
@@ -66,5 +135,44 @@ impl ReadAt for Followed {
         }
         let data = self.input.next_data(offset).map_err(io::Error::other)?;
         Ok(Some(data.unwrap_or(end)))
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "test code with its own numbers"
+)]
+mod tests {
+    use super::*;
+
+    /// A ring's file may consist of a hole and a few bytes.
+    #[test]
+    fn blocks_of_zeros_take_no_memory_and_read_as_zeros() {
+        for size in [0, 1, BLOCK, 5 * BLOCK, 5 * BLOCK + 7] {
+            for places in [&[][..], &[0], &[BLOCK - 1, 3 * BLOCK], &[5 * BLOCK + 6]] {
+                let mut bytes = vec![0; size];
+                let places = places.iter().filter(|place| **place < size);
+                let most = places.clone().count() * BLOCK;
+                places.for_each(|place| bytes[*place] = 7);
+                let tail = Tail {
+                    missing: 10,
+                    bytes: Sparse::of(bytes.clone()).unwrap(),
+                    ..Tail::default()
+                };
+                assert!(tail.bytes.stored.capacity() <= most);
+                let input = Input::from_bytes(vec![1; 3]).followed_by(tail);
+                let expected = [vec![1; 3], vec![0; 10], bytes].concat();
+                for start in 0..expected.len().min(20) {
+                    let (_, expected) = expected.split_at(start);
+                    let mut read = vec![9; expected.len()];
+                    input.read_exact(start as u64, &mut read).unwrap();
+                    assert_eq!(read, expected);
+                }
+                assert_eq!(input.size(), expected.len() as u64);
+            }
+        }
     }
 }

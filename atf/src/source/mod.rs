@@ -14,7 +14,7 @@ mod unreadable;
 use std::io;
 
 pub use file::FileSource;
-pub(crate) use followed::Tail;
+pub(crate) use followed::{Sparse, Tail};
 pub(crate) use growing::Growing;
 pub(crate) use identity::Identity;
 pub(crate) use input::{Input, NEAR};

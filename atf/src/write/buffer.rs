@@ -1,6 +1,6 @@
 //! Buffers for events before they are written.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, zeros};
 use crate::sys::JournalArea;
 
 /// Memory for events that are not yet in the file.
@@ -14,11 +14,7 @@ pub(super) enum Buffer {
 
 impl Buffer {
     pub(super) fn memory(capacity: usize) -> Result<Self> {
-        let mut bytes = Vec::new();
-        let found = bytes.try_reserve_exact(capacity);
-        found.map_err(|_| Error::out_of_memory())?;
-        bytes.resize(capacity, 0);
-        Ok(Self::Memory(bytes))
+        zeros(capacity).map(Self::Memory)
     }
 
     #[inline]
