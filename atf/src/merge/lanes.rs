@@ -99,3 +99,50 @@ impl<'m> Lanes<'m> {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::sync::Arc;
+
+    use atf_samples::files::{EventRecord, IndexFile};
+
+    use super::*;
+    use crate::index::IndexReader;
+    use crate::merge::feed::Part;
+    use crate::merge::thread::{Files, Thread};
+
+    /// Only times that are 2⁵⁶ apart need more than one base here.
+    #[test]
+    fn times_that_are_far_apart_do_not_require_a_look_at_all_threads_for_each_event() {
+        let index = |id: u64| {
+            let event = EventRecord {
+                timestamp_ns: id << 56,
+                function_id: id,
+                kind: 1,
+                depth: 1,
+                detail_seq: None,
+            };
+            IndexReader::from_bytes(IndexFile::of(1, vec![event]).bytes()).unwrap()
+        };
+        let feed = |id: u64| {
+            let thread = Thread::new(0, 0, Files::Index(index(id)));
+            let part = Part {
+                seqs: 0..1,
+                times: None,
+            };
+            Feed::buffered(&Arc::new(thread), part, 4096)
+        };
+        let feeds: Vec<_> = (0..200).map(feed).collect();
+        let mut lanes = Lanes::new(feeds.into_iter());
+        let mut found = Vec::new();
+        loop {
+            found.extend(lanes.take().map(|event| event.event.function_id));
+            if lanes.turn.count == 0 && !lanes.load().unwrap() {
+                break;
+            }
+        }
+        assert_eq!(found, (0..200).collect::<Vec<_>>());
+        assert!(lanes.turns.moves < 20, "{}", lanes.turns.moves);
+    }
+}

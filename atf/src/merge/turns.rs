@@ -1,5 +1,8 @@
 //! Finds the order in which threads take turns.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::cycle::Cycle;
 use super::key::{Key, Packing};
 use super::lane::Lane;
@@ -12,6 +15,9 @@ const MOST: usize = 512;
 const FORESEEN: u32 = 3;
 /// The maximum number of turns to predict at once.
 const LONGEST_RUN: usize = 256;
+/// How often the base may move because all threads' next events are too far from it. Each move
+/// examines all threads, and hostile times could require one for each event.
+const MOST_MOVES: u32 = 16;
 
 /// Some consecutive events of one thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,6 +44,8 @@ pub(super) struct Turns {
     rank: usize,
     /// How many turns this thread has had in a row.
     repeats: u32,
+    /// How often the keys were repacked because all times were too far from the base.
+    pub(super) moves: u32,
 }
 
 /// The method of finding the next turn.
@@ -45,6 +53,8 @@ pub(super) struct Turns {
 enum Order {
     Tree(LoserTree),
     Cycle(Cycle),
+    /// The times and ranks of all threads but the current one. This is slower, but needs no base.
+    Heap(BinaryHeap<Reverse<(u64, usize)>>),
 }
 
 impl Turns {
@@ -57,6 +67,7 @@ impl Turns {
             packing: Packing::new(0, 0),
             rank: usize::MAX,
             repeats: 0,
+            moves: 0,
         }
     }
 
@@ -98,6 +109,11 @@ impl Turns {
                 Some(tree.replay(tree.levels(), rank, following))
             }
             Order::Cycle(cycle) => cycle.replay(key),
+            Order::Heap(heap) => {
+                heap.extend(time(0).map(|time| Reverse((time, rank))));
+                self.rank = earliest(heap);
+                return;
+            }
         };
         match least {
             Some(least) => self.rank = packing.rank(least),
@@ -113,6 +129,17 @@ impl Turns {
     #[cold]
     fn rebase(&mut self, lanes: &[Lane<'_>]) {
         let heads = lanes.iter().map(|lane| lane.time(0));
+        if !matches!(self.order, Order::Cycle(_)) {
+            self.moves = self.moves.saturating_add(1);
+        }
+        if self.moves > MOST_MOVES {
+            let heads = heads.enumerate();
+            let heads = heads.filter_map(|(rank, time)| Some(Reverse((time?, rank))));
+            let mut heap = heads.collect();
+            self.rank = earliest(&mut heap);
+            self.order = Order::Heap(heap);
+            return;
+        }
         let first = heads.clone().flatten().min().unwrap_or_default();
         self.packing = Packing::new(lanes.len(), first);
         let keys: Vec<_> = self.keys(lanes, 0).collect();
@@ -134,6 +161,7 @@ impl Turns {
         self.next = 0;
         self.end = match &self.order {
             Order::Cycle(_) => self.find_by_cycle(lanes),
+            Order::Heap(_) => self.find_by_heap(lanes),
             Order::Tree(_) if self.repeats >= FORESEEN => self.find_run(lanes),
             Order::Tree(tree) => match tree.levels() {
                 1 => self.find_by_tree::<1>(lanes),
@@ -231,6 +259,29 @@ impl Turns {
         turns
     }
 
+    /// Finds turns without keys.
+    fn find_by_heap(&mut self, lanes: &mut [Lane<'_>]) -> usize {
+        let Order::Heap(heap) = &mut self.order else {
+            return 0;
+        };
+        let mut turns = 0_usize;
+        for turn in self.found.iter_mut() {
+            let rank = self.rank;
+            let Some(lane) = lanes.get_mut(rank) else {
+                break;
+            };
+            lane.pass();
+            *turn = Turn { rank, count: 1 };
+            turns = turns.wrapping_add(1);
+            let Some(time) = lane.time(0) else {
+                break;
+            };
+            heap.push(Reverse((time, rank)));
+            self.rank = earliest(heap);
+        }
+        turns
+    }
+
     /// Returns the cycle repeated by the turns that the tree found last.
     fn cycle(&self, lanes: &[Lane<'_>]) -> Option<Cycle> {
         let Order::Tree(_) = self.order else {
@@ -248,4 +299,10 @@ impl Turns {
         };
         Cycle::new(cycle.iter().map(key).collect(), self.keys(lanes, 0))
     }
+}
+
+/// Removes the thread with the earliest time; returns a number that belongs to no thread if there
+/// is none.
+fn earliest(heap: &mut BinaryHeap<Reverse<(u64, usize)>>) -> usize {
+    heap.pop().map_or(usize::MAX, |Reverse((_, rank))| rank)
 }

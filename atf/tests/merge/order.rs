@@ -116,6 +116,30 @@ fn each_bound_of_a_time_range_counts() {
     assert_eq!(count(merge().time_range(..)), 6);
 }
 
+/// Threads whose times span the whole range of 64 bits, in steps that are larger than the times
+/// that a merge can compare at once.
+#[test]
+fn events_whose_times_are_far_apart_are_in_order() {
+    for is_ordered in [true, false] {
+        let thread = |id: u32| {
+            let time = |seq: u64| {
+                let step = (u64::from(id) * 3 + seq * 5) % 64;
+                (step << 58) + u64::from(id) % 3
+            };
+            let mut times: Vec<_> = (0..300).map(time).collect();
+            if is_ordered {
+                times.sort_unstable();
+            }
+            Thread { id, times }
+        };
+        let threads: Vec<_> = (0..50).map(thread).collect();
+        let expected = expected(&threads, 0..=u64::MAX);
+        for found in both_ways(&threads, 1) {
+            assert!(found == expected);
+        }
+    }
+}
+
 #[test]
 fn equal_timestamps_stay_in_one_partition() {
     let thread = |id| Thread {
