@@ -8,12 +8,14 @@ use super::thread::Thread;
 use super::{Merge, Merged};
 use crate::error::Result;
 
+/// The maximum number of partitions.
+const MOST: usize = 1024;
 /// How many timestamps to sample per partition, so that the partitions are about equal in size.
 const SAMPLES: u64 = 256;
 
 impl Merge {
-    /// Divides the events by time into at most `count` parts, one per core. Concatenated, the parts
-    /// return the same events as [`events`](Self::events).
+    /// Divides the events by time into at most `count` parts, one per core, and at most 1,024.
+    /// Concatenated, the parts return the same events as [`events`](Self::events).
     ///
     /// Events with equal timestamps stay together, so a trace with few distinct timestamps has
     /// fewer parts. The bounds of the parts are chosen from a sample of the timestamps. Searching
@@ -48,7 +50,7 @@ impl Merge {
     #[must_use]
     pub fn partitions(&self, count: usize) -> Vec<Merged<'_>> {
         let parts = self.parts();
-        let cut = match count {
+        let cut = match count.min(MOST) {
             0 | 1 => Vec::new(),
             count => self.cut(&parts, count).unwrap_or_default(),
         };

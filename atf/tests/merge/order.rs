@@ -141,6 +141,16 @@ fn events_whose_times_are_far_apart_are_in_order() {
 }
 
 #[test]
+fn any_number_of_partitions_may_be_requested() {
+    let times = (0..5000).collect();
+    let threads = [Thread { id: 0, times }];
+    let expected = expected(&threads, 0..=u64::MAX);
+    for count in [5000, 1 << 40, usize::MAX] {
+        assert_eq!(joined(&merge(&threads, 1), count), expected, "{count}");
+    }
+}
+
+#[test]
 fn equal_timestamps_stay_in_one_partition() {
     let thread = |id| Thread {
         id,
