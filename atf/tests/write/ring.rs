@@ -387,12 +387,14 @@ fn a_reader_of_a_running_writer_sees_whole_events_with_their_details() {
     let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
     write(&mut writer, 0, 1);
     std::thread::scope(|scope| {
+        let (looked, first_look) = std::sync::mpsc::channel();
         let worker = scope.spawn(move || {
+            first_look.recv().unwrap();
             write(&mut writer, 1, 30_000);
             writer
         });
-        let (mut looks, mut last) = (0, 0);
-        while !worker.is_finished() {
+        let mut last = 0;
+        while last == 0 || !worker.is_finished() {
             let thread = ThreadReader::open(folder.path()).unwrap();
             if let Some(error) = thread.ring_error() {
                 assert_eq!(error.kind(), &ErrorKind::Unsteady);
@@ -404,9 +406,9 @@ fn a_reader_of_a_running_writer_sees_whole_events_with_their_details() {
             assert!(details >= count.div_ceil(3), "{details} of {count}");
             let newest = thread.index().get(count - 1).unwrap().unwrap();
             assert_eq!(newest.timestamp_ns, event(count - 1).timestamp_ns);
-            (looks, last) = (looks + 1, count);
+            last = count;
+            let _ = looked.send(());
         }
-        assert!(looks > 0);
         drop(worker.join().unwrap());
     });
     assert_whole(&ThreadReader::open(folder.path()).unwrap(), 30_000);
