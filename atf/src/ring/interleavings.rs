@@ -7,6 +7,7 @@
 //! moment; stores of single numbers are atomic.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::fs;
 use std::io;
 use std::mem::offset_of;
@@ -19,9 +20,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::{HEADER_SIZE, RingHeader, Snapshot, Which, area, header, look};
 use crate::checksum::Crc32c;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
+use crate::footer::FOOTER_SIZE;
+use crate::index::IndexEvent;
 use crate::source::{Input, ReadAt};
 use crate::sys::watch;
-use crate::wire::{DetailEventType, EventKind};
+use crate::wire::{DetailEventType, EventKind, Wire};
 use crate::write::{Detail, Event, ThreadWriter, WriteOptions};
 
 /// The size of an area in bytes.
@@ -31,16 +34,84 @@ const EVENT: usize = 32;
 /// The size of a detail in bytes. Two details fill an area, so the third one makes the writer empty
 /// the area.
 const DETAIL: usize = 2048;
+/// The size of a small detail, and that of a detail larger than an area.
+const SMALL: usize = 100;
+const LARGE: usize = 5000;
 
 const INDEX_AT: usize = RingHeader::SIZE;
 const DETAIL_AT: usize = INDEX_AT + AREA;
+
+/// A call of a writer.
+#[derive(Clone, Copy)]
+enum Call {
+    /// Writes an event without a detail.
+    Event,
+    /// Writes an event with a detail of this size.
+    Pair(usize),
+    /// Writes an event and reserves its detail.
+    Reserve,
+    /// Writes the oldest reserved detail.
+    Detail,
+    /// Drops the oldest reserved detail.
+    Drop,
+    Flush,
+    Finalize,
+}
+
+/// The calls of each run, and the number of moments that they cause.
+const RUNS: [(&[Call], u64); 5] = [
+    // The third detail does not fit into its area, and both areas are emptied before the fourth.
+    (
+        &[
+            Call::Pair(DETAIL),
+            Call::Pair(DETAIL),
+            Call::Pair(DETAIL),
+            Call::Flush,
+            Call::Pair(DETAIL),
+        ],
+        29,
+    ),
+    // A detail is dropped before its event leaves the area, so the links of two events change.
+    (
+        &[
+            Call::Event,
+            Call::Reserve,
+            Call::Detail,
+            Call::Reserve,
+            Call::Reserve,
+            Call::Drop,
+            Call::Detail,
+            Call::Flush,
+        ],
+        23,
+    ),
+    // A detail is dropped after its event has left the area, so a placeholder takes its place.
+    (
+        &[Call::Reserve, Call::Flush, Call::Drop, Call::Pair(SMALL)],
+        13,
+    ),
+    // A detail larger than its area bypasses it.
+    (
+        &[Call::Pair(SMALL), Call::Pair(LARGE), Call::Pair(SMALL)],
+        18,
+    ),
+    (
+        &[
+            Call::Pair(SMALL),
+            Call::Event,
+            Call::Reserve,
+            Call::Finalize,
+        ],
+        17,
+    ),
+];
 
 /// The ring after one store, and the state of the files at that time.
 #[derive(Clone, PartialEq, Eq)]
 struct Moment {
     image: Vec<u8>,
-    /// How many of the calls that write an event have returned.
-    returned: usize,
+    /// How many events and details are in calls that have returned.
+    returned: [usize; 2],
     /// The sizes of the events in both files, in bytes.
     written: [usize; 2],
 }
@@ -49,13 +120,21 @@ struct Moment {
 struct Course {
     moments: Vec<Moment>,
     streams: [Vec<u8>; 2],
+    /// The index events before any link was changed.
+    unchanged: Vec<u8>,
+    /// The offset of the end of each detail in its stream.
+    ends: Vec<usize>,
+    /// The positions of the events whose details were reserved. The others are written after their
+    /// details.
+    reserved: Vec<usize>,
 }
 
 /// The files of a thread, and the moments so far.
 struct Watcher {
     folder: PathBuf,
-    returned: usize,
+    returned: [usize; 2],
     moments: Vec<Moment>,
+    unchanged: Vec<u8>,
 }
 
 impl Watcher {
@@ -72,24 +151,33 @@ impl Watcher {
         if self.moments.last() != Some(&moment) {
             self.moments.push(moment);
         }
+        let size = number(image, offset_of!(RingHeader, index_size));
+        let start = number(image, offset_of!(RingHeader, index_start)) - HEADER_SIZE;
+        let events = &image[INDEX_AT..INDEX_AT + size];
+        let new = self.unchanged.len().saturating_sub(start);
+        self.unchanged.extend(events.get(new..).unwrap_or_default());
     }
 
-    /// Records that one more call has returned.
-    fn returns(&mut self) {
-        self.returned += 1;
+    /// Records that a call with these numbers of events and details has returned.
+    fn returns(&mut self, more: [usize; 2]) {
+        self.returned = [0, 1].map(|which| self.returned[which] + more[which]);
         self.moments.last_mut().unwrap().returned = self.returned;
     }
 }
 
-/// Writes four events with details. The third detail does not fit into its area, and both areas are
-/// emptied before the fourth.
-fn course() -> Course {
+fn number(bytes: &[u8], at: usize) -> usize {
+    u64::from_le_bytes(*bytes[at..].first_chunk().unwrap()) as usize
+}
+
+/// Makes these calls.
+fn course(calls: &[Call]) -> Course {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("thread_7");
     let watcher = Rc::new(RefCell::new(Watcher {
         folder: path.clone(),
-        returned: 0,
+        returned: [0, 0],
         moments: Vec::new(),
+        unchanged: Vec::new(),
     }));
     let options = WriteOptions {
         buffer_size: AREA,
@@ -99,31 +187,90 @@ fn course() -> Course {
     let mut writer = ThreadWriter::create(&path, 7, &options).unwrap();
     let seen = Rc::clone(&watcher);
     watch::set(Some(Box::new(move |image| seen.borrow_mut().see(image))));
-    for seq in 0..4 {
-        if seq == 3 {
-            writer.flush().unwrap();
-        }
+    let (mut reserved, mut open, mut ends) = (Vec::new(), VecDeque::new(), Vec::new());
+    for call in calls {
+        let seq = writer.next_index_seq();
         let event = Event {
             timestamp_ns: seq + 1,
             function_id: seq + 1,
             event_kind: EventKind::CALL,
             call_depth: 1,
         };
-        let detail = Detail {
+        let payload = |size: usize| vec![seq as u8 + 1; size - 24];
+        let detail = |payload| Detail {
             event_type: DetailEventType(3),
             flags: 0,
-            payload: &[seq as u8 + 1; DETAIL - 24],
+            payload,
         };
-        writer.write_with_detail(&event, &detail).unwrap();
-        watcher.borrow_mut().returns();
+        let returned = match *call {
+            Call::Event => {
+                writer.write(&event).unwrap();
+                [1, 0]
+            }
+            Call::Pair(size) => {
+                let payload = payload(size);
+                writer.write_with_detail(&event, &detail(&payload)).unwrap();
+                [1, 1]
+            }
+            Call::Reserve => {
+                let number = writer.next_detail_seq();
+                writer.write_index(&event, Some(number)).unwrap();
+                reserved.push(seq as usize);
+                open.push_back((seq, number));
+                [1, 0]
+            }
+            Call::Detail => {
+                let (seq, _) = open.pop_front().unwrap();
+                let payload = payload(SMALL);
+                writer
+                    .write_detail(seq, seq + 1, &detail(&payload))
+                    .unwrap();
+                [0, 1]
+            }
+            Call::Drop => {
+                let (_, number) = open.pop_front().unwrap();
+                writer.drop_detail(number).unwrap();
+                [0, 0]
+            }
+            Call::Flush => {
+                writer.flush().unwrap();
+                [0, 0]
+            }
+            Call::Finalize => {
+                writer.finalize().unwrap();
+                [0, 0]
+            }
+        };
+        watcher.borrow_mut().returns(returned);
     }
     watch::set(None);
-    writer.flush().unwrap();
-    let stream = |name| fs::read(path.join(name)).unwrap().split_off(HEADER_SIZE);
-    let streams = [INDEX_FILE, DETAIL_FILE].map(stream);
-    assert_eq!(streams.each_ref().map(Vec::len), [4 * EVENT, 4 * DETAIL]);
-    let moments = std::mem::take(&mut watcher.borrow_mut().moments);
-    Course { moments, streams }
+    let footer_size = if writer.is_finalized() {
+        FOOTER_SIZE
+    } else {
+        0
+    };
+    if footer_size == 0 {
+        writer.flush().unwrap();
+    }
+    let streams = [INDEX_FILE, DETAIL_FILE].map(|name| {
+        let mut stream = fs::read(path.join(name)).unwrap().split_off(HEADER_SIZE);
+        stream.truncate(stream.len() - footer_size);
+        stream
+    });
+    assert_eq!(streams[0].len(), writer.next_index_seq() as usize * EVENT);
+    let mut end = 0;
+    while let Some(length) = streams[1][end..].first_chunk() {
+        end += u32::from_le_bytes(*length) as usize;
+        ends.push(end);
+    }
+    let mut watcher = watcher.borrow_mut();
+    Course {
+        moments: std::mem::take(&mut watcher.moments),
+        unchanged: std::mem::take(&mut watcher.unchanged),
+        streams,
+        ends,
+        reserved,
+    }
 }
 
 /// Returns the same run, but with these bytes of the ring taken from `shift` moments later or
@@ -139,6 +286,22 @@ fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
         let other = &images[at.saturating_add_signed(shift).min(last)];
         for bytes in bytes {
             moment.image[bytes.clone()].copy_from_slice(&other[bytes.clone()]);
+        }
+    }
+    course
+}
+
+/// Returns the same run, but each event is withdrawn while its link changes.
+fn withdrawn(mut course: Course) -> Course {
+    let size = offset_of!(RingHeader, index_size);
+    for at in 1..course.moments.len() {
+        let [before, after] = [at - 1, at].map(|at| &course.moments[at].image);
+        let [before_size, after_size] = [before, after].map(|image| number(image, size));
+        let changed = (0..before_size.min(after_size))
+            .find(|byte| before[INDEX_AT + byte] != after[INDEX_AT + byte]);
+        if let Some(changed) = changed {
+            let left = (changed / EVENT * EVENT) as u64;
+            course.moments[at].image[size..size + 8].copy_from_slice(&left.to_le_bytes());
         }
     }
     course
@@ -172,9 +335,18 @@ impl ReadAt for Changing {
 /// Describes a fault in a reader's result; `None` if the result is correct.
 fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'static str> {
     let areas = [&snapshot.index, &snapshot.detail];
-    for (area, stream) in areas.iter().zip(&course.streams) {
-        let (before, from) = stream.split_at(area.start as usize - HEADER_SIZE);
-        if !from.starts_with(&area.bytes) {
+    let starts = areas.map(|area| area.start as usize - HEADER_SIZE);
+    for ((area, stream), start) in areas.iter().zip(&course.streams).zip(starts) {
+        let (before, from) = stream.split_at(start);
+        let is_written = |(at, event): (usize, &[u8])| {
+            let unchanged = course.unchanged.get(start + at * EVENT..);
+            from[at * EVENT..].starts_with(event)
+                || unchanged.is_some_and(|events| events.starts_with(event))
+        };
+        let is_index = area.file == INDEX_FILE;
+        let mut events = area.bytes.chunks(EVENT).enumerate();
+        let is_whole = from.starts_with(&area.bytes) || (is_index && events.all(is_written));
+        if !is_whole {
             return Some("bytes that belong elsewhere");
         }
         let mut crc = Crc32c::new();
@@ -183,15 +355,22 @@ fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'st
             return Some("the checksum of another start");
         }
     }
-    let [events, details] = areas.map(|area| area.start as usize - HEADER_SIZE + area.bytes.len());
+    let [events, details] = [0, 1].map(|which| starts[which] + areas[which].bytes.len());
     // Files are read after the ring.
     let written = course.moments[order[4]].written;
-    let (events, details) = (events / EVENT, details.max(written[1]) / DETAIL);
-    if !snapshot.index.bytes.is_empty() && events > details {
-        return Some("an event without its detail");
+    let details = details.max(written[1]);
+    let details = course.ends.partition_point(|end| *end <= details);
+    let records = snapshot.index.bytes.as_chunks().0.iter();
+    for (seq, record) in (starts[0] / EVENT..).zip(records) {
+        let link = IndexEvent::decode(Wire::V1, 7, record).detail_seq;
+        let is_reserved = course.reserved.contains(&seq);
+        if !is_reserved && link.is_some_and(|link| link >= details as u64) {
+            return Some("an event without its detail");
+        }
     }
-    let found = events.max(written[0] / EVENT);
-    (found < course.moments[order[0]].returned).then_some("an event is missing")
+    let found = [events.max(written[0]) / EVENT, details];
+    let returned = course.moments[order[0]].returned;
+    (found[0] < returned[0] || found[1] < returned[1]).then_some("an event or a detail is missing")
 }
 
 /// A faulty reader: it trusts the first header.
@@ -246,16 +425,22 @@ fn all(
 
 #[test]
 fn a_reader_finds_whole_events_in_every_interleaving_with_a_writer() {
-    let course = course();
-    let moments = course.moments.len() as u64;
-    let (count, given, fault) = all(course, looked);
-    assert_eq!(fault, None);
-    // The number of multisets of five moments.
-    let binomial = (0..5).fold(1, |product, i| product * (moments + 4 - i) / (i + 1));
-    assert_eq!(count, binomial);
-    // A snapshot fails only if a start moved in the meantime.
-    assert!(given > 0 && given < count);
-    println!("{moments} moments, {count} interleavings, {given} snapshots");
+    let mut total = 0;
+    for (run, (calls, expected)) in RUNS.iter().enumerate() {
+        let course = course(calls);
+        let moments = course.moments.len() as u64;
+        let (count, given, fault) = all(course, looked);
+        assert_eq!(fault, None, "run {run}");
+        assert_eq!(moments, *expected, "run {run}");
+        // The number of multisets of five moments.
+        let binomial = (0..5).fold(1, |product, i| product * (moments + 4 - i) / (i + 1));
+        assert_eq!(count, binomial);
+        // A snapshot fails only if a start moved in the meantime.
+        assert!(given > 0 && given < count);
+        println!("{moments} moments, {count} interleavings, {given} snapshots");
+        total += count;
+    }
+    println!("{total} interleavings");
 }
 
 #[test]
@@ -279,9 +464,14 @@ fn a_broken_writer_or_reader_is_caught_in_some_interleaving() {
         ("a start before its size", &starts[..], 2),
         ("an event before its detail", &details[..], -4),
     ] {
-        let (.., fault) = all(shifted(course(), bytes, shift), looked);
+        let (.., fault) = all(shifted(course(RUNS[0].0), bytes, shift), looked);
         assert!(fault.is_some(), "{what}");
     }
-    let (.., fault) = all(course(), careless);
+    let (.., fault) = all(withdrawn(course(RUNS[1].0)), looked);
+    assert!(
+        fault.is_some(),
+        "an event that is withdrawn to change its link"
+    );
+    let (.., fault) = all(course(RUNS[0].0), careless);
     assert!(fault.is_some());
 }

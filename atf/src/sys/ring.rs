@@ -163,6 +163,7 @@ impl JournalArea {
     pub(crate) fn move_to(&self, start: u64, checksum: u32) {
         // SAFETY: as in `publish`; the second field has 4 bytes at a multiple of 4.
         let fields = unsafe { (self.start.as_ref(), self.checksum.as_ref()) };
+        self.show();
         fields.0.store(start.to_le(), Ordering::Release);
         self.show();
         fields.1.store(checksum.to_le(), Ordering::Release);
