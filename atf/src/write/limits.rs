@@ -161,10 +161,20 @@ fn a_forked_child_is_refused_before_it_writes_to_its_parents_files() {
     };
     let mut writer = ThreadWriter::create(folder.path(), 0, &options).unwrap();
     writer.pretend_owner(1);
-    writer.write(&EVENT).unwrap();
-    let error = writer.flush().unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::Forked { owner: 1 });
+    writer.write_index(&EVENT, Some(0)).unwrap();
+    let large = Detail {
+        payload: &[0; 200_000],
+        ..DETAIL
+    };
+    let errors = [
+        writer.write_detail(0, 1, &large).unwrap_err(),
+        writer.flush().unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), &ErrorKind::Forked { owner: 1 });
+    }
     drop(writer);
+    assert!(!folder.path().join("detail.atf").exists());
     assert!(folder.path().join("ring.atf").exists());
     let size = folder.path().join("index.atf").metadata().unwrap().len();
     assert_eq!(size, 64);

@@ -38,6 +38,10 @@ pub use reserve::ReservedDetail;
 /// all later calls. A writer that is dropped before it is finalized writes its buffers and leaves
 /// files that readers treat as unfinalized.
 ///
+/// After a fork, the child must not use its parent's writers, because both would write to the same
+/// files. With [`survive_kill`](WriteOptions::survive_kill), a call that writes to them returns
+/// [`ErrorKind::Forked`] in the child, but events that fit into the buffers change the parent's.
+///
 /// ```
 /// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
 /// use atf::{DetailEventType, EventKind};

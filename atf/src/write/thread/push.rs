@@ -122,6 +122,11 @@ impl ThreadWriter {
         header: &DetailEventHeader,
         put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
     ) -> Result<u64> {
+        // A detail that does not fit into the buffer goes to the file. `check_owner` would call
+        // the system for each detail.
+        if let Some(journal) = self.journal.as_ref().filter(|it| it.owner.is_forked()) {
+            journal.check_owner()?;
+        }
         let bytes = header.encode(self.wire)?;
         let detail = match &mut self.detail {
             Some(detail) => detail,
