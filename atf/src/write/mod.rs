@@ -43,7 +43,8 @@
 //!
 //! Readers read an unfinalized file up to its last whole event. Details are written before the
 //! index events that link to them, so an unfinalized trace may have unlinked details, but no
-//! dangling links.
+//! dangling links, except to details that were [reserved](ThreadWriter::write_index) and not yet
+//! written.
 //!
 //! Nothing in this module panics or changes how the host handles signals. A thread writer locks its
 //! session only for a moment, when it creates a file or ends. A write beyond a file-size limit

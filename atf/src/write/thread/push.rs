@@ -218,7 +218,8 @@ impl ThreadWriter {
         })
     }
 
-    /// Writes both buffers to the files, details first, so that the file has no dangling links.
+    /// Writes both buffers to the files, details first, so that the file has no dangling links
+    /// except to reserved details.
     pub(super) fn flush_buffers(&mut self) -> Result<()> {
         if let Some(journal) = &self.journal {
             journal.check_owner()?;

@@ -85,7 +85,7 @@ impl ThreadWriter {
     /// Writes an event and optionally reserves its detail, to be written later with
     /// [`write_detail`](Self::write_detail). Together, the two calls are equivalent to
     /// [`write_with_detail`](Self::write_with_detail), for tracers that handle events and details
-    /// separately (S3).
+    /// separately (S3). If the process is killed in between, the event's link dangles.
     ///
     /// # Errors
     ///
