@@ -1,11 +1,22 @@
 //! File operations on Unix.
 
-use std::fs::{self, File, FileType, Metadata, Permissions};
+use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::Path;
 
 use crate::sys;
+
+/// Opens a file to read it. Does not wait if it is a FIFO, and refuses a symlink unless it may be
+/// followed: either may have taken a file's place since the file was checked.
+pub(crate) fn open(path: &Path, follow_links: bool) -> io::Result<File> {
+    let no_follow = if follow_links { 0 } else { libc::O_NOFOLLOW };
+    let mut options = OpenOptions::new();
+    options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | no_follow);
+    options.open(path)
+}
 
 /// Reads at an offset. Also moves the cursor, which nothing here uses.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {

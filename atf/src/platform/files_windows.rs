@@ -5,6 +5,11 @@ use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
 
+/// Opens a file to read it.
+pub(crate) fn open(path: &Path, _follow_links: bool) -> io::Result<File> {
+    File::open(path)
+}
+
 /// Reads at an offset. Also moves the cursor, which nothing here uses.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     file.seek_read(buffer, offset)

@@ -16,7 +16,7 @@ mod space;
 use std::fs::{File, FileType};
 use std::io::{self, Seek, SeekFrom, Write};
 
-pub(crate) use files::{Mode, has_other_names, read_at, still_stored, sync_folder, write_at};
+pub(crate) use files::{Mode, has_other_names, open, read_at, still_stored, sync_folder, write_at};
 pub(crate) use space::{next_data, set_aside};
 
 /// Returns the name of a file type other than a regular file, for an error message.

@@ -28,10 +28,14 @@ impl FileSource {
     /// file is opened, so that a FIFO cannot block and devices are not accessed. [`ErrorKind::Io`]
     /// for any other failure.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
+        Self::open_as(path.as_ref(), true)
+    }
+
+    /// Like [`open`](Self::open), but follows symlinks only if `follow_links` is set.
+    pub(crate) fn open_as(path: &Path, follow_links: bool) -> Result<Self> {
         let open = || -> Result<Self> {
             check_regular(fs::metadata(path).map_err(Error::io)?.file_type())?;
-            let file = File::open(path).map_err(Error::io)?;
+            let file = platform::open(path, follow_links).map_err(Error::io)?;
             let metadata = file.metadata().map_err(Error::io)?;
             check_regular(metadata.file_type())?;
             Ok(Self {
@@ -73,7 +77,25 @@ mod tests {
     use std::thread;
 
     use super::FileSource;
+    use crate::platform;
     use crate::source::ReadAt;
+
+    /// A file may be replaced between its check and its opening.
+    #[cfg(unix)]
+    #[test]
+    fn opening_waits_for_no_fifo_and_follows_no_symlink_unless_allowed()
+    -> Result<(), Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let [fifo, path, link] = ["fifo", "index.atf", "link"].map(|name| folder.path().join(name));
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status()?;
+        assert!(made.success());
+        platform::open(&fifo, true)?;
+        fs::write(&path, "x")?;
+        std::os::unix::fs::symlink(&path, &link)?;
+        assert!(FileSource::open_as(&link, true).is_ok());
+        assert!(FileSource::open_as(&link, false).is_err());
+        Ok(())
+    }
 
     /// Linux truncates a file in two steps: it reduces the size, then clears the rest of the last
     /// page. A read that began before sees the cleared bytes.

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::input::check_link;
-use super::{FileSource, Identity, Input, OpenOptions};
+use super::input::source_in_session;
+use super::{Identity, Input, OpenOptions};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A file at a path, which need not exist yet.
@@ -64,8 +64,7 @@ impl Growing {
     }
 
     fn open(&self) -> Result<(Input, Identity)> {
-        check_link(&self.path, self.options)?;
-        let file = FileSource::open(&self.path)?;
+        let file = source_in_session(&self.path, self.options)?;
         let metadata = file.file.metadata();
         let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(&self.path)))?;
         let found = Identity::of(&metadata);

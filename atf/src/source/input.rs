@@ -75,8 +75,12 @@ impl Input {
         }
     }
 
+    /// Opens a standalone file. Follows symlinks.
     pub(crate) fn open(path: &Path, options: OpenOptions) -> Result<Self> {
-        let file = FileSource::open(path)?;
+        Self::of_file(path, FileSource::open(path)?, options)
+    }
+
+    fn of_file(path: &Path, file: FileSource, options: OpenOptions) -> Result<Self> {
         if options.around_errors {
             let source = AroundErrors::new(file);
             let source = source.map_err(|error| Error::io(error).with_path(Some(path)))?;
@@ -104,18 +108,16 @@ impl Input {
     /// Opens a file of a session. Refuses symlinks, which could lead out of the session, unless the
     /// options allow them.
     pub(crate) fn open_in_session(path: &Path, options: OpenOptions) -> Result<Self> {
-        check_link(path, options)?;
-        Self::open(path, options)
+        Self::of_file(path, source_in_session(path, options)?, options)
     }
 
     /// Like [`open_in_session`](Self::open_in_session), for a file that is read more than once:
     /// reads a small enough file into memory.
     pub(crate) fn open_detail(path: &Path, options: OpenOptions) -> Result<Self> {
-        check_link(path, options)?;
+        let file = source_in_session(path, options)?;
         if options.map.is_some() || options.around_errors || options.detail_in_memory == 0 {
-            return Self::open(path, options);
+            return Self::of_file(path, file, options);
         }
-        let file = FileSource::open(path)?;
         let failed = |error: Error| error.with_path(Some(path));
         let size = usize::try_from(file.size()).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
@@ -137,12 +139,12 @@ impl Input {
     /// Like [`open_in_session`](Self::open_in_session), for one of very many files: the file is
     /// open only during reads.
     pub(crate) fn open_briefly(path: &Path, options: OpenOptions) -> Result<Self> {
-        check_link(path, options)?;
+        let file = source_in_session(path, options)?;
         // A mapping needs no open file.
         if options.map.is_some() {
-            return Self::open(path, options);
+            return Self::of_file(path, file, options);
         }
-        Ok(Self::at(path, Reopened::open(path)?))
+        Ok(Self::at(path, Reopened::of(path, &file)?))
     }
 
     /// Splits a range into the part in the file itself and the part in the appended bytes. The
@@ -321,17 +323,17 @@ impl Input {
     }
 }
 
-/// Rejects a symlink, unless the options allow following it.
-pub(super) fn check_link(path: &Path, options: OpenOptions) -> Result<()> {
+/// Opens a file of a session. Rejects a symlink, unless the options allow following it.
+pub(super) fn source_in_session(path: &Path, options: OpenOptions) -> Result<FileSource> {
     if options.follow_links {
-        return Ok(());
+        return FileSource::open(path);
     }
     let metadata = fs::symlink_metadata(path);
     let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
     if metadata.is_symlink() {
         Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)))
     } else {
-        Ok(())
+        FileSource::open_as(path, false)
     }
 }
 

@@ -18,8 +18,8 @@ pub(crate) struct Reopened {
 }
 
 impl Reopened {
-    pub(crate) fn open(path: &Path) -> Result<Self> {
-        let file = FileSource::open(path)?;
+    /// Creates a source for the file that was opened at `path`.
+    pub(crate) fn of(path: &Path, file: &FileSource) -> Result<Self> {
         let metadata = file.file.metadata();
         let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
         Ok(Self {
