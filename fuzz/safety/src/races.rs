@@ -73,7 +73,7 @@ impl Thread {
     /// Writes the files of a race. Its number determines their wire version, and whether they are
     /// finalized.
     fn write(folder: &Path, race: usize) -> io::Result<Self> {
-        let version = if race / 4 % 2 == 0 { 1 } else { 2 };
+        let version = if (race / 4).is_multiple_of(2) { 1 } else { 2 };
         let (index, detail) = (
             IndexFile::finalized(version, COUNT),
             DetailFile::finalized(version, COUNT),
@@ -86,7 +86,7 @@ impl Thread {
             events: events.map_err(io::Error::other)?,
             details: detail.events.clone(),
         };
-        let [index, detail] = if race / 8 % 2 == 0 {
+        let [index, detail] = if (race / 8).is_multiple_of(2) {
             [index.bytes(), detail.bytes()]
         } else {
             let (index, detail) = (index.placeholder(), detail.placeholder());
