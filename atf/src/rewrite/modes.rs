@@ -1,6 +1,7 @@
 //! Limits the permissions of a new trace: only users who can read the original can read it.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use super::stage::{at, keep_mode, names};
@@ -32,7 +33,7 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
                 continue;
             }
             folder(&source, &target)?
-        } else if fs::symlink_metadata(&source).is_ok_and(|source| source.is_file()) {
+        } else if is_file(&source)? {
             keep_mode(&source, &target)?;
             Some(Mode::of(&source).map_err(at(&source))?)
         } else {
@@ -53,4 +54,13 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
     }
     keep_mode(from, to)?;
     Ok(of_all)
+}
+
+/// Returns whether a path leads to a regular file.
+fn is_file(path: &Path) -> Result<bool> {
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok(found.is_file()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(at(path)(error)),
+    }
 }

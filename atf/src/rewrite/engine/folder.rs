@@ -209,15 +209,23 @@ impl Engine<'_> {
                 self.keep_ring((kind, rule), place, route, report, beside)?;
             }
             (Some(_), None) => {}
-            (None, None) => {
-                let place = Place::new(RING_FILE, "", None).found("index.atf has a footer");
-                let rule = rule_of_fact(Kind::Ring, Fact::RingLeftOver);
-                // A writer removes the ring only after it has rewritten the header.
-                let completeness = thread.index().completeness();
-                let is_finalized = matches!(completeness, Completeness::Finalized);
-                let rule = rule.filter(|_| is_finalized && !is_guessed);
-                self.keep_ring((NoteKind::RingLeftOver, rule), place, route, report, beside)?;
-            }
+            (None, None) => match fs::symlink_metadata(route.from.join(RING_FILE)) {
+                Ok(_) => {
+                    let place = Place::new(RING_FILE, "", None).found("index.atf has a footer");
+                    let rule = rule_of_fact(Kind::Ring, Fact::RingLeftOver);
+                    // A writer removes the ring only after it has rewritten the header.
+                    let completeness = thread.index().completeness();
+                    let is_finalized = matches!(completeness, Completeness::Finalized);
+                    let rule = rule.filter(|_| is_finalized && !is_guessed);
+                    self.keep_ring((NoteKind::RingLeftOver, rule), place, route, report, beside)?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => {
+                    let why = stage::unreadable(&Error::io(error));
+                    let path = Path::new(&report.folder).join(RING_FILE);
+                    beside.left_behind.push(LeftBehind::new(&path, &why));
+                }
+            },
         }
         let guessed = match thread.detail_error() {
             Some(error) => self.unread_detail(error, thread.index(), route, report, beside)?,
@@ -336,9 +344,6 @@ impl Engine<'_> {
         report: &mut ThreadReport,
         beside: &mut Beside,
     ) -> Result<(), Failure> {
-        if fs::symlink_metadata(route.from.join(RING_FILE)).is_err() {
-            return Ok(());
-        }
         report.notes.add(what, rule, || place);
         self.put_aside(route, RING_FILE, beside)
     }
@@ -347,7 +352,7 @@ impl Engine<'_> {
     fn put_aside(&self, route: &Route<'_>, name: &str, beside: &mut Beside) -> Result<(), Failure> {
         beside.changed = true;
         let from = route.from.join(name);
-        if !self.job.keeps_rest || fs::symlink_metadata(&from).is_err() {
+        if !self.job.keeps_rest {
             return Ok(());
         }
         let copied = stage::create_folder_like(route.from, route.unreadable)
