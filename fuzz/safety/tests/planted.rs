@@ -258,7 +258,7 @@ fn after_power_loss_the_library_keeps_its_guarantees() {
 #[test]
 #[cfg(target_os = "linux")]
 fn bugs_in_recovery_are_found_when_calls_fail() {
-    for bug in ["half-made", "silent", "moves", "short", "zeros"] {
+    for bug in ["half-made", "silent", "other", "moves", "short", "zeros"] {
         let output = Command::cargo_bin("atf-safety")
             .unwrap()
             .args(["faults", "--plant", bug])

@@ -35,6 +35,8 @@ enum Bug {
     HalfMade,
     /// It always reports success.
     Silent,
+    /// It loses a file other than those that it reports as unreadable.
+    Other,
     /// It removes files that it has read.
     Moves,
     /// It treats a short write as complete.
@@ -152,6 +154,9 @@ fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> a
             let report = recover(path, out, options)?;
             drop(fs::remove_dir_all(out.join("thread_9")));
             return Ok(report);
+        }
+        (Bug::Other, Ok(report)) if report.to_string().contains("thread_7/orphans.atf: not") => {
+            drop(fs::remove_file(out.join("thread_9/index.atf")));
         }
         (Bug::Moves, Ok(_)) => drop(fs::remove_file(path.join("notes.txt"))),
         (Bug::Short, Ok(_)) => {

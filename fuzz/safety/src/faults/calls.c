@@ -160,11 +160,21 @@ CALL(int, fsync, (int file), (file))
 CALL(int, fdatasync, (int file), (file))
 CALL(int, ftruncate64, (int file, off64_t size), (file, size))
 CALL(off64_t, lseek64, (int file, off64_t offset, int from), (file, offset, from))
+CALL(int, fallocate64, (int file, int mode, off64_t offset, off64_t size), (file, mode, offset, size))
 CALL(int, mkdir, (const char *path, mode_t mode), (path, mode))
+CALL(int, chmod, (const char *path, mode_t mode), (path, mode))
+CALL(int, chown, (const char *path, uid_t user, gid_t group), (path, user, group))
 CALL(int, rename, (const char *from, const char *to), (from, to))
 CALL(int, rmdir, (const char *path), (path))
 CALL(int, unlink, (const char *path), (path))
 CALL(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))
+
+/* Only files: without memory, the program itself would end. */
+void *mmap64(void *at, size_t size, int protection, int flags, int file, off64_t offset) {
+    if (file >= 0 && fails("mmap64", NULL))
+        return MAP_FAILED;
+    return REAL(void *, "mmap64", void *, size_t, int, int, int, off64_t)(at, size, protection, flags, file, offset);
+}
 
 static off64_t place(int file) { return REAL(off64_t, "lseek64", int, off64_t, int)(file, 0, SEEK_CUR); }
 

@@ -1,7 +1,7 @@
 //! Makes every system call fail in turn, during `recover` and in writers of real files.
 //!
-//! A small C layer ([`Layer`]) intercepts libc's calls to open, read, write, stat, create, rename,
-//! remove and synchronize files, and counts them. In separate runs, each call fails with EIO,
+//! A small C layer ([`Layer`]) intercepts libc's calls to open, read, write, map, stat, create,
+//! rename, remove and synchronize files and to change their modes and groups, and counts them. In separate runs, each call fails with EIO,
 //! ENOSPC or EINTR, or transfers only one byte, either once or from then on. In other runs, the
 //! disk fills up after each possible number of bytes.
 //!
@@ -15,7 +15,8 @@
 //! - if a sector of `index.atf` or `detail.atf` is unreadable, exactly the events outside it are
 //!   recovered, byte for byte, and the report lists the file and the range;
 //! - after an error in a writer, the files contain exactly the events that the writer reported as
-//!   flushed.
+//!   flushed; with `survive_kill`, the files and the kill journal contain every event that the writer
+//!   accepted.
 
 mod layer;
 mod recovering;
@@ -78,6 +79,12 @@ pub const FAULTS: [(Fault, Extent); 7] = [
     (Fault::Short, Extent::ForEver),
 ];
 
+impl Plan {
+    fn is_for_ever(self) -> bool {
+        matches!(self, Self::Call(_, _, Extent::ForEver))
+    }
+}
+
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -97,4 +104,15 @@ pub struct Tally {
     pub calls: u64,
     /// Broken guarantees.
     pub faults: Vec<String>,
+}
+
+impl Tally {
+    /// Reports calls that a run without a fault does not make. Faults of these calls would not be
+    /// tested.
+    fn must_call(&mut self, log: &[String], names: &[&str]) {
+        let is_missing = |name: &&&str| !log.iter().any(|call| call == **name);
+        let missing = names.iter().filter(is_missing);
+        let faults = missing.map(|name| format!("{name} is never called"));
+        self.faults.extend(faults);
+    }
 }

@@ -1,24 +1,48 @@
 //! Tests `recover` while calls fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use atf::ErrorKind;
 use atf::manifest::Manifest;
-use atf::rewrite::{RecoverOptions, Report};
+use atf::rewrite::{DropReason, RecoverOptions, Report};
 use atf::session::MANIFEST_FILE;
 use atf::write::Durability;
 use atf_conformance::corpus;
 use atf_samples::tree;
 
-use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
+use super::{EINTR, FAULTS, Fault, Layer, Plan, Tally};
 
 /// The difference in bytes between successive disk sizes. It is prime, so that the disk fills up at
 /// every position in a record.
 const SPACES: usize = 13;
+
+/// The calls that a recovery makes, at least.
+const CALLS: [&str; 19] = [
+    "chmod",
+    "create",
+    "fdopendir",
+    "fsync",
+    "ftruncate64",
+    "lseek64",
+    "mkdir",
+    "open",
+    "openat",
+    "opendir",
+    "pread64",
+    "pwrite64",
+    "read",
+    "readdir64",
+    "realpath",
+    "rename",
+    "statx",
+    "unlinkat",
+    "write",
+];
 
 /// A recovery: the library's [`recover`](atf::rewrite::recover) or, in a test, a version with a
 /// planted bug.
@@ -31,28 +55,46 @@ pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Res
 ///
 /// Returns an error if the temporary folders cannot be created.
 pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Result<Tally> {
+    let mut tally = Tally::default();
+    for version in ["v1", "v2"] {
+        recovering_from(version, layer, recovers, most, &mut tally)?;
+    }
+    Ok(tally)
+}
+
+fn recovering_from(
+    version: &str,
+    layer: Layer,
+    recovers: Recover<'_>,
+    most: usize,
+    tally: &mut Tally,
+) -> io::Result<()> {
     let folder = super::layer::scratch()?;
     let mut case = Case {
         layer,
         recovers,
         root: folder.path().to_path_buf(),
         expected: BTreeMap::new(),
+        modes: BTreeMap::new(),
         source: BTreeMap::new(),
     };
-    damaged_session(&case.root.join("in"))?;
+    let has_other_group = damaged_session(version, &case.root.join("in"))?;
     case.source = tree(&case.root.join("in"))?;
     let (result, log) = case.recover(Plan::Count)?;
-    let mut tally = Tally {
-        calls: log.len() as u64,
-        ..Tally::default()
-    };
+    tally.calls += log.len() as u64;
     if let Err(error) = result {
-        tally.faults.push(format!("without a fault: {error}"));
-        return Ok(tally);
+        let fault = format!("{version}, without a fault: {error}");
+        tally.faults.push(fault);
+        return Ok(());
+    }
+    tally.must_call(&log, &CALLS);
+    if has_other_group {
+        tally.must_call(&log, &["chown"]);
     }
     case.expected = tree(&case.root.join("out"))?;
+    case.modes = modes(&case.root.join("out"), &case.expected)?;
     let written: usize = case.expected.values().map(Vec::len).sum();
-    let calls = (0..tally.calls)
+    let calls = (0..log.len() as u64)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
     // In-memory writers share their code with writers of real files, and are tested with every
     // size.
@@ -66,18 +108,21 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
         let run = panic::catch_unwind(AssertUnwindSafe(|| case.run(plan)));
         match run {
             Ok(Ok(())) => {}
-            Ok(Err(fault)) => tally.faults.push(format!("{plan}: {fault}")),
-            Err(_) => tally.faults.push(format!("{plan}: panics")),
+            Ok(Err(fault)) => tally.faults.push(format!("{version}, {plan}: {fault}")),
+            Err(_) => tally.faults.push(format!("{version}, {plan}: panics")),
         }
     }
-    Ok(tally)
+    Ok(())
 }
 
 /// Writes a session that exercises every step of a recovery. It contains a thread with a gap, an
-/// orphan detail and a torn detail; an unreadable thread; a renamed folder; files left by an
-/// earlier recovery; and a wrong manifest.
-fn damaged_session(path: &Path) -> io::Result<()> {
-    let case = corpus::find("v1/clean-session").ok_or(io::ErrorKind::NotFound)?;
+/// orphan detail and a torn detail; an unreadable thread; one with an unreadable detail file and
+/// kill journal; one with a kill journal that was left over; a renamed folder; files left by an
+/// earlier recovery; and a wrong manifest. Returns whether a file has a group other than that of new
+/// files.
+fn damaged_session(version: &str, path: &Path) -> io::Result<bool> {
+    let case = format!("{version}/clean-session");
+    let case = corpus::find(&case).ok_or(io::ErrorKind::NotFound)?;
     case.write(path)?;
     let thread = path.join("thread_7");
     let mut index = fs::read(thread.join("index.atf"))?;
@@ -91,11 +136,33 @@ fn damaged_session(path: &Path) -> io::Result<()> {
     fs::create_dir_all(&broken)?;
     fs::write(broken.join("index.atf"), &index[..40])?;
     fs::write(broken.join("detail.atf"), &detail)?;
+    let other = path.join("thread_10");
+    fs::create_dir_all(&other)?;
+    fs::write(other.join("index.atf"), &index)?;
+    fs::write(other.join("detail.atf"), "no details")?;
+    fs::write(other.join("ring.atf"), "no kill journal")?;
+    let whole = path.join("thread_9");
+    fs::write(whole.join("ring.atf"), "left over")?;
     let renamed = path.join("thread_old");
     fs::create_dir_all(&renamed)?;
     fs::write(renamed.join("index.atf"), &index)?;
     fs::write(path.join("recovery.json"), "{}")?;
-    fs::write(path.join("notes.txt"), "no part of a session")
+    fs::write(path.join("notes.txt"), "no part of a session")?;
+    // Only root can set any group.
+    let other_group = fs::metadata(&whole)?.gid() + 1;
+    Ok(chown(whole.join("index.atf"), None, Some(other_group)).is_ok())
+}
+
+/// Returns the mode and group of each file.
+fn modes(
+    folder: &Path,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> io::Result<BTreeMap<String, (u32, u32)>> {
+    let mode = |name: &String| {
+        let metadata = fs::metadata(folder.join(name))?;
+        Ok((name.clone(), (metadata.mode(), metadata.gid())))
+    };
+    files.keys().map(mode).collect()
 }
 
 struct Case<'a> {
@@ -104,6 +171,8 @@ struct Case<'a> {
     root: PathBuf,
     /// The files that a run without faults writes.
     expected: BTreeMap<String, Vec<u8>>,
+    /// The modes and groups of these files.
+    modes: BTreeMap<String, (u32, u32)>,
     /// The files of the damaged session, which must not change.
     source: BTreeMap<String, Vec<u8>>,
 }
@@ -131,7 +200,7 @@ impl Case<'_> {
         };
         let at = at.map_or("", String::as_str);
         let out = tree(&self.root.join("out"));
-        let is_for_ever = matches!(plan, Plan::Call(_, _, Extent::ForEver));
+        let is_for_ever = plan.is_for_ever();
         match result {
             Err(error) => {
                 // The result may be complete if its folder could be neither synchronized nor
@@ -157,35 +226,53 @@ impl Case<'_> {
             }
             Ok(report) => {
                 let out = out.map_err(|error| format!("{at}: succeeds, but {error}"))?;
-                if self.is_expected(&out) || is_named(&report) {
+                self.opens_nothing(&out)
+                    .map_err(|fault| format!("{at}: {fault}"))?;
+                let named = named(&report);
+                let unnamed: Vec<_> = self
+                    .differing(&out)
+                    .filter(|name| !is_named(name, &named))
+                    .collect();
+                if unnamed.is_empty() {
                     Ok(())
                 } else {
                     Err(format!(
-                        "{at}: succeeds with different files and does not report it: {}\n{report}",
-                        self.differs(&out)
+                        "{at}: succeeds with different files and does not report it: {unnamed:?}\n{report}"
                     ))
                 }
             }
         }
     }
 
-    /// Returns whether these are the files of a run without faults, except for a manifest that may
-    /// have been rewritten.
-    fn is_expected(&self, out: &BTreeMap<String, Vec<u8>>) -> bool {
-        let is_same = |(name, expected): (&String, &Vec<u8>)| {
-            let says = |bytes: &[u8]| format!("{:?}", Manifest::parse(bytes));
-            out.get(name).is_some_and(|found| {
-                let is_manifest = Path::new(name).ends_with(MANIFEST_FILE);
-                found == expected || (is_manifest && says(found) == says(expected))
-            })
-        };
-        out.len() == self.expected.len() && self.expected.iter().all(is_same)
+    /// Returns the files that differ from those of a run without faults. A manifest may have been
+    /// rewritten.
+    fn differing<'a>(
+        &'a self,
+        out: &'a BTreeMap<String, Vec<u8>>,
+    ) -> impl Iterator<Item = &'a String> {
+        let names: BTreeSet<_> = self.expected.keys().chain(out.keys()).collect();
+        names.into_iter().filter(move |name| {
+            let [found, expected] = [out, &self.expected].map(|files| files.get(*name));
+            let says =
+                |bytes: Option<&Vec<u8>>| format!("{:?}", bytes.map(|it| Manifest::parse(it)));
+            let is_manifest = Path::new(name).ends_with(MANIFEST_FILE);
+            found != expected && !(is_manifest && says(found) == says(expected))
+        })
     }
 
-    fn differs(&self, out: &BTreeMap<String, Vec<u8>>) -> String {
-        let names = self.expected.keys().chain(out.keys());
-        let names = names.filter(|name| self.expected.get(*name) != out.get(*name));
-        format!("{:?}", names.collect::<std::collections::BTreeSet<_>>())
+    /// Checks that nobody has more access to a file than without faults.
+    fn opens_nothing(&self, out: &BTreeMap<String, Vec<u8>>) -> Result<(), String> {
+        let found = modes(&self.root.join("out"), out).map_err(|error| error.to_string())?;
+        for (name, (mode, group)) in found {
+            let Some((expected, expected_group)) = self.modes.get(&name) else {
+                continue;
+            };
+            let is_open_to_others = group != *expected_group && mode & 0o070 != 0;
+            if mode & !expected != 0 || is_open_to_others {
+                return Err(format!("{name} has mode {mode:o} and group {group}"));
+            }
+        }
+        Ok(())
     }
 
     /// Checks that nothing is left next to the source. If `may_stay` is set, an unfinished folder
@@ -225,9 +312,44 @@ fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
     }
 }
 
-/// Returns whether the report lists an unreadable file.
-fn is_named(report: &Report) -> bool {
-    report.to_string().contains("os error")
+/// Returns the files and folders that a report lists as unreadable, with the system's error.
+fn named(report: &Report) -> Vec<String> {
+    let is_error = |text: &str| text.contains("os error");
+    let mut named = Vec::new();
+    let sessions = report.sessions.iter();
+    let left = sessions.clone().flat_map(|session| &session.left_behind);
+    let left = left.chain(&report.left_behind);
+    let left = left.filter(|left| is_error(&left.why));
+    named.extend(left.map(|left| left.path.clone()));
+    for thread in report.threads() {
+        let places = thread.notes.iter().flat_map(|note| &note.first);
+        let mut places = places.chain(&thread.not_recovered);
+        let mut dropped = thread.dropped.iter();
+        if places.any(|place| is_error(&place.found))
+            || dropped.any(|dropped| dropped.why == DropReason::Unreadable)
+        {
+            named.push(thread.folder.clone());
+        }
+    }
+    for manifest in sessions.filter_map(|session| session.manifest.as_ref()) {
+        let places = manifest.notes.iter().flat_map(|note| &note.first);
+        let mut places = places.chain(&manifest.problems);
+        if places.any(|place| is_error(&place.found)) {
+            named.push(MANIFEST_FILE.to_owned());
+        }
+    }
+    named
+}
+
+/// Returns whether a file may differ if these files and folders are unreadable. The report and the
+/// manifest describe all threads.
+fn is_named(file: &str, named: &[String]) -> bool {
+    let name = Path::new(file.strip_prefix("unreadable/").unwrap_or(file));
+    // The session already has the report of an earlier recovery.
+    let is_summary = ["recovery-2.json", MANIFEST_FILE].contains(&file);
+    named
+        .iter()
+        .any(|path| name.starts_with(path) || is_summary)
 }
 
 pub(super) fn not_found(error: io::Error) -> io::Result<()> {

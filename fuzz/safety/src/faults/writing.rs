@@ -13,7 +13,7 @@ use atf::index::IndexReader;
 use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::MANIFEST_FILE;
-use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 use atf::write::{Detail, Disk, Durability, Event, SessionWriter, Storage, WriteOptions};
 use atf::{Completeness, DetailEventType, ErrorKind, EventKind, Wire};
 
@@ -28,6 +28,12 @@ const COUNT: u64 = 200;
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
+/// The calls that a writer makes, at least.
+const CALLS: [&str; 7] = [
+    "create", "fsync", "mkdir", "open", "pwrite64", "rename", "statx",
+];
+/// Further calls of a writer with a kill journal.
+const JOURNAL_CALLS: [&str; 3] = ["fallocate64", "mmap64", "unlink"];
 
 fn event(seq: u64) -> Event {
     Event::new(
@@ -41,16 +47,17 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// How far a writer got: the numbers of events and details that it reported as flushed (`None` if
-/// it did not create the thread), and whether it finished.
+/// How far a writer got: the number of events that it accepted, the numbers of events and details
+/// that it reported as flushed (`None` if it did not create the thread), and whether it finished.
 struct Written {
+    accepted: u64,
     flushed: Option<(u64, u64)>,
     result: atf::Result<()>,
 }
 
 /// Writes a session of one thread until the first error, and drops the writers.
 fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: u64) -> Written {
-    let mut flushed = None;
+    let (mut accepted, mut flushed) = (0, None);
     let run = || -> atf::Result<()> {
         let session = SessionWriter::create_on(storage, root.join("session"), options)?;
         session.write_manifest()?;
@@ -68,6 +75,7 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: 
                     0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
                     _ => writer.write(&event(seq)).map(drop)?,
                 }
+                accepted = seq + 1;
                 if seq == count / 2 {
                     writer.flush()?;
                 }
@@ -81,7 +89,11 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: 
         session.finalize().map(drop)
     };
     let result = run();
-    Written { flushed, result }
+    Written {
+        accepted,
+        flushed,
+        result,
+    }
 }
 
 /// Compares a thread's files with what its writer reported as flushed.
@@ -113,6 +125,13 @@ fn check(
     if is_done && !matches!(index.completeness(), Completeness::Finalized) {
         return Err("succeeds, but the index is not finalized".to_owned());
     }
+    check_events(&index, detail.as_ref())
+}
+
+/// Checks that all events and details are those that were written, and that no link dangles.
+fn check_events(index: &IndexReader, detail: Option<&DetailReader>) -> Result<(), String> {
+    let text = |error: atf::Error| error.to_string();
+    let details = detail.map_or(0, DetailReader::event_count);
     for (seq, found) in (0..).zip(index.events_in(..)) {
         let (found, expected) = (found.map_err(text)?, event(seq));
         let link = seq.is_multiple_of(3).then_some(seq / 3);
@@ -120,34 +139,48 @@ fn check(
             && found.function_id == expected.function_id
             && found.event_kind == expected.event_kind
             && found.detail_seq == link
-            && link.is_none_or(|link| link < flushed.1);
+            && link.is_none_or(|link| link < details);
         if !is_right {
             return Err(format!("event {seq} is {found:?}"));
         }
     }
-    for found in detail.iter().flat_map(|detail| detail.events_in(..)) {
+    let Some(detail) = detail else {
+        return Ok(());
+    };
+    for found in detail.events_in(..) {
         let found = found.map_err(text)?;
-        let payload = detail.as_ref().map(|detail| detail.payload(&found, 1000));
-        let payload = payload.transpose().map_err(text)?;
-        if found.header.index_seq != 3 * found.seq || payload.as_deref() != Some(&PAYLOAD) {
+        let payload = detail.payload(&found, 1000).map_err(text)?;
+        if found.header.index_seq != 3 * found.seq || payload != PAYLOAD {
             return Err(format!("detail {} is {found:?}", found.seq));
         }
     }
     Ok(())
 }
 
+/// Checks that the files and the kill journal in a thread's folder have every accepted event.
+fn check_journal(folder: &Path, accepted: u64) -> Result<(), String> {
+    let thread = ThreadReader::open(folder).map_err(|error| error.to_string())?;
+    let found = thread.index().event_count();
+    if found < accepted {
+        return Err(format!("{accepted} events were accepted, found {found}"));
+    }
+    check_events(thread.index(), thread.detail())
+}
+
 /// Makes each call of a writer of real files fail in turn, with each kind of fault, in both wire
-/// versions.
+/// versions, with and without a kill journal.
 ///
 /// # Errors
 ///
 /// Returns an error if the temporary folders cannot be created.
 pub fn writing(layer: Layer) -> io::Result<Tally> {
     let mut tally = Tally::default();
-    for &wire in Wire::ALL {
+    let wires = Wire::ALL.iter();
+    for (&wire, survive_kill) in wires.flat_map(|wire| [(wire, false), (wire, true)]) {
         let options = WriteOptions::default()
             .wire(wire)
             .durability(Durability::EachFlush)
+            .survive_kill(survive_kill)
             .buffer_size(4 << 10);
         let mut calls = 0;
         let mut plans = vec![Plan::Count];
@@ -160,6 +193,10 @@ pub fn writing(layer: Layer) -> io::Result<Tally> {
             let log = layer.log()?;
             if plan == Plan::Count {
                 calls = log.len() as u64;
+                tally.must_call(&log, &CALLS);
+                if survive_kill {
+                    tally.must_call(&log, &JOURNAL_CALLS);
+                }
                 let all = (0..calls)
                     .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
                 plans.extend(all);
@@ -170,12 +207,23 @@ pub fn writing(layer: Layer) -> io::Result<Tally> {
                 _ => None,
             };
             let outcome = match written {
-                Ok(written) => outcome(&written, folder.path(), plan),
+                Ok(written) => outcome(&written, folder.path(), plan).and_then(|()| {
+                    let thread = folder.path().join(THREAD);
+                    match written.flushed {
+                        Some(_) if survive_kill => check_journal(&thread, written.accepted),
+                        None if thread.join(RING_FILE).exists() && !plan.is_for_ever() => {
+                            Err("leaves a kill journal".to_owned())
+                        }
+                        _ => Ok(()),
+                    }
+                }),
                 Err(_) => Err("panics".to_owned()),
             };
             if let Err(fault) = outcome {
                 let at = at.map_or("", String::as_str);
-                tally.faults.push(format!("{wire}, {plan}, {at}: {fault}"));
+                let journal = if survive_kill { ", kill journal" } else { "" };
+                let fault = format!("{wire}{journal}, {plan}, {at}: {fault}");
+                tally.faults.push(fault);
             }
         }
         tally.calls += calls;
