@@ -1,17 +1,16 @@
 //! Generates and reads sessions: folders with a manifest and threads, some valid and some damaged.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
 use atf::analyze::{self, Run};
-use atf::index::IndexReader;
-use atf::rewrite::{CutOptions, NoteKind, RecoverOptions, cut, recover as recover_session};
+use atf::rewrite::{CutOptions, RecoverOptions, cut, recover as recover_session};
 use atf::session::{MANIFEST_FILE, SessionReader, ThreadEntry};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use atf_conformance::{FileReport, Output, check::check};
 
+use crate::kept::all_are_kept;
 use crate::packed;
 use crate::scratch::{put, scratch};
 use crate::writer::{Ops, Written};
@@ -180,8 +179,8 @@ fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Opt
 
 /// Reads, merges, analyses, cuts and recovers a session. Checks that nothing panics, that the merge
 /// has as many events as all threads together, that self times add up, and that the recovered
-/// session and the cut break no MUST. The recovered session must keep every event before a gap, and
-/// recovering it again must yield the same bytes.
+/// session and the cut break no MUST. The recovered session must keep every event before a gap, with
+/// its detail, and recovering it again must yield the same bytes.
 pub fn recover(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -192,18 +191,8 @@ pub fn recover(data: &[u8]) {
     let Ok(opened) = SessionReader::open(&folder) else {
         return;
     };
-    let indexes = opened.threads().iter();
-    let indexes = indexes.filter_map(|thread| Some((name(thread), thread.open_index().ok()?)));
-    let mut total = 0_u64;
-    let counts = indexes.map(|(name, index): (_, IndexReader)| {
-        // The positions of events after a gap are lost, so only a salvage keeps these events.
-        let hole = index.holes().next();
-        let hole = hole.map(|hole| hole.expect("files that are there can be read").seq);
-        let count = index.event_count();
-        total += count;
-        (name, hole.unwrap_or(count))
-    });
-    let mut expected: BTreeMap<_, _> = counts.collect();
+    let indexes = opened.threads().iter().map(ThreadEntry::open_index);
+    let total: u64 = indexes.flatten().map(|index| index.event_count()).sum();
     let merged = opened.merge();
     let mut count = 0_u64;
     // Problems with threads are returned after the last event.
@@ -225,18 +214,7 @@ pub fn recover(data: &[u8]) {
     check(&out, &mut rules);
     assert!(rules.broken.is_empty(), "{:?}\n{report}", rules.broken);
     let recovered = SessionReader::open(&out).expect("a recovered session can be opened");
-    let kept = recovered.threads().iter();
-    let kept = kept.map(|thread| (name(thread), thread.open_index().expect("as above")));
-    let kept = kept.map(|(name, index)| (name, index.event_count()));
-    let mut kept: BTreeMap<_, _> = kept.collect();
-    // Only a recovery reads a ring whose details do not belong to the thread.
-    for thread in report.threads() {
-        if thread.notes.count(NoteKind::RingDetailsNotRead) > 0 {
-            kept.remove(&thread.folder);
-            expected.remove(&thread.folder);
-        }
-    }
-    assert_eq!(kept, expected, "no event is lost\n{report}");
+    all_are_kept(&opened, &recovered, &report);
 
     let again = scratch.path().join("again");
     recover_session(&out, &again, &RecoverOptions::default()).expect("it recovers once more");
@@ -247,11 +225,6 @@ pub fn recover(data: &[u8]) {
             assert!(first == second, "{} changes", file.display());
         }
     }
-}
-
-fn name(thread: &ThreadEntry) -> String {
-    let name = thread.path().file_name().expect("a folder");
-    name.to_string_lossy().into_owned()
 }
 
 /// Checks a session. Checks that nothing panics and that each existing file has a report.

@@ -16,6 +16,7 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Checksum, Completeness, OpenOptions, Wire};
 use atf_conformance::{FileReport, Output, Verdict, check::check};
 
+use crate::kept::{Kept, all_are_kept, kept};
 use crate::scratch::scratch;
 
 /// Reads a session in every possible way.
@@ -27,8 +28,8 @@ use crate::scratch::scratch;
 /// - For a finalized file, followers return each event once, in order, and then report the end. For
 ///   any other file, they return a prefix of its events.
 /// - A reader opens every file that the checker accepts and reports no problem with it.
-/// - A recovered session still has the same events and payloads after a conversion to the other
-///   wire version and back.
+/// - A recovered session has the events and payloads before each gap, and still has them after a
+///   conversion to the other wire version and back.
 pub fn session(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -41,7 +42,7 @@ pub fn session(data: &[u8]) {
     };
     let events = merged(&session);
     spans(&session, &events);
-    converted(&folder, scratch.path());
+    converted(&session, &folder, scratch.path());
     readers(&folder);
 }
 
@@ -329,47 +330,27 @@ fn checked(session: &SessionReader, folder: &Path) {
     }
 }
 
-/// The parts of an event that both wire versions store: everything except the depth and the thread.
-#[derive(Debug, PartialEq)]
-struct Kept {
-    time: u64,
-    function: u64,
-    kind: atf::EventKind,
-    payload: Option<Vec<u8>>,
-}
-
-fn kept(session: &SessionReader) -> BTreeMap<String, Vec<Kept>> {
+/// Returns each thread's events, without the depth, which only one wire version stores.
+fn kept_of(session: &SessionReader) -> BTreeMap<String, Vec<Kept>> {
     let thread = |entry: &ThreadEntry| {
         let thread = entry.open().expect("it was just written");
-        let event = |event: atf::Result<IndexEvent>| {
-            let event = event.expect("it was just written");
-            let detail = event.detail_seq.map(|seq| {
-                let reader = thread.detail().expect("as above");
-                let detail = reader.get(seq).expect("as above").expect("as above");
-                reader.payload(&detail, usize::MAX).expect("as above")
-            });
-            Kept {
-                time: event.timestamp_ns,
-                function: event.function_id,
-                kind: event.event_kind,
-                payload: detail,
-            }
-        };
+        let mut events = kept(&thread).expect("as above");
+        events.iter_mut().for_each(|event| event.depth = None);
         let name = entry.path().file_name().expect("a folder");
-        let events = thread.index().events_in(..).map(event).collect();
         (name.to_string_lossy().into_owned(), events)
     };
     session.threads().iter().map(thread).collect()
 }
 
-fn converted(folder: &Path, scratch: &Path) {
+fn converted(original: &SessionReader, folder: &Path, scratch: &Path) {
     let [out, there, back] = ["out", "there", "back"].map(|name| scratch.join(name));
-    if recover(folder, &out, &RecoverOptions::default()).is_err() {
+    let Ok(report) = recover(folder, &out, &RecoverOptions::default()) else {
         return;
-    }
+    };
     let recovered = SessionReader::open(&out).expect("it was just written");
     followed(&recovered);
-    let expected = kept(&recovered);
+    all_are_kept(original, &recovered, &report);
+    let expected = kept_of(&recovered);
     for [first, second] in [[Wire::V1, Wire::V2], [Wire::V2, Wire::V1]] {
         let options = ConvertOptions::default();
         // A number may be too large for the other wire version.
@@ -380,7 +361,7 @@ fn converted(folder: &Path, scratch: &Path) {
         }
         for path in [&there, &back] {
             let session = SessionReader::open(path).expect("it was just written");
-            same("converted", &expected, &kept(&session));
+            same("converted", &expected, &kept_of(&session));
         }
         fs::remove_dir_all(&there).expect("a folder of our own");
         fs::remove_dir_all(&back).expect("a folder of our own");

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use assert_cmd::Command;
 use atf::FileKind;
 use atf::index::IndexEvent;
+use atf::rewrite::{ScrubOptions, scrub};
 use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::{Shard, races};
@@ -207,6 +208,28 @@ fn a_recovery_that_repairs_nothing() {
     assert!(words(&Copies).contains("recovered thread breaks"));
 }
 
+/// A recovery that loses payloads.
+struct Strips;
+
+impl Subject for Strips {
+    fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
+        scrub(path, out, &ScrubOptions::default()).map(drop)
+    }
+}
+
+#[test]
+fn a_recovery_that_loses_payloads() {
+    let faults = attack(&Strips).faults;
+    assert_eq!(faults.len(), CLEAN.len());
+    assert!(faults.values().all(|(_, fault)| fault.contains("became")));
+    let faults = manifests(&Strips).faults;
+    assert!(
+        faults
+            .values()
+            .any(|(_, fault)| fault.contains("recovered were"))
+    );
+}
+
 /// A reader with a planted bug, for files after power loss.
 struct After<F>(F);
 
@@ -369,14 +392,15 @@ fn no_manifest_hides_events() {
 fn a_session_reader_that_trusts_the_manifest_is_found() {
     struct Believes;
     impl Subject for Believes {
-        fn session(&self, path: &Path) -> Result<exhaustive::Events, String> {
+        fn session(&self, path: &Path) -> Result<(exhaustive::Events, exhaustive::Names), String> {
             let session = atf::session::SessionReader::open(path).unwrap();
             let is_listed = |id: &u32| {
                 let mut threads = session.threads().iter();
                 threads.any(|entry| entry.id() == *id && entry.is_listed())
             };
-            let events = Library.session(path)?.into_iter();
-            Ok(events.filter(|(id, _)| is_listed(id)).collect())
+            let (mut events, names) = Library.session(path)?;
+            events.retain(|id, _| is_listed(id));
+            Ok((events, names))
         }
     }
     let faults = manifests(&Believes).faults;
@@ -406,10 +430,30 @@ fn a_session_recovery_that_needs_the_manifest_is_found() {
 }
 
 #[test]
+fn a_session_recovery_that_loses_names_is_found() {
+    struct Forgets;
+    impl Subject for Forgets {
+        fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
+            Library.recover(path, out)?;
+            let manifest = out.join("manifest.json");
+            let text = std::fs::read_to_string(&manifest).unwrap();
+            std::fs::write(manifest, text.replace("symbols", "unknown")).unwrap();
+            Ok(())
+        }
+    }
+    let faults = manifests(&Forgets).faults;
+    assert!(
+        faults
+            .values()
+            .any(|(_, fault)| fault.contains("recovered names"))
+    );
+}
+
+#[test]
 fn a_lookup_that_panics_is_found() {
     struct Panics;
     impl Subject for Panics {
-        fn session(&self, path: &Path) -> Result<exhaustive::Events, String> {
+        fn session(&self, path: &Path) -> Result<(exhaustive::Events, exhaustive::Names), String> {
             let manifest = std::fs::read_to_string(path.join("manifest.json"));
             assert!(manifest.is_ok(), "no text");
             Library.session(path)

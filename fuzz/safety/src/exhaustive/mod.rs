@@ -9,7 +9,8 @@
 //! - a checker notices every flip in a valid file, except for the bits in the committed
 //!   [list](unnoticed::text), because no other part of the file repeats them;
 //! - the C API agrees with the library;
-//! - the recovered trace breaks no structural MUST and contains the events that were read.
+//! - the recovered trace breaks no structural MUST and contains the events that were read, with
+//!   their details.
 
 mod explained;
 mod files;
@@ -34,7 +35,7 @@ use invariants::{cut, flipped};
 pub use manifests::{Session, run as run_manifests, sessions};
 pub use mutation::Mutation;
 use recovered::Scratch;
-pub use subject::{Event, Events, Library, Reading, Source, Subject};
+pub use subject::{Event, Events, Library, Names, Reading, Source, Subject};
 
 /// Files larger than this contain long runs of zeros or a single long payload.
 const LARGE: usize = 4 << 10;

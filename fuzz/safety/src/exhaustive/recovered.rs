@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use atf::FileKind;
 use atf::index::IndexReader;
-use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf_conformance::check::check;
 use atf_conformance::{FileReport, Output};
+use atf_fuzz::kept;
 use tempfile::TempDir;
 
 use super::{File, Reading, Subject};
@@ -77,45 +78,26 @@ impl Scratch {
         if !broken.is_empty() {
             return Err(format!("recovered thread breaks {broken:?}"));
         }
-        self.same_events(bytes, file.kind)
+        self.same_events()
     }
 
-    /// Checks that the recovered events are a prefix of the events read from the bytes, except for
-    /// links.
-    fn same_events(&self, bytes: &[u8], kind: FileKind) -> Result<(), String> {
-        if kind == FileKind::Detail {
-            return Ok(());
-        }
-        let reading = |error: atf::Error| format!("cannot be read: {error}");
-        let before = IndexReader::from_bytes(bytes).map_err(reading)?;
-        let after = IndexReader::open(self.out.join(INDEX_FILE)).map_err(reading)?;
-        let mut holes = before.holes();
-        let kept = match holes.next() {
-            Some(hole) => hole.map_err(reading)?.seq,
-            None => before.event_count(),
+    /// Checks that the recovered thread has the events before the first gap, each with its detail.
+    fn same_events(&self) -> Result<(), String> {
+        let read = |folder: &Path| {
+            let thread = ThreadReader::open(folder);
+            let kept = thread.and_then(|thread| kept(&thread));
+            kept.map_err(|error| format!("cannot be read: {error}"))
         };
-        if after.event_count() != kept {
-            return Err(format!(
-                "expected {kept} recovered events, got {}",
-                after.event_count()
-            ));
+        let (before, after) = (read(&self.thread)?, read(&self.out)?);
+        if let Some((before, after)) = before.iter().zip(&after).find(|(a, b)| a != b) {
+            return Err(format!("{before:?} became {after:?}"));
         }
-        for (before, after) in before.events_in(..).zip(after.events()) {
-            let (before, after) = (before.map_err(reading)?, after.map_err(reading)?);
-            let facts = |event: &atf::index::IndexEvent| {
-                let depth = event.call_depth;
-                (
-                    event.timestamp_ns,
-                    event.function_id,
-                    event.event_kind,
-                    depth,
-                )
-            };
-            if facts(&before) != facts(&after) {
-                return Err(format!("{before:?} became {after:?}"));
-            }
+        if before.len() == after.len() {
+            Ok(())
+        } else {
+            let (kept, found) = (before.len(), after.len());
+            Err(format!("expected {kept} recovered events, got {found}"))
         }
-        Ok(())
     }
 }
 

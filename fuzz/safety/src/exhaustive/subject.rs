@@ -2,7 +2,7 @@
 //! them with a broken version.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use atf::detail::{DetailEvent, DetailReader};
@@ -38,8 +38,11 @@ pub struct Reading {
     pub is_proven: bool,
 }
 
-/// The number of events in each thread of a session.
-pub type Events = BTreeMap<u32, u64>;
+/// The number of events before the first gap in each thread of a session, and a hash of these events
+/// and their payloads.
+pub type Events = BTreeMap<u32, (usize, u64)>;
+/// The names of a session's functions, by id.
+pub type Names = BTreeMap<u64, String>;
 
 /// The source that a file is read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +87,7 @@ pub trait Subject: Sync {
     /// # Errors
     ///
     /// Returns an error if the session is rejected, or if an event of an open file cannot be read.
-    fn session(&self, path: &Path) -> Result<Events, String> {
+    fn session(&self, path: &Path) -> Result<(Events, Names), String> {
         session(path)
     }
 
@@ -165,25 +168,27 @@ fn detail(source: Source<'_>) -> Option<Reading> {
     })
 }
 
-/// Reads all events of all threads in a session, and looks up the name of every function.
-fn session(path: &Path) -> Result<Events, String> {
-    let session = atf::session::SessionReader::open(path).map_err(|error| error.to_string())?;
+/// Reads the events and payloads before the first gap in each thread of a session, and looks up the name of every
+/// function.
+fn session(path: &Path) -> Result<(Events, Names), String> {
+    let text = |error: atf::Error| error.to_string();
+    let session = atf::session::SessionReader::open(path).map_err(text)?;
     let symbols = session.symbols();
-    let mut events = Events::new();
+    let (mut events, mut names) = (Events::new(), Names::new());
     for entry in session.threads() {
-        let Ok(index) = entry.open_index() else {
+        let Ok(thread) = entry.open() else {
             continue;
         };
-        let mut count = 0;
-        for event in index.events_in(..) {
-            let event = event.map_err(|error| error.to_string())?;
-            // Any name is acceptable, because the manifest has been mutated.
-            let _ = symbols.function(event.function_id).to_string();
-            count += 1;
+        let mut hasher = DefaultHasher::new();
+        let kept = atf_fuzz::kept(&thread).map_err(text)?;
+        for event in &kept {
+            let name = || symbols.function(event.function).to_string();
+            names.entry(event.function).or_insert_with(name);
+            event.hash(&mut hasher);
         }
-        events.insert(entry.id(), count);
+        events.insert(entry.id(), (kept.len(), hasher.finish()));
     }
-    Ok(events)
+    Ok((events, names))
 }
 
 fn seekable(bytes: &[u8]) -> Option<Seekable<std::io::Cursor<Vec<u8>>>> {
