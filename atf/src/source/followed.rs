@@ -34,15 +34,17 @@ pub(crate) struct Sparse {
 impl Sparse {
     pub(crate) fn of(mut bytes: Vec<u8>) -> Result<Self> {
         const ZEROS: [u8; BLOCK] = [0; BLOCK];
-        let (size, mut stored) = (bytes.len(), 0_usize);
+        let size = bytes.len();
         let mut blocks = Vec::new();
-        for (number, start) in (0..size).step_by(BLOCK).enumerate() {
-            let end = size.min(start.saturating_add(BLOCK));
-            let block = bytes.get(start..end).unwrap_or_default();
-            if ZEROS.starts_with(block) {
-                continue;
+        for (number, block) in bytes.chunks(BLOCK).enumerate() {
+            if !ZEROS.starts_with(block) {
+                push(&mut blocks, number)?;
             }
-            push(&mut blocks, number)?;
+        }
+        let mut stored = 0_usize;
+        for number in &blocks {
+            let start = number.saturating_mul(BLOCK);
+            let end = size.min(start.saturating_add(BLOCK));
             bytes.copy_within(start..end, stored);
             stored = stored.saturating_add(end.saturating_sub(start));
         }
