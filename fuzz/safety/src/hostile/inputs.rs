@@ -22,7 +22,7 @@ const RING: &str = "thread_7/ring.atf";
 const MANIFEST: &str = "manifest.json";
 
 /// All hostile traces.
-pub const INPUTS: [Input; 26] = [
+pub const INPUTS: [Input; 28] = [
     Input {
         name: "nothing",
         make: |_| vec![(INDEX.into(), IndexFile::finalized(1, 1).bytes())],
@@ -30,6 +30,14 @@ pub const INPUTS: [Input; 26] = [
     Input {
         name: "threads-unfinalized",
         make: threads,
+    },
+    Input {
+        name: "threads-listed",
+        make: |size| listed(threads(size / 2)),
+    },
+    Input {
+        name: "threads-far-apart",
+        make: far_apart,
     },
     Input {
         name: "index-counts",
@@ -139,6 +147,31 @@ fn threads(size: usize) -> Files {
     let count = size / file.len();
     (0..count)
         .map(|id| (format!("thread_{id}/index.atf").into(), file.clone()))
+        .collect()
+}
+
+/// Adds a manifest that lists the threads, the last one first.
+fn listed(mut threads: Files) -> Files {
+    let ids = (0..threads.len()).rev();
+    let ids: Vec<_> = ids.map(|id| format!(r#"{{"id":{id}}}"#)).collect();
+    let text = format!(r#"{{"format_version":"2.0","threads":[{}]}}"#, ids.join(","));
+    threads.push((MANIFEST.into(), text.into_bytes()));
+    threads
+}
+
+/// Makes threads whose times are spread over all that a timestamp can hold.
+fn far_apart(size: usize) -> Files {
+    let count = (size / open(1, 3).without_footer().len()) as u64;
+    let step = u64::MAX / count;
+    let file = |id: u64| {
+        let mut file = open(1, 3);
+        for (event, after) in file.events.iter_mut().zip(0..) {
+            event.timestamp_ns = step * id + after;
+        }
+        file.without_footer()
+    };
+    (0..count)
+        .map(|id| (format!("thread_{id}/index.atf").into(), file(id)))
         .collect()
 }
 

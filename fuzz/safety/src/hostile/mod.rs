@@ -11,7 +11,9 @@ use std::io;
 use std::num::NonZero;
 use std::path::Path;
 
+use atf::analyze;
 use atf::detail::DetailReader;
+use atf::follow::{Polled, ThreadFollower};
 use atf::index::IndexReader;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
@@ -73,6 +75,7 @@ pub fn work(session: &Path, out: &Path) {
     if let Ok(opened) = SessionReader::open(session) {
         let _ = opened.symbols().function(7);
         let _ = opened.merge().events().count();
+        let _ = analyze::functions(&opened, &analyze::Options::default());
         for thread in opened.threads() {
             if let Ok(index) = thread.open_index() {
                 self::index(&index);
@@ -80,6 +83,8 @@ pub fn work(session: &Path, out: &Path) {
             if let Ok(detail) = DetailReader::open(thread.path().join("detail.atf")) {
                 self::detail(&detail);
             }
+            let mut follower = ThreadFollower::new(thread.path());
+            while let Ok(Polled::New(_)) = follower.poll() {}
         }
     }
     check(session, &mut Nothing);
