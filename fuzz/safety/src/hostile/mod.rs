@@ -11,7 +11,6 @@ use std::io;
 use std::num::NonZero;
 use std::path::Path;
 
-use atf::analyze;
 use atf::detail::DetailReader;
 use atf::follow::{Polled, ThreadFollower};
 use atf::index::IndexReader;
@@ -75,7 +74,6 @@ pub fn work(session: &Path, out: &Path) {
     if let Ok(opened) = SessionReader::open(session) {
         let _ = opened.symbols().function(7);
         let _ = opened.merge().events().count();
-        let _ = analyze::functions(&opened, &analyze::Options::default());
         for thread in opened.threads() {
             if let Ok(index) = thread.open_index() {
                 self::index(&index);
