@@ -154,7 +154,10 @@ fn threads(size: usize) -> Files {
 fn listed(mut threads: Files) -> Files {
     let ids = (0..threads.len()).rev();
     let ids: Vec<_> = ids.map(|id| format!(r#"{{"id":{id}}}"#)).collect();
-    let text = format!(r#"{{"format_version":"2.0","threads":[{}]}}"#, ids.join(","));
+    let text = format!(
+        r#"{{"format_version":"2.0","threads":[{}]}}"#,
+        ids.join(",")
+    );
     threads.push((MANIFEST.into(), text.into_bytes()));
     threads
 }
