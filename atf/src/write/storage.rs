@@ -94,23 +94,35 @@ pub trait StorageFile: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Disk;
 
+/// Creates a folder whose parent exists. Returns whether the folder is new.
+fn create_folder(path: &Path) -> io::Result<bool> {
+    match fs::create_dir(path) {
+        Ok(()) => Ok(true),
+        // If the existing path cannot be examined, return that error, not `AlreadyExists`.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if fs::metadata(path)?.is_dir() {
+                Ok(false)
+            } else {
+                Err(error)
+            }
+        }
+        Err(_) if path.is_dir() => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 impl Storage for Disk {
     fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        match fs::create_dir(path) {
-            Ok(()) => return Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // If the existing path cannot be examined, return that error, not `AlreadyExists`.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return if fs::metadata(path)?.is_dir() {
-                    Ok(false)
-                } else {
-                    Err(error)
-                };
+        // `fs::create_dir_all` would return `AlreadyExists` for a parent that cannot be examined.
+        match (create_folder(path), path.parent()) {
+            (Err(error), Some(parent))
+                if error.kind() == io::ErrorKind::NotFound && parent != Path::new("") =>
+            {
+                self.create_folder(parent)?;
+                create_folder(path)
             }
-            Err(_) if path.is_dir() => return Ok(false),
-            Err(error) => return Err(error),
+            (result, _) => result,
         }
-        fs::create_dir_all(path).map(|()| true)
     }
 
     fn exists(&self, path: &Path) -> io::Result<bool> {
