@@ -1,4 +1,4 @@
-//! What a recovery must keep of a thread.
+//! Compares what a recovery must keep of a thread.
 
 use std::collections::BTreeMap;
 

@@ -301,8 +301,8 @@ impl Turns {
     }
 }
 
-/// Removes the thread with the earliest time; returns a number that belongs to no thread if there
-/// is none.
+/// Removes and returns the thread with the earliest time. From an empty heap, returns a number that
+/// no thread has.
 fn earliest(heap: &mut BinaryHeap<Reverse<(u64, usize)>>) -> usize {
     heap.pop().map_or(usize::MAX, |Reverse((_, rank))| rank)
 }

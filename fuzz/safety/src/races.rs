@@ -44,7 +44,7 @@ pub struct Tally {
     pub faults: Vec<String>,
 }
 
-/// What the reader under test does with its results. In a test, it contains a planted bug.
+/// Receives the results of the reader under test. In a test, it contains a planted bug.
 pub trait Reads: Sync {
     /// Receives an event or an error.
     fn event(&self, _event: &atf::Result<IndexEvent>) {}

@@ -144,7 +144,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         }
         if is_quiet {
             if !has_threads && !dump.threads.is_empty() && !is_said {
-                complain("waiting for a thread of --thread: so far there is none");
+                complain("waiting for a thread that --thread selects");
                 is_said = true;
             }
             sleep(interval);

@@ -224,7 +224,7 @@ fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result
     let mut command = Command::new(program);
     command.args(arguments).env("LD_PRELOAD", preloaded);
     command.env("ATF_SESSION", folder);
-    // Only the options count, not the environment: this command may itself run in a recorded program.
+    // Only the options count, because the environment may be that of a recorded program.
     command
         .env_remove("ATF_RECORD")
         .env_remove("ATF_DEBUG_DIRS");
