@@ -291,6 +291,26 @@ fn threads_are_selected_and_the_manifest_stays() {
 }
 
 #[test]
+fn a_segment_without_events_stays_if_the_tracer_lost_some_in_it() {
+    let places = Places::new();
+    let second = places.path("all/pid_1_segment_000002");
+    for (lost, segments) in [(r#""lost_events""#, 2), (r#""unknown""#, 1)] {
+        write(&places.path("all/pid_1"), Wire::V1, &[events()]);
+        write(&second, Wire::V1, &[Vec::new()]);
+        let manifest = second.join("manifest.json");
+        let text = fs::read_to_string(&manifest).unwrap();
+        let loss = format!(r#"{{{lost}: {{"count": 500, "first_ns": 125, "last_ns": 900}},"#);
+        fs::write(&manifest, text.replacen('{', &loss, 1)).unwrap();
+        let report = cut_to(&places.path("all"), &places.path("part"), 100, 500);
+        assert_eq!(report.sessions.len(), segments, "{report}");
+        let part = places.path("part");
+        assert_eq!(fs::read_dir(&part).unwrap().count(), segments);
+        fs::remove_dir_all(places.path("all")).unwrap();
+        fs::remove_dir_all(part).unwrap();
+    }
+}
+
+#[test]
 fn damage_is_mended_and_told_as_in_a_recovery() {
     let places = Places::new();
     let path = places.path("all");

@@ -16,7 +16,8 @@ use super::report::{LeftBehind, Report, SessionReport};
 use super::stage::{self, Stage, names};
 use super::tree::{Item, Tree};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{DETAIL_FILE, INDEX_FILE, ProcessName, thread_id};
+use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, ProcessName, thread_id};
+use crate::manifest::Manifest;
 use crate::parallel;
 use crate::source::OpenOptions;
 
@@ -99,17 +100,23 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// Removes a process's leading and trailing segments without events, but keeps at least one
-/// segment. Reports removed segments that are damaged, because they may have lost calls that are
-/// open in the others.
+/// Removes a process's leading and trailing segments without events, except those whose manifests
+/// state what the tracer lost, but keeps at least one segment. Reports removed segments that are
+/// damaged, because they may have lost calls that are open in the others.
 fn drop_outside(
     stage: &Stage,
     segments: &mut Vec<(&Item, SessionReport)>,
     left_behind: &mut Vec<LeftBehind>,
 ) -> Result<()> {
-    let has_events = |(_, session): &(&Item, SessionReport)| session.events() > 0;
-    let first = segments.iter().position(has_events);
-    let last = segments.iter().rposition(has_events);
+    let stays = |(item, session): &(&Item, SessionReport)| {
+        session.events() > 0 || {
+            let path = stage.folder().join(&item.below).join(MANIFEST_FILE);
+            let manifest = Manifest::in_session(&path, OpenOptions::new());
+            manifest.is_some_and(|manifest| !manifest.missing().is_empty())
+        }
+    };
+    let first = segments.iter().position(stays);
+    let last = segments.iter().rposition(stays);
     let kept = first.zip(last).map_or(0..=0, |(first, last)| first..=last);
     for (position, (item, session)) in mem::take(segments).into_iter().enumerate() {
         if kept.contains(&position) {
