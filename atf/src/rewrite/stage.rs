@@ -95,6 +95,7 @@ impl Stage {
         if fs::symlink_metadata(&self.out).is_ok() {
             return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
         }
+        sync_folders(&self.folder, durability)?;
         fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
         let synced = sync_folder(&self.parent, durability);
         // If this failed, move the folder back. Then nothing is left at `out`, unless moving it
@@ -230,7 +231,7 @@ pub(super) fn create_folder_like(from: &Path, to: &Path) -> Result<()> {
 fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failure> {
     let reading = |error| Failure::Read(at(from)(error));
     let writing = |error| Failure::Write(at(to)(error));
-    let mut source = File::open(from).map_err(reading)?;
+    let mut source = platform::open(from, false).map_err(reading)?;
     let mut target = File::create_new(to).map(Output).map_err(writing)?;
     let give_up = |error| {
         fs::remove_file(to).map_err(writing)?;
@@ -310,7 +311,7 @@ pub(super) fn ends_are_same(one: &Path, other: &Path) -> bool {
             return Ok(false);
         };
         let ends = |path| -> io::Result<_> {
-            let mut file = File::open(path)?;
+            let mut file = platform::open(path, false)?;
             let (mut header, mut footer) = (Vec::new(), Vec::new());
             (&mut file)
                 .take(HEADER_SIZE as u64)
@@ -340,8 +341,8 @@ fn compare(one: &Path, other: &Path) -> io::Result<bool> {
         Some(_) => {}
         None => return Ok(false),
     }
-    let mut a = BufReader::with_capacity(BUFFER_SIZE, File::open(one)?);
-    let mut b = BufReader::with_capacity(BUFFER_SIZE, File::open(other)?);
+    let mut a = BufReader::with_capacity(BUFFER_SIZE, platform::open(one, false)?);
+    let mut b = BufReader::with_capacity(BUFFER_SIZE, platform::open(other, false)?);
     loop {
         let (left, right) = (a.fill_buf()?, b.fill_buf()?);
         let size = left.len().min(right.len());
@@ -364,8 +365,26 @@ fn sync(path: &Path, durability: Durability) -> Result<()> {
     file.sync_all().map_err(at(path))
 }
 
+/// Makes the names in a folder and in all folders below it survive a power loss.
+fn sync_folders(folder: &Path, durability: Durability) -> Result<()> {
+    if durability == Durability::None {
+        return Ok(());
+    }
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        sync_folder(&folder, durability)?;
+        for entry in fs::read_dir(&folder).map_err(at(&folder))? {
+            let entry = entry.map_err(at(&folder))?;
+            if entry.file_type().map_err(at(&folder))?.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Makes the names in a folder survive a power loss, if folders can be synchronized.
-pub(super) fn sync_folder(path: &Path, durability: Durability) -> Result<()> {
+fn sync_folder(path: &Path, durability: Durability) -> Result<()> {
     match durability {
         Durability::None => Ok(()),
         _ => platform::sync_folder(path).map_err(at(path)),

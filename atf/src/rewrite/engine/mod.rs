@@ -76,7 +76,6 @@ pub(super) fn run(
                 Ok(session) => {
                     modes::keep(path, stage.folder(), &item.below)?;
                     segments.push((item, session));
-                    stage::sync_folder(&target, job.durability)?;
                 }
                 Err(error) => {
                     fs::remove_dir_all(&target).map_err(stage::at(&target))?;

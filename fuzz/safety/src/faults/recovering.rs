@@ -93,6 +93,7 @@ fn recovering_from(
     }
     case.expected = tree(&case.root.join("out"))?;
     case.modes = modes(&case.root.join("out"), &case.expected)?;
+    tally.faults.extend(unsynced(&log, &case.expected));
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..log.len() as u64)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
@@ -291,6 +292,16 @@ impl Case<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns a fault if fewer folders are synchronized after the last file was created than the new
+/// trace and its parent have.
+fn unsynced(log: &[String], files: &BTreeMap<String, Vec<u8>>) -> Option<String> {
+    let folders = files.keys().flat_map(|name| Path::new(name).ancestors().skip(1));
+    let folders = folders.collect::<BTreeSet<_>>().len() + 1;
+    let last = log.iter().rev().take_while(|call| *call != "create");
+    let synced = last.filter(|call| *call == "fsync").count();
+    (synced < folders).then(|| format!("{synced} of {folders} folders are synchronized"))
 }
 
 /// Returns whether this call must be repeated if it is interrupted.
