@@ -13,6 +13,15 @@ pub(super) struct Depth {
 }
 
 impl Depth {
+    /// Continues after an event whose depth was recorded.
+    pub(super) fn follow(&mut self, kind: EventKind, depth: u32) {
+        self.open = match kind.effect() {
+            CallEffect::Opens => depth,
+            CallEffect::Returns | CallEffect::Throws => depth.saturating_sub(1),
+            CallEffect::None => self.open,
+        };
+    }
+
     /// Returns the depth of the next event.
     pub(super) fn next(&mut self, kind: EventKind) -> u32 {
         match kind.effect() {

@@ -127,6 +127,34 @@ fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
 }
 
 #[test]
+fn depths_go_on_from_a_segment_that_records_them() {
+    let places = Places::new();
+    let event = |(seq, (kind, depth)): (u64, (u8, u32))| EventRecord {
+        timestamp_ns: 1000 + seq,
+        function_id: seq,
+        kind,
+        depth,
+        detail_seq: None,
+    };
+    for (version, folder, tree) in [
+        (1, "pid_1", [(1, 1), (1, 2), (1, 3)]),
+        (2, "pid_1_segment_000002", [(2, 0), (2, 0), (2, 0)]),
+    ] {
+        let file = IndexFile::of(version, (0..).zip(tree).map(event).collect());
+        let file = IndexFile { flags: 0, ..file };
+        places.put(&format!("in/{folder}/thread_7/index.atf"), file.bytes());
+    }
+    let (path, out) = (places.path("in"), places.path("out"));
+    convert(path, &out, Wire::V1, &ConvertOptions::default()).unwrap();
+    let thread = ThreadReader::open(out.join("pid_1_segment_000002/thread_7")).unwrap();
+    let events = thread.index().events();
+    let depths: Vec<_> = events
+        .map(|event| event.unwrap().call_depth.unwrap())
+        .collect();
+    assert_eq!(depths, [3, 2, 1]);
+}
+
+#[test]
 fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     const BEYOND: u64 = 1 << 32;
     let places = Places::new();

@@ -343,7 +343,11 @@ impl<'a, 'b> Walk<'a, 'b> {
                 self.report.notes.tally(NoteKind::CallDepthLost, at);
                 None
             }
-            _ => None,
+            (true, Some(depth)) => {
+                self.depth.follow(event.event_kind, depth);
+                None
+            }
+            (false, None) => None,
         }
     }
 
