@@ -40,6 +40,8 @@ struct End<'a> {
     checksum: Checksum,
     disagreements: Vec<Error>,
     framing_problem: Option<&'a Error>,
+    /// Whether what looks like a torn event contains whole ones.
+    hides_events: bool,
     /// The timestamps of the first and the last event, which the header and the footer repeat.
     times: Times,
     /// The unreadable bytes, with the other bytes of the events they belong to.
@@ -73,6 +75,7 @@ pub(super) fn index(index: &IndexReader, times: Times, report: &mut ThreadReport
         },
         disagreements: index.disagreements(),
         framing_problem: None,
+        hides_events: false,
         times,
         unreadable,
     };
@@ -80,9 +83,11 @@ pub(super) fn index(index: &IndexReader, times: Times, report: &mut ThreadReport
     Ok(())
 }
 
+/// `hides_details` is set if what looks like a torn event contains whole ones.
 pub(super) fn detail(
     detail: &DetailReader,
     salvaged: &SalvagedDetails,
+    hides_details: bool,
     report: &mut ThreadReport,
 ) -> Result<()> {
     let mut end = End {
@@ -109,6 +114,7 @@ pub(super) fn detail(
         },
         disagreements: detail.disagreements(),
         framing_problem: detail.framing_problem(),
+        hides_events: hides_details,
         times: Times::Unknown,
         unreadable: Unreadable::default(),
     };
@@ -141,8 +147,8 @@ impl End<'_> {
                 let rule = problem.and_then(|problem| rule_of(self.kind, problem));
                 (DropReason::AfterFramingProblem, rule)
             }
-            (_, Some(_)) => (DropReason::AfterFramingProblem, torn),
-            (_, None) => (DropReason::TornEvent, torn),
+            (_, None) if !self.hides_events => (DropReason::TornEvent, torn),
+            _ => (DropReason::AfterFramingProblem, torn),
         };
         self.gap(why, section_end, salvaged, report);
         match self.completeness {

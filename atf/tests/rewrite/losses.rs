@@ -1,7 +1,9 @@
 //! Tests what counts as a loss, and how the report shows losses.
 
 use atf::Wire;
-use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
+use atf::rewrite::{
+    ConvertOptions, DropReason, NoteKind, RecoverOptions, Report, convert, recover,
+};
 use serde_json::json;
 
 use crate::{Places, files, without_details};
@@ -343,4 +345,52 @@ fn a_whole_manifest_that_a_killed_writer_had_not_renamed_is_kept() {
     assert_eq!(left.why, advice);
     let found = crate::files(&places.path("out"));
     assert_eq!(found["unreadable/manifest.json.part"], names.as_bytes());
+}
+
+#[test]
+fn details_lost_next_to_a_finalized_index_are_a_loss() {
+    for version in [1, 2] {
+        let whole = IndexFile::finalized(version, 9);
+        let detail = DetailFile::finalized(version, 3).placeholder();
+        let section = detail.without_footer();
+        // A file system can lose the end of a file that was not synchronized.
+        for kept in [0, 2] {
+            let size = usize::try_from(detail.places()[kept]).unwrap();
+            let report = thread(&whole.bytes(), &section[..size]);
+            let lost = 3 - kept as u64;
+            assert_eq!(count(&report, NoteKind::DetailMissing), lost, "{report}");
+            assert_eq!(report.losses(), lost, "{report}");
+        }
+        // The header was not yet rewritten, but the details are finalized before the index.
+        let places = Places::new();
+        let index = whole.placeholder().bytes();
+        places.put("in/thread_7/index.atf", index);
+        let report = recovered(&places);
+        assert_eq!(report.losses(), 3, "{report}");
+    }
+}
+
+#[test]
+fn a_wrong_length_before_linked_details_is_not_a_torn_event() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).without_footer();
+        let index = patched(
+            &index,
+            0,
+            &IndexFile::finalized(version, 9).placeholder().header(),
+        );
+        let file = DetailFile::finalized(version, 3).placeholder();
+        let second = usize::try_from(file.places()[1]).unwrap();
+        let detail = patched(&file.without_footer(), second + 3, &[1]);
+        let report = thread(&index, &detail);
+        let dropped: Vec<_> = report.threads().next().unwrap().dropped.iter().collect();
+        assert_eq!(dropped.len(), 1, "{report}");
+        assert_eq!(dropped[0].why, DropReason::AfterFramingProblem, "{report}");
+        assert_eq!(report.losses(), 1, "{report}");
+        // The last detail is torn, so there is nothing to find.
+        let torn = detail.len() - 1;
+        let torn = patched(&file.without_footer()[..torn], 0, &[]);
+        let report = thread(&index, &torn);
+        assert_eq!(report.losses(), 0, "{report}");
+    }
 }

@@ -27,8 +27,8 @@ for their details; with --salvage 56 bytes per detail found after damage.
 
 Exit status: 0, even if a writer did not finish; 1 events that were written are missing or changed
 in the new trace: an unreadable file or part of one, events after a gap or damage, events missing
-from a finalized file, a checksum mismatch, or something in a session that was not copied; 2 usage,
-or a path that could not be read or written.
+from a finalized file, details missing although the index was finalized, a checksum mismatch, or
+something in a session that was not copied; 2 usage, or a path that could not be read or written.
 
 Example:
   $ atf recover samples/sample-crashed --out recovered";

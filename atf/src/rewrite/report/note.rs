@@ -261,8 +261,8 @@ pub enum NoteKind {
     ThreadMissing,
     /// Events that a finalized header counts but the file no longer contains.
     EventsMissing,
-    /// A link to a lost detail. The detail file is partly unreadable, or it is missing although the
-    /// finalized index has the flag for it.
+    /// A link to a lost detail. The detail file is partly unreadable, or it is missing or has no
+    /// footer although the index, which is finalized later, has one.
     DetailMissing,
     /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,

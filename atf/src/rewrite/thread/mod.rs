@@ -16,6 +16,7 @@ use super::salvage::SalvagedDetails;
 use crate::check::end::Times;
 use crate::check::rules::Rule;
 use crate::check::{self, Fact, Kind, link, rule_of_fact};
+use crate::completeness::Completeness;
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
 use crate::error::Error;
 use crate::index::{IndexEvent, IndexReader, Pass, timestamp_ns};
@@ -243,7 +244,12 @@ impl<'a, 'b> Walk<'a, 'b> {
         };
         ends::index(index, times, self.report)?;
         if let Some(detail) = self.pair.detail {
-            ends::detail(detail, self.salvaged, self.report)?;
+            ends::detail(
+                detail,
+                self.salvaged,
+                self.hides_details(detail)?,
+                self.report,
+            )?;
         }
         self.report.forget_unchecked_rules();
         let earlier = self.pair.earlier_cut.as_ref();
@@ -263,6 +269,22 @@ impl<'a, 'b> Walk<'a, 'b> {
             time_range: summary.time_range,
             clock: index.header().clock_type,
         })
+    }
+
+    /// Returns whether what looks like a torn detail contains details that events link to: its
+    /// length is wrong.
+    fn hides_details(&self, detail: &DetailReader) -> Result<bool, Failure> {
+        let is_torn = matches!(
+            detail.completeness(),
+            Completeness::Unfinalized { trailing_bytes, .. } if *trailing_bytes > 0
+        );
+        let notes = &self.report.notes;
+        let dangling = [NoteKind::LinkToNothing, NoteKind::DetailMissing];
+        let is_linked = dangling.iter().any(|kind| notes.count(*kind) > 0);
+        Ok(is_torn
+            && is_linked
+            && !self.job.salvage
+            && SalvagedDetails::find(self.pair.index, detail)?.count() > 0)
     }
 
     /// Processes event `seq`, and returns the next step. `next_ns` is the timestamp of the next event.
@@ -398,11 +420,19 @@ impl<'a, 'b> Walk<'a, 'b> {
                 self.report.notes.add(NoteKind::LinkNotReturned, rule, at);
             }
             (None, None) => {
-                let had_details =
-                    index.completeness().has_verified_footer() && index.header().has_detail_file();
+                // A writer finalizes its details before its index.
+                let had_details = match index.completeness() {
+                    Completeness::Finalized => index.header().has_detail_file(),
+                    Completeness::HeaderNotUpdated => true,
+                    _ => false,
+                };
                 let is_noted = self.report.notes.count(NoteKind::DetailFileUnreadable) > 0;
                 let is_missing = match self.pair.detail {
-                    Some(detail) => !detail.input.unreadable().is_empty(),
+                    Some(detail) if detail.input.unreadable().is_empty() => {
+                        let is_whole = detail.completeness().has_verified_footer();
+                        had_details && !is_whole && detail.missing_events() == 0
+                    }
+                    Some(_) => true,
                     None => had_details && !is_noted,
                 };
                 let what = if is_missing {
