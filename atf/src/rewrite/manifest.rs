@@ -11,7 +11,7 @@ use crate::check::rules::Rule;
 use crate::check::{self, Fact, Findings, Kind, rule_of, rule_of_fact};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::MANIFEST_FILE;
-use crate::manifest::{self, Cut, Manifest, ManifestThread, Symbol, key};
+use crate::manifest::{self, Cut, Loss, Manifest, ManifestThread, Symbol, key};
 use crate::wire::Clock;
 
 /// Facts about the threads of the new session.
@@ -129,10 +129,18 @@ pub(super) fn rewrite(
     let listed = old.iter().flat_map(|old| &old.threads);
     let mut loses_entry = false;
     for thread in listed {
-        let is_missing = job.has_thread(thread.id) && !facts.threads.contains_key(&thread.id);
+        let is_omitted = job.has_thread(thread.id) && !facts.threads.contains_key(&thread.id);
+        if is_omitted {
+            let losses = [new.lost_events, thread.lost_events].into_iter().flatten();
+            new.lost_events = losses.filter(|loss| loss.count > 0).reduce(Loss::plus);
+        }
         let kind = match facts.is_unread(thread.id) {
             Some(true) => NoteKind::EntryDropped,
-            None if is_missing => NoteKind::ThreadMissing,
+            // Its writer wrote nothing.
+            Some(false) if thread.name.is_some() || thread.lost_details.is_some() => {
+                NoteKind::EntryDropped
+            }
+            None if is_omitted => NoteKind::ThreadMissing,
             _ => continue,
         };
         loses_entry = true;

@@ -33,13 +33,24 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
                 continue;
             }
             folder(&source, &target)?
-        } else if is_file(&source)? {
-            keep_mode(&source, &target)?;
-            Some(Mode::of(&source).map_err(at(&source))?)
         } else {
-            // Nothing else is ever read, so there is no original.
-            new.push(target);
-            None
+            match fs::symlink_metadata(&source) {
+                Ok(found) if found.is_file() => {
+                    keep_mode(&source, &target)?;
+                    Some(Mode::of(&source).map_err(at(&source))?)
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    // The original may allow nobody else to read it.
+                    let closed = Mode::of(&target).map_err(at(&target))?.closed();
+                    closed.set(&target).map_err(at(&target))?;
+                    Some(closed)
+                }
+                // Nothing else is ever read, so there is no original.
+                _ => {
+                    new.push(target);
+                    None
+                }
+            }
         };
         of_all = match (of_all, mode) {
             (Some(all), Some(one)) => Some(Mode::shared_with(all, one)),
@@ -54,13 +65,4 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
     }
     keep_mode(from, to)?;
     Ok(of_all)
-}
-
-/// Returns whether a path leads to a regular file.
-fn is_file(path: &Path) -> Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(found) => Ok(found.is_file()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(at(path)(error)),
-    }
 }

@@ -4,7 +4,8 @@
 use std::io;
 
 use atf::ErrorKind;
-use atf::rewrite::{RecoverOptions, recover};
+use atf::rewrite::{RecoverOptions, ScrubOptions, recover, scrub};
+use atf::session::SessionReader;
 
 use crate::{Places, files, without_details};
 use atf_samples::files::{DetailFile, IndexFile, crc32c, patched};
@@ -321,4 +322,64 @@ mod links {
         let report = recover(places.path("link"), places.path("out"), &options).unwrap();
         assert_eq!(report.events(), 3);
     }
+}
+
+#[test]
+fn sessions_inside_a_session_are_kept_with_advice() {
+    let places = Places::new();
+    let index = without_details(1);
+    places.put("in/manifest.json", "{\"threads\": []}");
+    for inner in ["pid_1", "pid_1_segment_000002", "deep/pid_2"] {
+        places.put(&format!("in/{inner}/thread_7/index.atf"), &index);
+    }
+    places.put("in/notes/x", "x");
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    let left = report.sessions[0].left_behind.iter();
+    let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
+    let why = "a session inside another one: recover it by itself; a copy is in unreadable/";
+    let expected = [
+        ("deep", why),
+        ("notes", "not part of a session"),
+        ("pid_1", why),
+        ("pid_1_segment_000002", why),
+    ];
+    assert_eq!(left, expected);
+    let found = files(&out);
+    for inner in ["pid_1", "pid_1_segment_000002", "deep/pid_2"] {
+        assert!(found[&format!("unreadable/{inner}/thread_7/index.atf")] == index);
+    }
+}
+
+#[test]
+fn losses_of_a_thread_that_is_left_out_stay_in_the_manifest() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", without_details(1));
+    places.put("in/thread_8/index.atf", b"");
+    let loss = |count| format!(r#"{{"count": {count}, "first_ns": 10, "last_ns": 30}}"#);
+    let manifest = format!(
+        r#"{{"threads": [{{"id": 7}}, {{"id": 8, "name": "worker", "lost_events": {}}},
+            {{"id": 9, "lost_events": {}}}], "lost_events": {}}}"#,
+        loss(500),
+        loss(60),
+        loss(7)
+    );
+    places.put("in/manifest.json", &manifest);
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = recover(&path, &out, &RecoverOptions::default()).unwrap();
+    let lost = |path: &std::path::Path| {
+        let session = SessionReader::open(path).unwrap();
+        session.manifest().unwrap().lost_events.unwrap().count
+    };
+    assert_eq!(lost(&out), 567, "{report}");
+    // The name exists only in the old manifest.
+    assert_eq!(files(&out)["unreadable/manifest.json"], manifest.as_bytes());
+    assert!(
+        report
+            .to_string()
+            .contains("the entry of a thread that is left out")
+    );
+    let scrubbed = places.path("scrubbed");
+    scrub(&path, &scrubbed, &ScrubOptions::default()).unwrap();
+    assert_eq!(lost(&scrubbed), 567);
 }

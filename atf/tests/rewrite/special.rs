@@ -132,10 +132,62 @@ fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
 }
 
 /// The paths are longer than 4095 bytes, so not even root can open them.
+/// Moves `pack` so far down that its folder `longest` has the longest path that can be opened.
+#[cfg(target_os = "linux")]
+fn moved_down(places: &Places, longest: &str) -> std::path::PathBuf {
+    const LONGEST: usize = 4095;
+    let rest = format!("/pack/{longest}").len();
+    let mut way = places.path("way");
+    loop {
+        let left = LONGEST - rest - way.as_os_str().len();
+        match left {
+            0..2 => break,
+            _ => way.push("w".repeat((left - 1).min(150))),
+        }
+    }
+    std::fs::create_dir_all(&way).unwrap();
+    std::fs::rename(places.path("pack"), way.join("pack")).unwrap();
+    way.join("pack")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_whose_files_cannot_be_inspected_does_not_affect_the_others() {
+    let places = Places::new();
+    let closed = "c".repeat(60);
+    for session in ["open", &closed] {
+        places.put(
+            &format!("pack/{session}/thread_7/index.atf"),
+            without_details(2),
+        );
+    }
+    let path = moved_down(&places, &closed);
+    let report = recover(path, places.path("out"), &RecoverOptions::default()).unwrap();
+    assert_eq!(report.events(), 9, "{report}");
+    let unread = report.sessions[0].threads[0].not_recovered.as_ref();
+    assert!(unread.is_some(), "{report}");
+    // Nobody else may read what is known about a file that may be closed to them.
+    use std::os::unix::fs::PermissionsExt as _;
+    let manifest = places.path("out").join(closed).join("manifest.json");
+    let mode = std::fs::metadata(manifest).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_unreadable_manifest_that_was_never_renamed_is_reported() {
+    let places = Places::new();
+    places.put("pack/manifest.json", "{\"threads\": []}");
+    places.put("pack/manifest.json.part", "{}");
+    let path = moved_down(&places, "manifest.json");
+    let report = recover(path, places.path("out"), &RecoverOptions::default()).unwrap();
+    let left = report.sessions[0].left_behind.first().unwrap();
+    assert_eq!((&*left.path, left.is_loss), ("manifest.json.part", true));
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
-    const LONGEST: usize = 4095;
     let places = Places::new();
     let index = without_details(2);
     let thread = format!("thread_{:0100}", 8);
@@ -151,19 +203,8 @@ fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
         places.put(&path, &index);
     }
     // The path is just short enough to open both folders, but too long to open the files in them.
-    let rest = format!("/pack/in/{thread}").len();
-    let mut way = places.path("way");
-    loop {
-        let left = LONGEST - rest - way.as_os_str().len();
-        match left {
-            0..2 => break,
-            _ => way.push("w".repeat((left - 1).min(150))),
-        }
-    }
-    std::fs::create_dir_all(&way).unwrap();
-    std::fs::rename(places.path("pack"), way.join("pack")).unwrap();
-
-    let (path, out) = (way.join("pack"), places.path("out"));
+    let path = moved_down(&places, &format!("in/{thread}"));
+    let out = places.path("out");
     let report = recover(path, &out, &RecoverOptions::default()).unwrap();
     assert_eq!(report.events(), 9, "{report}");
     let too_long = "File name too long (os error 36)";

@@ -28,7 +28,7 @@ use crate::rewrite::report::{
 };
 use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
-use crate::rewrite::tree::{Item, UNREADABLE, is_earlier, not_copied};
+use crate::rewrite::tree::{Item, Tree, UNREADABLE, is_earlier, not_copied};
 use crate::session::{Presence, SessionReader, ThreadEntry};
 use crate::source::OpenOptions;
 
@@ -361,9 +361,10 @@ impl Engine<'_> {
         })
     }
 
-    /// Reports entries of a session's folder that are not part of the session. Copies those that a
-    /// new name would make part of it to `unreadable`: a folder that has thread files, or a name
-    /// like a thread's, and a manifest whose writer was killed before it renamed it.
+    /// Reports entries of a session's folder that are not part of the session. Copies to
+    /// `unreadable` those that would be read under another name or by themselves: a folder that has
+    /// thread files, or a name like a thread's; a folder with sessions; a manifest whose writer was
+    /// killed before it renamed it.
     fn others(
         &self,
         path: &Path,
@@ -386,7 +387,7 @@ impl Engine<'_> {
                 continue;
             }
             let from = path.join(&name);
-            let advice = match rename(&from, &text) {
+            let advice = match advice(&from, &text) {
                 // A half-written manifest contains nothing that is missing from the previous
                 // manifest and the threads.
                 Ok(None) if text == MANIFEST_PART => continue,
@@ -475,17 +476,33 @@ fn rule_of_unread(error: &Error) -> Option<&'static Rule> {
     }
 }
 
-/// Returns which new name would make an entry part of the session, if any.
-fn rename(path: &Path, name: &str) -> Result<Option<&'static str>> {
+/// Returns how to have an entry read that is not part of the session, if it may hold events or
+/// names.
+fn advice(path: &Path, name: &str) -> Result<Option<&'static str>> {
     if name == MANIFEST_PART {
-        let part = Manifest::in_session(path, OpenOptions::new());
-        let is_whole = part.is_some_and(|part| !part.is_unreadable());
-        return Ok(is_whole.then_some(
-            "a whole manifest that was never renamed: rename it to manifest.json to have it read",
+        let Some(part) = Manifest::in_session(path, OpenOptions::new()) else {
+            return Ok(None);
+        };
+        if !part.is_unreadable() {
+            return Ok(Some(
+                "a whole manifest that was never renamed: rename it to manifest.json to have it read",
+            ));
+        }
+        let mut errors = part.problems.into_iter();
+        let error = errors.find(|error| matches!(error.kind(), ErrorKind::Io(_)));
+        return error.map_or(Ok(None), Err);
+    }
+    if !fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
+        return Ok(None);
+    }
+    if name.starts_with(THREAD_FOLDER) || names(path)?.iter().any(|name| is_thread_file(name)) {
+        return Ok(Some(
+            "not a thread's name: rename it to thread_N to have it read",
         ));
     }
-    let is_thread = fs::symlink_metadata(path).map_err(at(path))?.is_dir()
-        && (name.starts_with(THREAD_FOLDER)
-            || names(path)?.iter().any(|name| is_thread_file(name)));
-    Ok(is_thread.then_some("not a thread's name: rename it to thread_N to have it read"))
+    match Tree::find(path) {
+        Ok(_) => Ok(Some("a session inside another one: recover it by itself")),
+        Err(error) if *error.kind() == ErrorKind::NotASession => Ok(None),
+        Err(error) => Err(error),
+    }
 }
