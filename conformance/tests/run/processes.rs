@@ -309,13 +309,7 @@ fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
 fn killing_the_warden_and_its_keeper_leaves_nothing() {
     let bench = Bench::new();
     let time = own_time();
-    let rude = format!(
-        "keeper=$(cut -d' ' -f4 /proc/$PPID/stat)\n\
-         cd /; env -i setsid sleep {time} &\n\
-         until grep -q ^sleep /proc/$!/cmdline; do sleep 0.01; done\n\
-         kill -KILL $keeper $PPID; sleep {time}"
-    );
-    bench.reader("rude", &after_the_smoke_test(&rude));
+    bench.reader("rude", &kills_its_keeper(&time));
     let output = Command::new(KIT)
         .args(["run", "rude.toml", "--case", "v1/ihdr-002-*"])
         .args(["--report", "tap", "--time-limit", "60"])
@@ -328,6 +322,43 @@ fn killing_the_warden_and_its_keeper_leaves_nothing() {
     assert!(text.contains(message), "{output:?}");
     assert_eq!(sleeps(&time), 0);
     nothing_is_left(&bench);
+}
+
+/// Returns a reader's script that kills its supervising processes and leaves two processes that
+/// sleep for `time`.
+fn kills_its_keeper(time: &str) -> String {
+    after_the_smoke_test(&format!(
+        "keeper=$(cut -d' ' -f4 /proc/$PPID/stat)\n\
+         cd /; env -i setsid sleep {time} &\n\
+         until grep -q ^sleep /proc/$!/cmdline; do sleep 0.01; done\n\
+         kill -KILL $keeper $PPID; sleep {time}"
+    ))
+}
+
+#[test]
+fn processes_that_the_kit_did_not_start_survive_a_run() {
+    let bench = Bench::new();
+    let (foreign, own) = (own_time(), own_time());
+    bench.reader("rude", &kills_its_keeper(&own));
+    // The kit replaces the shell, and becomes the parent of its background process.
+    let run = format!(
+        "setsid sh -c 'sleep {foreign} & wait' >/dev/null 2>&1 & echo $!\n\
+         exec \"$@\" run rude.toml --case 'v1/ihdr-002-*' --report tap --time-limit 60"
+    );
+    let output = Command::new("sh")
+        .args(["-c", &run, "sh", KIT])
+        .current_dir(bench.path())
+        .env("TMPDIR", &bench.cases)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let left = (sleeps(&foreign), sleeps(&own));
+    let group = text.lines().next().and_then(|line| line.parse().ok());
+    let group = Pid::from_raw(group.unwrap()).unwrap();
+    let _ = rustix::process::kill_process_group(group, Signal::KILL);
+    let message = "it stopped or killed its supervising process";
+    assert!(text.contains(message), "{output:?}");
+    assert_eq!(left, (1, 0));
 }
 
 #[test]

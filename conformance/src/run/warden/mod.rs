@@ -218,14 +218,16 @@ impl Warden {
     }
 }
 
-/// Runs implementations and then ends every process that they left behind, which must be all
-/// children of this process.
+/// Runs implementations and then ends every process that they left behind. Spares the processes
+/// that are already running, such as those that a shell started before this program replaced it.
 pub fn contained<T>(run: impl FnOnce() -> T) -> T {
     #[cfg(unix)]
     tree::adopt_orphans();
+    #[cfg(unix)]
+    let spared = tree::Spared::descendants();
     let value = run();
     #[cfg(unix)]
-    tree::end_children();
+    tree::end_children(&spared);
     value
 }
 

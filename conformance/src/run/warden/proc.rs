@@ -6,13 +6,16 @@ use std::path::Path;
 
 use rustix::process::Pid;
 
-/// Returns all current descendants of a process.
-pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
+use super::tree::Spared;
+
+/// Returns all current descendants of a process, except `spared` processes and the descendants of
+/// these.
+pub(super) fn descendants(of: Pid, spared: &Spared) -> HashSet<Pid> {
     let mut found = HashSet::new();
     let mut left = vec![of];
     while let Some(parent) = left.pop() {
         for child in children(parent) {
-            if found.insert(child) {
+            if !spared.contains(child) && found.insert(child) {
                 left.push(child);
             }
         }
@@ -47,6 +50,12 @@ fn children_by_parent(of: Pid) -> Vec<Pid> {
 
 fn parent(of: Pid) -> Option<Pid> {
     pid(stat(of)?.split_whitespace().nth(1)?)
+}
+
+/// Returns when a process started. Together, its id and this time identify it, because another
+/// process may get the same id later.
+pub(super) fn start_time(of: Pid) -> Option<u64> {
+    stat(of)?.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// Returns whether a process is still running. A zombie counts as ended.
@@ -132,7 +141,8 @@ mod tests {
     use rustix::process::{Pid, getpid};
 
     use super::{
-        children, children_by_parent, descendants, is_running, memory_above, memory_above_in,
+        Spared, children, children_by_parent, descendants, is_running, memory_above,
+        memory_above_in,
     };
 
     #[test]
@@ -142,7 +152,7 @@ mod tests {
         let found = [
             children(getpid()).contains(&child),
             children_by_parent(getpid()).contains(&child),
-            descendants(getpid()).contains(&child),
+            descendants(getpid(), &Spared::default()).contains(&child),
         ];
         sleep.kill().unwrap();
         sleep.wait().unwrap();

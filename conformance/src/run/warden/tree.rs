@@ -1,6 +1,6 @@
 //! Waits for a process and ends its process tree.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,8 +14,32 @@ use rustix::process::{
 /// for a broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
+/// After this many searches in a row that find nothing, only [`Spared`] processes are left.
+const EMPTY_SEARCHES: u32 = 5;
+
 /// The signal number of SIGKILL, as it appears in a process's exit status.
 const KILLED: i32 = Signal::KILL.as_raw();
+
+/// Running processes that must not be ended, with their start times.
+#[derive(Default)]
+pub(super) struct Spared(HashMap<Pid, Option<u64>>);
+
+impl Spared {
+    /// Returns all current descendants of this process.
+    pub(super) fn descendants() -> Self {
+        let found = descendants(getpid()).into_iter();
+        Self(
+            found
+                .map(|process| (process, start_time(process)))
+                .collect(),
+        )
+    }
+
+    pub(super) fn contains(&self, process: Pid) -> bool {
+        let spared = self.0.get(&process);
+        spared.is_some_and(|start| *start == start_time(process))
+    }
+}
 
 /// Makes this process the parent of its orphaned descendants.
 pub(super) fn adopt_orphans() {
@@ -42,15 +66,17 @@ pub(super) fn wait(
 /// number of ended processes, not counting the child.
 pub(super) fn end_all(leader: Pid) -> usize {
     let _ = kill_process_group(leader, Signal::KILL);
-    let mut ended = end_children();
+    let mut ended = end_children(&Spared::default());
     ended.remove(&leader);
     ended.len()
 }
 
-/// Ends all descendants of this process and reaps its children. Returns the ended processes.
-pub(super) fn end_children() -> HashSet<Pid> {
+/// Ends all descendants of this process, except `spared` processes and their descendants, and reaps
+/// its children. Returns the ended processes.
+pub(super) fn end_children(spared: &Spared) -> HashSet<Pid> {
     let start = Instant::now();
     let mut left: HashSet<Pid> = HashSet::new();
+    let mut empty_searches = 0_u32;
     loop {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
@@ -65,7 +91,16 @@ pub(super) fn end_children() -> HashSet<Pid> {
                 Err(_) => return left,
             }
         }
-        let found = descendants(getpid());
+        let found = descendants_except(getpid(), spared);
+        // A search can miss a process whose parent ends meanwhile.
+        empty_searches = if found.is_empty() {
+            empty_searches.saturating_add(1)
+        } else {
+            0
+        };
+        if !spared.0.is_empty() && empty_searches == EMPTY_SEARCHES {
+            return left;
+        }
         // Stopped processes cannot start others.
         for signal in [Signal::STOP, Signal::KILL] {
             for process in &found {
@@ -116,14 +151,28 @@ fn is_running(process: Pid) -> bool {
     };
 }
 
+fn start_time(process: Pid) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return super::proc::start_time(process);
+    #[cfg(not(target_os = "linux"))]
+    return {
+        let _ = process;
+        None
+    };
+}
+
 /// Returns all descendants of a process. Only Linux has subreapers and `/proc`; on other systems,
 /// this function does not find processes that left their group.
 pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
+    descendants_except(of, &Spared::default())
+}
+
+fn descendants_except(of: Pid, spared: &Spared) -> HashSet<Pid> {
     #[cfg(target_os = "linux")]
-    return super::proc::descendants(of);
+    return super::proc::descendants(of, spared);
     #[cfg(not(target_os = "linux"))]
     return {
-        let _ = of;
+        let _ = (of, spared);
         HashSet::new()
     };
 }
