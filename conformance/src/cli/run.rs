@@ -254,7 +254,17 @@ fn graded(options: &Options) -> Result<Results, String> {
     }
     let names: BTreeSet<&str> = tasks.iter().map(|task| task.about().name).collect();
     for (testee, candidate) in candidates.iter().enumerate() {
-        lists(testee, candidate, &names, options, &mut results)?;
+        let Some(manifest) = candidate.manifest() else {
+            continue;
+        };
+        let unselected = select.unselected(&tasks, manifest);
+        lists(
+            testee,
+            manifest,
+            (&names, &unselected),
+            options,
+            &mut results,
+        )?;
     }
     results.settle_cross();
     Ok(results)
@@ -318,17 +328,15 @@ pub(super) fn tasks() -> Vec<Box<dyn Smoke>> {
     tasks
 }
 
-/// Applies an implementation's failure list to its results.
+/// Applies an implementation's failure list to its results. `names` are all cases, and those that
+/// the implementation could run but that were not selected.
 fn lists(
     testee: usize,
-    candidate: &Candidate,
-    names: &BTreeSet<&str>,
+    manifest: &Manifest,
+    (names, unselected): (&BTreeSet<&str>, &BTreeSet<&str>),
     options: &Options,
     results: &mut Results,
 ) -> Result<(), String> {
-    let Candidate::Manifest(manifest) = candidate else {
-        return Ok(());
-    };
     let graded = results
         .testees
         .get(testee)
@@ -351,6 +359,7 @@ fn lists(
         all_roles: options.roles.is_empty(),
         denies_shoulds: options.deny.is_some(),
         grading: results.grading,
+        unselected,
     };
     let own = results
         .cases
@@ -364,11 +373,28 @@ fn lists(
             scope,
             options.reason.as_deref().unwrap_or_default(),
         );
-        fs::write(path, &text).map_err(at)?;
+        replace(path, &text).map_err(at)?;
         list = Failures::parse(path, &text);
     }
     let stale = list.apply(&mut own, names, scope);
     results.stale.extend(stale);
+    Ok(())
+}
+
+/// Writes a list. An existing file is replaced as a whole, so that it survives a full disk, and a
+/// symlink to it stays.
+fn replace(list: &Path, text: &str) -> io::Result<()> {
+    let place = fs::canonicalize(list).unwrap_or_else(|_| list.to_owned());
+    let Some(old) = fs::metadata(&place).ok().filter(fs::Metadata::is_file) else {
+        return fs::write(list, text);
+    };
+    // A list that is protected from writing must not be replaced either.
+    fs::File::options().append(true).open(&place)?;
+    let mut new = tempfile::NamedTempFile::new_in(place.parent().unwrap_or(&place))?;
+    new.write_all(text.as_bytes())?;
+    new.as_file().set_permissions(old.permissions())?;
+    new.as_file().sync_all()?;
+    new.persist(&place)?;
     Ok(())
 }
 

@@ -36,7 +36,7 @@ struct Entry {
 
 /// The parts that a run covered, which determine whether the entries of a failure list are stale.
 #[derive(Debug, Clone, Copy)]
-pub struct Scope {
+pub struct Scope<'a> {
     /// Whether all roles ran. If not, an entry is stale only if it matches no case, because another
     /// role may fail.
     pub all_roles: bool,
@@ -44,9 +44,12 @@ pub struct Scope {
     pub grading: Grading,
     /// Whether SHOULDs were denied. If not, lines about SHOULDs are not stale.
     pub denies_shoulds: bool,
+    /// The cases that the implementation could run, but that were not selected. Their lines are
+    /// kept and not stale.
+    pub unselected: &'a BTreeSet<&'a str>,
 }
 
-impl Scope {
+impl Scope<'_> {
     /// Returns whether a case without a failure of this class has none in any role.
     fn covers(self, class: Failure) -> bool {
         let is_graded = match class {
@@ -95,7 +98,7 @@ impl Failures {
         &self,
         results: &mut [&mut CaseResult],
         names: &BTreeSet<&str>,
-        scope: Scope,
+        scope: Scope<'_>,
     ) -> Vec<String> {
         for result in results.iter_mut() {
             result.listed = None;
@@ -127,7 +130,7 @@ impl Failures {
         &self,
         results: &[&CaseResult],
         names: &BTreeSet<&str>,
-        scope: Scope,
+        scope: Scope<'_>,
         reason: &str,
     ) -> String {
         let ways = ways(results.iter().copied());
@@ -218,7 +221,7 @@ impl Entry {
         &self,
         ways: &BTreeMap<&str, Ways>,
         names: &BTreeSet<&str>,
-        scope: Scope,
+        scope: Scope<'_>,
         say: &mut dyn FnMut(&str),
     ) {
         let cases = self.cases.glob();
@@ -232,7 +235,8 @@ impl Entry {
             return;
         }
         let matched = || ways.iter().filter(|(name, _)| self.cases.is_match(name));
-        if matched().next().is_some() && matched().all(|(_, ways)| !ways.ran) {
+        let is_whole = self.unselected(scope).next().is_none();
+        if is_whole && matched().next().is_some() && matched().all(|(_, ways)| !ways.ran) {
             return say(&format!("{cases} matches only skipped cases"));
         }
         let class = self.class.name();
@@ -251,11 +255,17 @@ impl Entry {
         }
     }
 
+    /// Returns the matching cases that were not selected.
+    fn unselected<'a>(&self, scope: Scope<'a>) -> impl Iterator<Item = &'a str> {
+        let names = scope.unselected.iter().copied();
+        names.filter(|name| self.cases.is_match(name))
+    }
+
     fn updated<'a>(
         &self,
         ways: &BTreeMap<&'a str, Ways>,
         names: &BTreeSet<&str>,
-        scope: Scope,
+        scope: Scope<'_>,
         listed: &mut BTreeSet<(Failure, &'a str)>,
         text: &mut String,
     ) {
@@ -275,10 +285,15 @@ impl Entry {
             .collect();
         // Without the case or the role in the run, the line may still be right.
         let is_covered = !matched.is_empty() && scope.covers(self.class);
-        if !is_covered || holds.len() == ran && ran > 0 {
+        let kept: BTreeSet<&str> = holds
+            .iter()
+            .copied()
+            .chain(self.unselected(scope))
+            .collect();
+        if !is_covered || holds.len() == ran && !kept.is_empty() {
             push(text, &self.text);
         } else {
-            for name in &holds {
+            for name in kept {
                 push(text, &entry_line(self.class, name, &self.reason));
             }
         }

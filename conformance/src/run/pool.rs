@@ -311,7 +311,7 @@ fn advice(what: &str, error: &io::Error) -> Note {
 }
 
 /// Returns why an implementation does not support a task.
-fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String> {
+pub(super) fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String> {
     let About { wire, needs, .. } = task.about();
     if !manifest.wire.contains(&wire) {
         return Some(format!("wire version {wire}"));

@@ -1,8 +1,12 @@
 //! Selects the cases of a run.
 
+use std::collections::BTreeSet;
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use super::Task;
+use super::pool::unsupported;
+use super::{About, Smoke, Task};
+use crate::protocol::Manifest;
 use crate::results::Role;
 
 /// A selection of the cases that meet all of the given conditions.
@@ -56,4 +60,25 @@ impl Select {
         };
         is_case && self.takes_role(about.role) && is_rule()
     }
+
+    /// Returns the names of the cases that an implementation could run, but that are not selected.
+    #[must_use]
+    pub fn unselected<'a>(
+        &self,
+        tasks: &'a [Box<dyn Smoke>],
+        manifest: &Manifest,
+    ) -> BTreeSet<&'a str> {
+        let left_out = tasks.iter().filter(|task| !self.takes(task.as_ref()));
+        let left_out = left_out.filter(|task| could_run(manifest, task.as_ref()));
+        left_out.map(|task| task.about().name).collect()
+    }
+}
+
+/// Returns whether an implementation can have results on a task. Readers and validators also have
+/// results on scripts.
+fn could_run(manifest: &Manifest, task: &dyn Task) -> bool {
+    let About { role, wire, .. } = task.about();
+    let reads = || manifest.roles().iter().any(|own| *own != Role::Write);
+    manifest.command(role).is_some() && unsupported(manifest, task).is_none()
+        || role == Role::Write && manifest.wire.contains(&wire) && reads()
 }

@@ -132,6 +132,62 @@ fn an_unwritable_report_is_an_error_before_the_run_and_an_old_one_stays_until_it
 }
 
 #[test]
+fn an_update_of_selected_cases_keeps_the_known_failures_of_the_others() {
+    let bench = Bench::new();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    bench.reader("good", &format!("exec {kit} testee read \"$1\""));
+    let path = bench.path().join("good.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}failures = 'link.txt'\n")).unwrap();
+    let list = bench.path().join("known.txt");
+    let link = bench.path().join("link.txt");
+    let known = "# Not yet.\ncrash {v1/ihdr-002-*,v?/iftr-013-*} pending, #12\n";
+    fs::write(&list, known).unwrap();
+    std::os::unix::fs::symlink("known.txt", &link).unwrap();
+    let update = |rule: &str| {
+        let arguments = [path.to_str().unwrap(), "--rule", rule, "--update"];
+        let (code, out, error) = texts(&mut run(&arguments));
+        assert_eq!(code, Some(0), "{out}{error}");
+        fs::read_to_string(&list).unwrap()
+    };
+    let left = update("ATF-IHDR-002");
+    assert!(left.starts_with("# Not yet.\ncrash "), "{left}");
+    assert!(!left.contains("ihdr-002"), "{left}");
+    assert!(left.contains(" v1/iftr-013-"), "{left}");
+    assert!(!left.contains(" v2/"), "not supported: {left}");
+    assert!(left.ends_with(" pending, #12\n"), "{left}");
+    assert_eq!(update("ATF-IFTR-013"), "");
+    assert!(link.is_symlink());
+}
+
+#[test]
+fn an_update_that_fails_leaves_the_list_unchanged() {
+    let bench = Bench::new();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    bench.reader("good", &format!("exec {kit} testee read \"$1\""));
+    let path = bench.path().join("good.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}failures = 'known.txt'\n")).unwrap();
+    let list = bench.path().join("known.txt");
+    let known = format!(
+        "{}\ncrash v1/ihdr-002-ati1 gone\n",
+        "# Long.\n".repeat(100_000)
+    );
+    fs::write(&list, &known).unwrap();
+    let script = "trap '' XFSZ; ulimit -f 1000; \
+                  exec \"$1\" run good.toml --rule ATF-IHDR-002 --update --time-limit 60";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh", kit]);
+    let (code, out, error) = texts(shell.current_dir(bench.path()));
+    assert_eq!(code, Some(2), "{out}{error}");
+    assert!(error.contains("known.txt: File too large"), "{error}");
+    assert!(fs::read_to_string(&list).unwrap() == known);
+    let names = fs::read_dir(bench.path()).unwrap().flatten();
+    let names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+}
+
+#[test]
 fn a_time_limit_applies_to_each_process() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");

@@ -365,6 +365,7 @@ fn settle(results: &mut Results, reader: usize, list: &str) {
         all_roles: true,
         denies_shoulds: false,
         grading: Grading::All,
+        unselected: &BTreeSet::new(),
     };
     assert_eq!(list.apply(&mut own, &names, scope), [""; 0]);
     results.settle_cross();

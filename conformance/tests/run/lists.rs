@@ -46,10 +46,12 @@ fn results() -> Vec<CaseResult> {
 
 const NAMES: [&str; 5] = ["v1/a", "v1/b", "v1/c", "v2/d", "v2/not-run"];
 
-const fn scope(all_roles: bool) -> Scope {
+const fn scope(all_roles: bool) -> Scope<'static> {
+    static NONE: BTreeSet<&str> = BTreeSet::new();
     Scope {
         all_roles,
         denies_shoulds: true,
+        unselected: &NONE,
         grading: Grading::All,
     }
 }
@@ -196,6 +198,38 @@ wrong-accept  v1/b
     assert_eq!(updated, expected);
     let (stale, _) = apply(&updated, true);
     assert_eq!(stale, ["known.txt:7: no reason"]);
+}
+
+#[test]
+fn only_cases_that_ran_are_removed_from_a_line() {
+    let text = "\
+# Rewrite.
+crash {v1/c,v2/not-run} pending, #12
+crash {v2/d,v2/not-run} later
+";
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let results = results();
+    let all: Vec<_> = results.iter().collect();
+    let scope = Scope {
+        unselected: &BTreeSet::from(["v2/not-run"]),
+        ..scope(true)
+    };
+    let names = BTreeSet::from(NAMES);
+    let updated = list.updated(&all, &names, scope, "new");
+    let expected = "\
+# Rewrite.
+crash         v2/not-run pending, #12
+crash {v2/d,v2/not-run} later
+# so it went
+crash         v1/a new
+# so it went
+wrong-accept  v1/b new
+";
+    assert_eq!(updated, expected);
+    let list = Failures::parse(Path::new("known.txt"), &updated);
+    let mut results = results;
+    let mut own: Vec<_> = results.iter_mut().collect();
+    assert_eq!(list.apply(&mut own, &names, scope), [""; 0]);
 }
 
 #[test]
