@@ -1,6 +1,7 @@
 //! Renders self-contained pages, which need neither a network nor other files. The pages are
 //! complete without JavaScript, which only adds filters and a choice of colours.
 
+use std::error::Error as _;
 use std::io::{self, Write};
 
 use base64::Engine;
@@ -43,8 +44,14 @@ pub(super) fn write(template: &str, page: impl Serialize, out: &mut dyn Write) -
         script: SCRIPT,
     };
     let rendered = template.render_captured_to(Serde(whole), out);
-    rendered.map_err(io::Error::other)?;
-    Ok(())
+    rendered.map(drop).map_err(failure)
+}
+
+/// Converts a rendering error. If `out` caused it, keeps the kind of its error.
+fn failure(error: minijinja::Error) -> io::Error {
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    let kind = cause.map_or(io::ErrorKind::Other, io::Error::kind);
+    io::Error::new(kind, error)
 }
 
 /// Returns the content security policy. It allows only our own style and script, which are

@@ -401,3 +401,23 @@ fn the_summary_adds_up_the_files() {
         (18, 4956, 379)
     );
 }
+
+#[test]
+fn a_closed_output_changes_no_exit_status() {
+    let folder = TempDir::new().unwrap();
+    Trace::clean(1).write(&folder.path().join("a")).unwrap();
+    let mut broken = Trace::clean(1);
+    broken.patch(INDEX, 0, b"NONE");
+    broken.write(&folder.path().join("b")).unwrap();
+    for form in ["text", "json", "tap", "junit", "html"] {
+        for (path, expected) in [("a", 0), (".", 1)] {
+            let (reader, writer) = std::io::pipe().unwrap();
+            drop(reader);
+            let mut check = std::process::Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+            check.args(["check", path, "--report", form]);
+            let check = check.current_dir(&folder).stdout(writer).output().unwrap();
+            let found = (check.status.code(), check.stderr.as_slice());
+            assert_eq!(found, (Some(expected), &b""[..]), "{form} of {path}");
+        }
+    }
+}

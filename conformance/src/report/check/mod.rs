@@ -113,7 +113,8 @@ impl Reports {
 
 impl Output for Reports {
     fn is_done(&self) -> bool {
-        self.sinks.iter().all(|open| open.sink.is_none())
+        // If standard output was merely closed, the exit status still depends on the other files.
+        self.failure.is_some() && self.sinks.iter().all(|open| open.sink.is_none())
     }
 
     fn file(&mut self, report: FileReport) {
