@@ -45,7 +45,7 @@ impl Target {
         }
         let mut files = BTreeSet::new();
         for target in &targets {
-            if !files.insert(target.file.as_deref()) {
+            if !files.insert(target.file.as_deref().map(canonical)) {
                 let place = target.place();
                 return Err(BadTarget(format!("two reports go to {place}")));
             }
@@ -84,8 +84,8 @@ impl Target {
         })
     }
 
-    /// Checks that the file can be written, so that a long run does not fail at the end. An
-    /// existing file is left unchanged.
+    /// Checks that the file can be written, so that a long run does not fail at the end. Leaves an
+    /// existing file unchanged and creates none.
     ///
     /// # Errors
     ///
@@ -95,9 +95,21 @@ impl Target {
             return Ok(());
         };
         self.check_place(path)?;
+        let is_new = match fs::metadata(path) {
+            // Opening a FIFO waits for its reader, and closing it again ends the reader.
+            Ok(meta) if !meta.is_file() && !meta.is_dir() => return Ok(()),
+            found => found.is_err(),
+        };
         let mut options = File::options();
         let file = options.write(true).create(true).truncate(false).open(path);
-        file.map(drop).map_err(|error| self.failure(&error))
+        let checked = file.and_then(|_| {
+            if is_new {
+                // The path may be a symlink, which stays.
+                fs::remove_file(fs::canonicalize(path)?)?;
+            }
+            Ok(())
+        });
+        checked.map_err(|error| self.failure(&error))
     }
 
     /// Refuses to overwrite any file in the checked traces, regardless of its name.
@@ -151,6 +163,19 @@ impl Target {
     pub(super) fn failure(&self, error: &io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("{}: {error}", self.place()))
     }
+}
+
+/// Returns the same path for each way to write a file's path, if the file or its folder exists.
+fn canonical(path: &Path) -> PathBuf {
+    let in_folder = || {
+        // The parent of a bare name is empty.
+        let folder = path.parent().map(|folder| Path::new(".").join(folder));
+        Some(fs::canonicalize(folder?).ok()?.join(path.file_name()?))
+    };
+    let existing = fs::canonicalize(path).ok();
+    existing
+        .or_else(in_folder)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// The format of a report.

@@ -132,6 +132,51 @@ fn an_unwritable_report_is_an_error_before_the_run_and_an_old_one_stays_until_it
 }
 
 #[test]
+fn without_a_report_its_file_is_not_created() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let page = folder.path().join("page.html");
+    let link = folder.path().join("link.json");
+    std::os::unix::fs::symlink("target.json", &link).unwrap();
+    let mut command = run(&["--rule", "NOPE", "--report", "html=page.html"]);
+    command.args(["--report", "json=link.json"]);
+    let (code, _, error) = texts(command.current_dir(&folder));
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("NOPE: no such rule"), "{error}");
+    assert!(!page.exists(), "an empty report");
+    assert!(link.is_symlink() && !link.exists(), "an empty report");
+}
+
+#[test]
+fn two_reports_to_one_file_are_a_usage_error_however_it_is_spelled() {
+    let folder = tempfile::TempDir::new().unwrap();
+    fs::write(folder.path().join("old"), "").unwrap();
+    std::os::unix::fs::symlink("old", folder.path().join("link")).unwrap();
+    for (one, two) in [("new", "./new"), ("old", "link")] {
+        let mut command = run(&["--case", "v1/iftr-013-*"]);
+        command.args(["--report", &format!("json={one}")]);
+        command.args(["--report", &format!("tap={two}")]);
+        let (code, _, error) = texts(command.current_dir(&folder));
+        assert_eq!(code, Some(2), "{error}");
+        let message = format!("two reports go to {two}");
+        assert!(error.contains(&message), "{error}");
+    }
+}
+
+#[test]
+fn a_report_can_go_to_a_fifo() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    let script = "mkfifo pipe; cat pipe > copy & \
+                  \"$1\" run --case 'v1/iftr-013-*' --report json=pipe >/dev/null; wait";
+    let mut command = Command::new("timeout");
+    command.args(["60", "sh", "-c", script, "sh", kit]);
+    let (code, _, error) = texts(command.current_dir(&folder));
+    assert_eq!(code, Some(0), "{error}");
+    let text = fs::read_to_string(folder.path().join("copy")).unwrap();
+    assert!(text.starts_with('{'), "{text}");
+}
+
+#[test]
 fn an_update_of_selected_cases_keeps_the_known_failures_of_the_others() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");

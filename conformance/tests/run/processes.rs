@@ -472,6 +472,7 @@ fn a_warden_has_no_children_after_its_answer() {
 fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
     for signal in [Signal::INT, Signal::TERM] {
         let bench = Bench::new();
+        let page = bench.path().join("page.html");
         bench.reader("slow", &after_the_smoke_test("exec sleep 1000"));
         let mut kit = Command::new(KIT)
             .args([
@@ -481,6 +482,8 @@ fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
                 "v1/ihdr-00*",
                 "--time-limit",
                 "1000",
+                "--report",
+                "html=page.html",
             ])
             .current_dir(bench.path())
             .env("TMPDIR", &bench.cases)
@@ -494,6 +497,7 @@ fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
         kill_process(Pid::from_child(&kit), signal).unwrap();
         let status = kit.wait().unwrap();
         assert_eq!(status.signal(), Some(signal.as_raw()));
+        assert!(!page.exists(), "an empty report");
         nothing_is_left(&bench);
     }
 }
