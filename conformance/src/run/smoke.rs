@@ -11,6 +11,11 @@ use super::warden::Ended;
 use crate::protocol::Manifest;
 use crate::results::Failure;
 
+/// The maximum number of lines of standard error to quote.
+const LINES: usize = 3;
+/// The maximum number of characters of a quoted line.
+const LETTERS: usize = 500;
+
 /// Runs one simple task for each role, feature and wire version that an implementation claims to
 /// support.
 ///
@@ -38,7 +43,11 @@ pub fn smoke(
         })
         .collect();
     let answers = pool.map(&tasks, |task| {
-        let form = |ended: &Ended, _: &Path| (ended.end.clone(), task.check_form(manifest, ended));
+        let form = |ended: &Ended, _: &Path| {
+            let form = task.check_form(manifest, ended);
+            let form = form.map_err(|broken| (broken.class, broken.message + &last(&ended.stderr)));
+            (ended.end.clone(), form)
+        };
         Ok(pool.with(manifest, *task, form)?.0)
     })?;
     let mut answered = BTreeSet::new();
@@ -57,13 +66,23 @@ pub fn smoke(
                 let why = "exit code 77, but its manifest claims support";
                 silent.push((role, at(why)));
             }
-            (_, Err(broken)) if broken.class == Failure::Garbage => {
-                return Ok(Err(at(&broken.message)));
-            }
-            (_, Err(broken)) => silent.push((role, at(&broken.message))),
+            (_, Err((Failure::Garbage, message))) => return Ok(Err(at(&message))),
+            (_, Err((_, message))) => silent.push((role, at(&message))),
         }
     }
     let mut silent = silent.into_iter();
     let refused = silent.find(|(role, _)| !answered.contains(role));
     Ok(refused.map_or(Ok(()), |(_, message)| Err(message)))
+}
+
+/// Returns the last lines of a program's standard error as the end of a sentence.
+fn last(stderr: &str) -> String {
+    let lines = stderr.lines().filter(|line| !line.trim().is_empty());
+    let clipped = |line: &str| line.trim_end().chars().take(LETTERS).collect();
+    let mut lines: Vec<String> = lines.rev().take(LINES).map(clipped).collect();
+    lines.reverse();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("; standard error ends with: {}", lines.join("; "))
 }

@@ -177,6 +177,21 @@ fn a_report_can_go_to_a_fifo() {
 }
 
 #[test]
+fn the_reason_why_a_program_does_not_answer_includes_its_messages() {
+    let bench = Bench::new();
+    let script = "seq 9 >&2; echo >&2; echo \"cannot open $1\" >&2; exit 2";
+    bench.reader("silent", script);
+    for command in ["smoke", "run"] {
+        let mut kit = Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+        let (code, out, _) = texts(kit.arg(command).arg(bench.path().join("silent.toml")));
+        assert_eq!(code, Some(3), "{out}");
+        let message = "exit code 2, which the protocol does not define; \
+                       standard error ends with: 8; 9; cannot open …";
+        assert!(out.contains(message), "{out}");
+    }
+}
+
+#[test]
 fn an_update_of_selected_cases_keeps_the_known_failures_of_the_others() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");
