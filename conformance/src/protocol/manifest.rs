@@ -304,7 +304,9 @@ fn on_path(program: &str) -> Result<PathBuf, String> {
     let found = std::env::split_paths(&path)
         .map(|folder| folder.join(program))
         .find(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file() && is_executable(&meta)));
-    found.ok_or_else(|| format!("{program}: not found on PATH"))
+    let found = found.ok_or_else(|| format!("{program}: not found on PATH"))?;
+    // The program runs in another folder.
+    std::path::absolute(found).map_err(|error| format!("{program}: {error}"))
 }
 
 /// Returns whether a file is executable, which is always true on systems without execute

@@ -192,6 +192,24 @@ fn the_reason_why_a_program_does_not_answer_includes_its_messages() {
 }
 
 #[test]
+fn a_program_is_found_in_a_relative_folder_on_path() {
+    let bench = Bench::new();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    let bin = bench.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(kit, bin.join("my-reader")).unwrap();
+    let text = "protocol = 1\nname = 'on-path'\nversion = '1'\nwire = [1]\n\
+                read = ['my-reader', 'testee', 'read', '{path}']\nfeatures = ['index']\n";
+    fs::write(bench.path().join("on-path.toml"), text).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let mut smoke = Command::new(kit);
+    smoke.args(["smoke", "on-path.toml", "--time-limit", "60"]);
+    smoke.env("PATH", format!("bin:{path}"));
+    let (code, out, error) = texts(smoke.current_dir(bench.path()));
+    assert_eq!((code, out.as_str()), (Some(0), "on-path: ok\n"), "{error}");
+}
+
+#[test]
 fn an_update_of_selected_cases_keeps_the_known_failures_of_the_others() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");

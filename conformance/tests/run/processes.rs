@@ -265,6 +265,14 @@ fn a_program_that_is_still_being_written_is_started_when_complete() {
 }
 
 #[test]
+fn a_parent_that_ignores_sigchld_does_not_prevent_a_run() {
+    let mut ignoring = Command::new("env");
+    ignoring.args(["--ignore-signal=CHLD", KIT, "smoke", "--time-limit", "60"]);
+    let output = ignoring.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "atf: ok\n");
+}
+
+#[test]
 fn stopping_or_killing_the_warden_affects_no_other_implementation() {
     for signal in ["STOP", "KILL"] {
         let bench = Bench::new();

@@ -224,6 +224,8 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> T {
     #[cfg(unix)]
     tree::adopt_orphans();
     #[cfg(unix)]
+    tree::heed_sigchld();
+    #[cfg(unix)]
     let spared = tree::Spared::descendants();
     let value = run();
     #[cfg(unix)]

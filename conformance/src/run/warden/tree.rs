@@ -1,6 +1,7 @@
 //! Waits for a process and ends its process tree.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,16 @@ pub(super) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
         eprintln!("atf-conformance: cannot track orphaned processes: {error}");
+    }
+}
+
+/// Makes the ends of children known to this process and the programs that it starts, even if it
+/// inherited an ignored SIGCHLD. A program starts with the default action for a signal that has a
+/// handler.
+pub(super) fn heed_sigchld() {
+    let handler = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());
+    if let Err(error) = handler {
+        eprintln!("atf-conformance: cannot receive SIGCHLD: {error}");
     }
 }
 
