@@ -3,7 +3,10 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+
 use atf_codegen::{GENERATED, emit};
+use atf_spec::c_names::{self, Owner};
 
 use support::{Bench, Compiler, headers, layout, name};
 
@@ -154,6 +157,41 @@ fn the_module_map_names_each_header() {
             let said = compiler.check(&bench, &source, &options);
             assert_eq!(said, Ok(()), "{compiler}: {module}");
         }
+    }
+}
+
+/// Returns the name that a header's line defines: a macro, a type or a function.
+fn defined(line: &str) -> Option<&str> {
+    if let Some(rest) = line.strip_prefix("#define ") {
+        rest.split([' ', '(']).next()
+    } else if let Some(rest) = line.strip_prefix("static inline ") {
+        rest.split_once('(')?.0.split(' ').next_back()
+    } else {
+        line.strip_prefix("} ")?.strip_suffix(';')
+    }
+}
+
+/// The spec's compiler checks these names for clashes.
+#[test]
+fn the_compiler_knows_every_name_in_the_headers() {
+    let layout = layout();
+    let files = headers(&layout, ".h");
+    let text = |ending: &str| {
+        let file = files.iter().find(|file| name(file) == ending);
+        file.expect("a header").text.as_str()
+    };
+    for &wire in &layout.wires {
+        let one = format!("atf_v{wire}.h");
+        let lines = text(&one).lines().chain(text("atf_wire.h").lines());
+        let found: BTreeSet<&str> = lines.filter_map(defined).collect();
+        let known = c_names::of_headers(&layout, wire);
+        let names: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names.len(), known.len());
+        assert_eq!(&found - &names, BTreeSet::new(), "{one}");
+        let own = known.iter().filter(|(_, owner)| *owner != Owner::Header);
+        let own: BTreeSet<&str> = own.map(|(name, _)| name.as_str()).collect();
+        assert_eq!(&own - &found, BTreeSet::new(), "{one}");
+        assert!(own.len() > 200, "{one}: only {} names", own.len());
     }
 }
 

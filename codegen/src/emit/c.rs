@@ -9,10 +9,11 @@ mod view;
 
 use std::collections::BTreeMap;
 
+use atf_spec::c_names::Names;
 use atf_spec::layout::{Layout, Record, Wire};
 use serde::Serialize;
 
-use self::view::{Header, Names};
+use self::view::Header;
 use crate::GeneratedFile;
 
 /// The headers' folder, relative to the repository's root.

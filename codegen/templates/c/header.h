@@ -49,16 +49,16 @@ extern "C" {
 {% for record in version.records %}
 
 /* {{ record.title }} of {{ record.file }}: size in bytes, values. */
-#define {{ record.constant }}_SIZE {{ record.size }}u
+#define {{ record.size_macro }} {{ record.size }}u
 {% for field in record.fields %}
 {% if field.number %}
-#define {{ record.constant }}_{{ field.constant }} {{ field.number }}
+#define {{ field.names.value }} {{ field.number }}
 {% elif field.string %}
-#define {{ record.constant }}_{{ field.constant }} {{ field.string }}
-#define {{ record.constant }}_{{ field.constant }}_INIT {{ field.initialiser }}
+#define {{ field.names.value }} {{ field.string }}
+#define {{ field.names.init }} {{ field.initialiser }}
 {% endif %}
 {% if field.max %}
-#define {{ record.constant }}_{{ field.constant }}_MAX {{ field.max }}
+#define {{ field.names.max }} {{ field.max }}
 {% endif %}
 {% endfor %}
 {% endfor %}

@@ -38,12 +38,12 @@ int main(void) {
     NUMBER({{ constant.name }});
 {% endfor %}
 {% for record in version.records %}
-    NUMBER({{ record.constant }}_SIZE);
+    NUMBER({{ record.size_macro }});
 {% for field in record.fields %}
 {% if field.number %}
-    NUMBER({{ record.constant }}_{{ field.constant }});
+    NUMBER({{ field.names.value }});
 {% elif field.string %}
-    STRING({{ record.constant }}_{{ field.constant }});
+    STRING({{ field.names.value }});
 {% endif %}
 {% endfor %}
 {% endfor %}

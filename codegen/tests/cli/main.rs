@@ -1,6 +1,7 @@
 //! Runs the command `atf-codegen` as a user does, and checks its output, files and exit status.
 
 mod generate;
+mod names;
 mod overlay;
 mod spec;
 

@@ -4,6 +4,7 @@
 mod claims;
 mod editions;
 mod enums;
+mod headers;
 mod holds;
 mod layout;
 mod names;
@@ -37,6 +38,7 @@ pub fn check(
     references::constants(spec, &mut faults);
     if faults.is_empty() {
         faults = found;
+        headers::check(spec, &mut faults);
         claims::check(spec, claims, &mut faults);
     }
     layout::check(spec, &mut faults);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::word::{is_c_name, is_identifier, is_keyword, is_lower_case};
+use super::word::{
+    is_c_name, is_identifier, is_keyword, is_lower_case, is_macro_name, is_predefined, is_standard,
+};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::layout::Wire;
@@ -78,7 +80,7 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
         names.add(&record.record, faults);
         c_names.add(&record.c_name, faults);
         identifier("a record", &record.record, faults);
-        c_name(&record.c_name, faults);
+        c_name(record, faults);
         let file = files.get(record.record.place.file);
         let expected = format!("records/{}.yaml", record.record);
         if let Some(file) = file.filter(|file| file.path != expected) {
@@ -98,7 +100,7 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
         let mut fields = Unique::new("field");
         for field in &record.fields {
             fields.add(&field.name, faults);
-            identifier("a field", &field.name, faults);
+            field_name(&field.name, faults);
             names_in_wires(record, field, faults);
             let is_enum = |name: &&At<String>| {
                 let mut enums = spec.enums.enums.iter();
@@ -126,7 +128,7 @@ fn names_in_wires(record: &RecordSpec, field: &FieldSpec, faults: &mut Vec<Diagn
         let (Some(name), Ok(wire)) = (&own.name, wire.parse::<Wire>()) else {
             continue;
         };
-        identifier("a field", name, faults);
+        field_name(name, faults);
         let mut fields = record.fields_in(wire).into_iter();
         let is_twin = |other: &FieldSpec| {
             other.name.place != field.name.place && other.name_in(wire) == name.as_str()
@@ -145,7 +147,7 @@ fn enums(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for enumeration in &spec.enums.enums {
         names.add(&enumeration.name, faults);
         identifier("an enumeration", &enumeration.name, faults);
-        c_name(&enumeration.c_prefix, faults);
+        macro_name(&enumeration.c_prefix, faults);
         let mut members = Unique::new("member");
         for member in &enumeration.members {
             members.add(&member.name, faults);
@@ -161,7 +163,7 @@ fn enums(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     prefixes.for_each(|name| c_names.add(name, faults));
     for name in constants {
         c_names.add(name, faults);
-        c_name(name, faults);
+        macro_name(name, faults);
     }
 }
 
@@ -184,18 +186,59 @@ pub(super) fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnos
         let help = "use lower-case letters, digits and single underscores; a leading underscore is allowed";
         faults.push(fault.help(help));
     } else if is_keyword(name) {
-        let why = format!("`{name}` is a keyword of C, C++ or Rust");
-        let fault = Diagnostic::error(name.place, why);
-        faults.push(fault.help(match kind {
+        faults.push(keyword(name).help(match kind {
             "a field" => "choose another name; a source's field can refer to it with `is: NAME`",
             _ => "choose another name",
         }));
     }
 }
 
-fn c_name(name: &At<String>, faults: &mut Vec<Diagnostic>) {
+/// Checks a field's name, which is also a member of a struct in C.
+fn field_name(name: &At<String>, faults: &mut Vec<Diagnostic>) {
+    identifier("a field", name, faults);
+    defined_elsewhere(name, faults);
+}
+
+/// Checks the name of a record's type in C.
+fn c_name(record: &RecordSpec, faults: &mut Vec<Diagnostic>) {
+    let name = &record.c_name;
     if !is_c_name(name) {
         let fault = Diagnostic::error(name.place, format!("`{name}` is not a valid C name"));
         faults.push(fault.help("use letters, digits and underscores, starting with a letter"));
+    } else if is_keyword(name) {
+        faults.push(keyword(name).help("choose another name"));
     }
+    defined_elsewhere(name, faults);
+    // In C++, this would be the name of a constructor.
+    let mut fields = record.fields.iter();
+    if let Some(field) = fields.find(|field| field.name.value == name.value) {
+        let fault = Diagnostic::error(name.place, "a field of the record has the same name");
+        faults.push(fault.related(field.name.place, "the field"));
+    }
+}
+
+/// Checks a macro's name, or the beginning of one.
+fn macro_name(name: &At<String>, faults: &mut Vec<Diagnostic>) {
+    if !is_macro_name(name) {
+        let why = format!("`{name}` is not a valid name for a macro");
+        let fault = Diagnostic::error(name.place, why);
+        faults.push(fault.help("use capitals, digits and underscores, starting with a letter"));
+    }
+}
+
+/// Checks that neither a compiler nor the standard headers define a name.
+fn defined_elsewhere(name: &At<String>, faults: &mut Vec<Diagnostic>) {
+    let why = if is_predefined(name) {
+        format!("`{name}` is a macro in C")
+    } else if is_standard(name) {
+        format!("`{name}` is a name of the standard headers of C")
+    } else {
+        return;
+    };
+    faults.push(Diagnostic::error(name.place, why).help("choose another name"));
+}
+
+fn keyword(name: &At<String>) -> Diagnostic {
+    let why = format!("`{name}` is a keyword of C, C++ or Rust");
+    Diagnostic::error(name.place, why)
 }

@@ -19,6 +19,38 @@ pub(super) fn is_c_name(name: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
+/// Returns whether a name is valid for a macro in C: in capitals, so that it replaces no field.
+pub(super) fn is_macro_name(name: &str) -> bool {
+    is_c_name(name) && !name.contains(|letter: char| letter.is_ascii_lowercase())
+}
+
+/// Returns whether a name is a macro of GCC or Clang on some target, or of a standard header whose
+/// macros are not in capitals.
+pub(super) fn is_predefined(name: &str) -> bool {
+    [
+        "complex", "errno", "i386", "linux", "mips", "noreturn", "sparc", "unix",
+    ]
+    .contains(&name)
+}
+
+/// Returns whether `<stddef.h>` or `<stdint.h>`, which the headers include, may define a name.
+pub(super) fn is_standard(name: &str) -> bool {
+    let is_of = |starts: &[&str], ends: &[&str]| {
+        starts.iter().any(|start| name.starts_with(start))
+            && ends.iter().any(|end| name.ends_with(end))
+    };
+    let names = ["NULL", "max_align_t", "offsetof", "ptrdiff_t", "size_t"];
+    let limited = ["PTRDIFF", "SIG_ATOMIC", "SIZE", "WCHAR", "WINT"];
+    let limits = ["_MAX", "_MIN", "_WIDTH"];
+    names.contains(&name)
+        || is_of(&["int", "uint"], &["_t"])
+        || is_of(&["INT", "UINT"], &["_C", "_MAX", "_MIN", "_WIDTH"])
+        || limited.iter().any(|start| {
+            let end = name.strip_prefix(start);
+            end.is_some_and(|end| limits.contains(&end))
+        })
+}
+
 /// Returns whether a name is a valid rule prefix: words in capitals, separated by single hyphens.
 pub(super) fn is_prefix(name: &str) -> bool {
     is_words(name, '-', |letter| letter.is_ascii_uppercase())

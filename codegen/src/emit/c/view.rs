@@ -1,41 +1,10 @@
 //! The data for the templates: the layout's names and numbers as C names and literals.
 
+use atf_spec::c_names::{FieldNames, GUARD_OF_EVERY_WIRE, Names, guard, is_shared};
 use atf_spec::layout::{self, Layout, Scalar, SourceDocument, Value, Wire};
 use serde::Serialize;
 
 use super::text;
-
-/// The naming scheme for records and everything else that depends on the wire version.
-#[derive(Clone, Copy)]
-pub(super) enum Names {
-    /// The names from the sources, such as `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for a single
-    /// wire version.
-    OfTheSources,
-    /// Names that include the wire version, such as `AtfV1IndexHeader` and `ATF_V1_NO_DETAIL_SEQ`.
-    WithTheWire(Wire),
-}
-
-impl Names {
-    fn record(self, record: &layout::Record) -> String {
-        match self {
-            Self::OfTheSources => record.c_name.clone(),
-            Self::WithTheWire(wire) => format!("AtfV{wire}{}", record.rust_name()),
-        }
-    }
-
-    /// Returns the prefix of a record's name, such as `atf_` or `atf_v1_`.
-    fn prefix(self) -> String {
-        match self {
-            Self::OfTheSources => "atf_".to_owned(),
-            Self::WithTheWire(wire) => format!("atf_v{wire}_"),
-        }
-    }
-
-    fn constant(self, name: &str) -> String {
-        let name = name.strip_prefix("ATF_").unwrap_or(name);
-        self.prefix().to_ascii_uppercase() + name
-    }
-}
 
 /// A header.
 #[derive(Serialize)]
@@ -75,7 +44,7 @@ impl<'a> Header<'a> {
         Self {
             file: "atf_wire.h".to_owned(),
             module: "AtfWire".to_owned(),
-            guard: "ATF_WIRE_H".to_owned(),
+            guard: GUARD_OF_EVERY_WIRE.to_owned(),
             rivals: Vec::new(),
             sources: &layout.sources,
             enums: layout.enums.iter().map(Enum::new).collect(),
@@ -83,10 +52,6 @@ impl<'a> Header<'a> {
             wires: layout.wires.iter().map(version).collect(),
         }
     }
-}
-
-fn guard(wire: Wire) -> String {
-    format!("ATF_V{wire}_H")
 }
 
 /// The definitions of one wire version.
@@ -182,14 +147,6 @@ fn shared_constants(layout: &Layout) -> Vec<Constant<'_>> {
     shared.map(constant).collect()
 }
 
-fn is_shared(layout: &Layout, constant: &layout::Constant) -> bool {
-    let same = constant
-        .values
-        .windows(2)
-        .all(|pair| (pair[0].scalar, pair[0].value) == (pair[1].scalar, pair[1].value));
-    same && constant.values.len() == layout.wires.len()
-}
-
 /// A record in one wire version.
 #[derive(Serialize)]
 pub(super) struct Record<'a> {
@@ -202,8 +159,8 @@ pub(super) struct Record<'a> {
     wire: Wire,
     /// The record's type in C.
     c_type: String,
-    /// The prefix of its fixed values: `ATF_INDEX_HEADER`.
-    constant: String,
+    /// The macro for its size: `ATF_INDEX_HEADER_SIZE`.
+    size_macro: String,
     fields: Vec<Field<'a>>,
 }
 
@@ -225,10 +182,10 @@ impl<'a> Record<'a> {
             followed_by: record.followed_by.as_deref(),
             wire,
             c_type: names.record(record),
-            constant: names.constant(&record.name.to_ascii_uppercase()),
+            size_macro: names.size(record),
             fields: fields
                 .iter()
-                .map(|field| Field::new(layout, field))
+                .map(|field| Field::new(layout, field, names.field(record, field)))
                 .collect(),
         })
     }
@@ -237,9 +194,8 @@ impl<'a> Record<'a> {
 #[derive(Serialize)]
 struct Field<'a> {
     name: &'a str,
-    /// The field's name as part of an identifier, without the double `_` that C++ reserves.
-    stem: &'a str,
-    constant: String,
+    /// The names of its macros and accessors.
+    names: FieldNames,
     offset: u32,
     size: u32,
     /// The C type of the elements, followed by their number and size.
@@ -256,9 +212,8 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn new(layout: &'a Layout, field: &'a layout::Field) -> Self {
+    fn new(layout: &'a Layout, field: &'a layout::Field, names: FieldNames) -> Self {
         let scalar = field.ty.scalar;
-        let stem = field.name.trim_start_matches('_');
         let (number, bytes) = match &field.value {
             Some(Value::Number(value)) => (Some(text::number(*value, scalar)), None),
             Some(Value::Text(bytes)) => (None, Some(bytes)),
@@ -266,8 +221,7 @@ impl<'a> Field<'a> {
         };
         Self {
             name: &field.name,
-            stem,
-            constant: stem.to_ascii_uppercase(),
+            names,
             offset: field.offset,
             size: field.ty.size(),
             c_type: format!("uint{}_t", 8 * scalar.size()),
