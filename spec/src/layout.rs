@@ -323,6 +323,20 @@ impl Layout {
             .iter()
             .find(|enumeration| enumeration.name == name)
     }
+
+    /// Returns the widest scalar of the fields that use an enumeration, or `u64` if no field uses
+    /// it.
+    #[must_use]
+    pub fn scalar_of(&self, enumeration: &str) -> Scalar {
+        let layouts = self.records.iter().flat_map(|record| &record.layouts);
+        let users = layouts
+            .flat_map(|layout| &layout.fields)
+            .filter(|field| field.enumeration.as_deref() == Some(enumeration));
+        users
+            .map(|field| field.ty.scalar)
+            .max()
+            .unwrap_or(Scalar::U64)
+    }
 }
 
 impl Field {

@@ -21,8 +21,8 @@
 //! [`resolve`] produces the [`layout`] that the emitters read. Every fault is a
 //! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret; one run reports many.
 //!
-//! Without the feature `compiler`, only [`layout`], [`c_names`], [`difference`] and
-//! [`freshness`] are built.
+//! Without the feature `compiler`, only [`layout`], [`c_names`], [`rust_names`],
+//! [`difference`] and [`freshness`] are built.
 
 #![forbid(unsafe_code)]
 
@@ -30,6 +30,7 @@ pub mod c_names;
 pub mod difference;
 pub mod freshness;
 pub mod layout;
+pub mod rust_names;
 
 #[cfg(feature = "compiler")]
 pub mod check;

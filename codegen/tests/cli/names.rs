@@ -1,10 +1,14 @@
 //! Tests that `spec check` refuses overlays whose names would clash in generated code.
 
+use std::collections::BTreeSet;
 use std::fs;
 
+use atf_spec::layout::camel_case;
+use atf_spec::rust_names::{DECODED, METHODS};
+use syn::{ImplItem, Item, Type};
 use tempfile::TempDir;
 
-use crate::{Ran, real_spec, run};
+use crate::{Ran, files, real_spec, run};
 
 /// Checks an overlay that consists of one file.
 fn check(file: &str, text: &str) -> Ran {
@@ -131,4 +135,149 @@ fn macros_are_in_capitals_so_that_they_replace_no_field() {
     );
     let prefix = check_enum("acme", "acme", "one");
     assert_refused(&prefix, "`acme` is not a valid name for a macro");
+}
+
+/// Checks an overlay that adds a key to the manifest's object `thread`.
+fn check_key(key: &str) -> Ran {
+    let text =
+        format!("objects:\n  - object: thread\n    fields:\n      - {{ {key}, means: Hm. }}\n");
+    check("manifest.yaml", &text)
+}
+
+/// Checks an overlay that adds an object to the manifest.
+fn check_object(name: &str) -> Ran {
+    let text = format!(
+        "objects:\n  - object: {name}\n    means: Hm.\n    fields: [{{ name: id, type: u8, means: Hm. }}]\n"
+    );
+    check("manifest.yaml", &text)
+}
+
+#[test]
+fn a_type_in_rust_has_one_meaning() {
+    let record = check_enum("index_header", "ACME", "one");
+    assert_refused(
+        &record,
+        "the library in Rust would define `IndexHeader` twice",
+    );
+    let same = check_enum("index_flags1", "ACME", "one");
+    assert_eq!(same.status, 0, "{}", same.stderr);
+    let camel = check_enum("o_s", "ACME", "one");
+    assert_eq!(camel.status, 0, "{}", camel.stderr);
+    let digits = "enums:\n
+  - { enum: a_1, c_prefix: AA, means: Hm., members: [] }\n
+  - { enum: a1, c_prefix: AB, means: Hm., members: [] }\n";
+    let twins = check("enums.yaml", digits);
+    assert_refused(&twins, "the library in Rust would define `A1` twice");
+    for name in ["wire", "option", "u16", "field"] {
+        let ran = check_enum(name, "ACME", "one");
+        assert_refused(&ran, "has another meaning in the library in Rust");
+    }
+    for name in ["error", "string", "manifest_thread"] {
+        let ran = check_object(name);
+        assert_refused(&ran, "has another meaning in the library in Rust");
+    }
+    let clock = check_object("clock");
+    assert_refused(&clock, "the library in Rust would define `Clock` twice");
+}
+
+#[test]
+fn a_constant_in_rust_has_one_meaning() {
+    let members = check_enum("acme", "ACME", "members");
+    assert_refused(
+        &members,
+        "`MEMBERS` has another meaning in the library in Rust",
+    );
+    let size =
+        "fields:\n  - name: event_size\n    wire: { 1: { name: size }, 2: { name: size } }\n";
+    let size = check("records/index_header.yaml", size);
+    assert_refused(&size, "`SIZE` has another meaning in the library in Rust");
+}
+
+#[test]
+fn a_field_is_not_named_like_a_part_of_the_decoded_record() {
+    for name in ["wire", "bytes", "encode", "clone"] {
+        let ran = check_field(name);
+        assert_refused(&ran, "has another meaning in the library in Rust");
+    }
+}
+
+#[test]
+fn a_key_of_the_manifest_is_not_named_like_a_part_of_its_reader() {
+    for name in ["reader", "object", "place", "position"] {
+        let ran = check_key(&format!("name: {name}, type: u8"));
+        assert_refused(&ran, "has another meaning in the library in Rust");
+    }
+}
+
+#[test]
+fn a_key_of_the_manifest_has_a_type_that_its_enumeration_can_hold() {
+    for ty in ["text", "hex, digits: 2", "i64", "boolean"] {
+        let ran = check_key(&format!("name: acme, enum: os, type: {ty}"));
+        assert_refused(&ran, "only u8, u32 and u64 can have an enumeration");
+    }
+    let wide = check_key("name: acme, enum: os, type: u32");
+    assert_refused(
+        &wide,
+        "u32 does not fit in the enumeration `os`, which has the type u8",
+    );
+    let fits = check_key("name: acme, enum: os, type: u8");
+    assert_eq!(fits.status, 0, "{}", fits.stderr);
+}
+
+#[test]
+fn the_manifests_code_imports_the_enumerations_of_its_keys() {
+    let overlay = tempfile::tempdir().expect("a temporary folder");
+    let text = "objects:\n  - object: thread\n    fields:\n      \
+                - { name: acme_os, enum: os, type: u8, means: Hm. }\n";
+    fs::write(overlay.path().join("manifest.yaml"), text).expect("a temporary file");
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let [overlay, out_path] = [&overlay, &out].map(|folder| folder.path().to_str());
+    let (overlay, out_path) = (overlay.expect("UTF-8"), out_path.expect("UTF-8"));
+    let arguments = ["--overlay", overlay, "generate", "rust", "--out", out_path];
+    let ran = run(&real_spec(), &arguments);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let code = out.path().join("atf/src/manifest/generated.rs");
+    let code = fs::read_to_string(code).expect("the manifest's code");
+    for name in ["Clock", "Os"] {
+        let import = format!("\nuse crate::wire::{name};\n");
+        assert!(code.contains(&import), "{import}");
+    }
+}
+
+/// Returns the methods of the library's decoded records in a file, except for generated ones.
+fn methods(text: &str) -> Vec<String> {
+    let decoded = DECODED.map(camel_case);
+    let file = syn::parse_file(text).expect("Rust");
+    let mut methods = Vec::new();
+    for item in file.items {
+        let Item::Impl(block) = item else { continue };
+        let Type::Path(ty) = &*block.self_ty else {
+            continue;
+        };
+        if decoded.iter().any(|name| ty.path.is_ident(name)) {
+            methods.extend(block.items.into_iter().filter_map(|item| match item {
+                ImplItem::Fn(method) => Some(method.sig.ident.to_string()),
+                _ => None,
+            }));
+        }
+    }
+    methods
+}
+
+/// A field's setter would duplicate such a method.
+#[test]
+fn the_compiler_knows_every_method_of_the_decoded_records() {
+    let mut found = BTreeSet::new();
+    for folder in ["index", "detail"] {
+        for (path, bytes) in files(&real_spec().join("../atf/src").join(folder)) {
+            let text = String::from_utf8(bytes).unwrap_or_else(|_| panic!("{}", path.display()));
+            found.extend(methods(&text));
+        }
+    }
+    assert!(found.len() > 8, "{found:?}");
+    let is_keyword = |name: &str| matches!(name, "default" | "new");
+    let is_known = |name: &String| METHODS.contains(&name.as_str()) || is_keyword(name);
+    found.retain(|name| !is_known(name));
+    let add = "add them to METHODS in spec/src/rust_names.rs";
+    assert_eq!(found, BTreeSet::new(), "{add}");
 }

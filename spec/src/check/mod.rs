@@ -10,6 +10,7 @@ mod layout;
 mod names;
 mod references;
 mod rules;
+mod rust;
 mod session;
 mod sources;
 mod text;
@@ -39,6 +40,7 @@ pub fn check(
     if faults.is_empty() {
         faults = found;
         headers::check(spec, &mut faults);
+        rust::check(spec, &mut faults);
         claims::check(spec, claims, &mut faults);
     }
     layout::check(spec, &mut faults);

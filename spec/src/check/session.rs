@@ -2,8 +2,10 @@
 
 use super::names::{Unique, identifier};
 use crate::diagnostic::Diagnostic;
+use crate::layout::Scalar;
 use crate::load::Spec;
-use crate::model::JsonType;
+use crate::model::{JsonType, ManifestField};
+use crate::resolve::resolve;
 use crate::yaml::At;
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
@@ -39,9 +41,13 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                     .iter()
                     .any(|it| it.name.value == name.value)
             };
-            if let Some(name) = field.enumeration.as_ref().filter(|name| !known(name)) {
-                let why = format!("there is no enumeration `{name}`");
-                faults.push(Diagnostic::error(name.place, why));
+            match &field.enumeration {
+                Some(name) if known(&name) => fits(spec, field, name, faults),
+                Some(name) => {
+                    let why = format!("there is no enumeration `{name}`");
+                    faults.push(Diagnostic::error(name.place, why));
+                }
+                None => {}
             }
             let takes_object = matches!(field.ty.value, JsonType::List | JsonType::Object);
             match &field.of {
@@ -61,5 +67,26 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                 _ => {}
             }
         }
+    }
+}
+
+/// Checks that an enumeration can hold every value of a key.
+fn fits(spec: &Spec, field: &ManifestField, name: &At<String>, faults: &mut Vec<Diagnostic>) {
+    let scalar = match field.ty.value {
+        JsonType::U8 => Scalar::U8,
+        JsonType::U32 => Scalar::U32,
+        JsonType::U64 => Scalar::U64,
+        _ => {
+            let why = "only u8, u32 and u64 can have an enumeration";
+            faults.push(Diagnostic::error(name.place, why).related(field.ty.place, "the type"));
+            return;
+        }
+    };
+    let widest = resolve(spec).scalar_of(name);
+    if scalar > widest {
+        let (ty, widest) = (scalar.name(), widest.name());
+        let why =
+            format!("{ty} does not fit in the enumeration `{name}`, which has the type {widest}");
+        faults.push(Diagnostic::error(field.ty.place, why));
     }
 }

@@ -22,7 +22,7 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
     } = options;
     let separator = (!attributes.is_empty()).then(|| quote!(#[doc = ""]));
     let docs = doc::attributes(&doc::enumeration(enumeration));
-    let scalar = widest_scalar(layout, enumeration);
+    let scalar = layout.scalar_of(&enumeration.name);
     let ty = scalar_ident(scalar);
     let members = members(enumeration);
     let methods = methods(enumeration);
@@ -50,18 +50,6 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
         #debug
         #conversions
     }
-}
-
-/// Returns the widest scalar of the fields that use the enumeration, or `u64` if no field uses it.
-pub(super) fn widest_scalar(layout: &Layout, enumeration: &Enum) -> Scalar {
-    let layouts = layout.records.iter().flat_map(|record| &record.layouts);
-    let users = layouts
-        .flat_map(|layout| &layout.fields)
-        .filter(|field| field.enumeration.as_ref() == Some(&enumeration.name));
-    users
-        .map(|field| field.ty.scalar)
-        .max()
-        .unwrap_or(Scalar::U64)
 }
 
 fn members(enumeration: &Enum) -> TokenStream {

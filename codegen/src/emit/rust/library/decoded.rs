@@ -9,21 +9,11 @@
 mod limits;
 
 use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Wire};
+use atf_spec::rust_names::DECODED;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::super::open_enum::widest_scalar;
 use super::super::{constant_ident, doc, scalar_ident};
-
-/// The records that the library decodes. It reads the other records in place.
-const DECODED: [&str; 6] = [
-    "index_header",
-    "index_event",
-    "index_footer",
-    "detail_header",
-    "detail_event_header",
-    "detail_footer",
-];
 
 pub(super) fn tokens(layout: &Layout) -> TokenStream {
     let modules = layout.wires.iter().map(|wire| format_ident!("v{wire}"));
@@ -478,9 +468,8 @@ impl<'a> Decoded<'a> {
     /// Returns a scalar that can hold a field's value in every version. For an enumeration, this is
     /// the scalar of the newtype.
     fn widest(&self, member: &Member<'_>) -> Scalar {
-        let name = member.field.enumeration.as_deref();
-        let enumeration = name.and_then(|name| self.layout.enumeration(name));
-        enumeration.map_or(member.ty.scalar, |item| widest_scalar(self.layout, item))
+        let enumeration = member.field.enumeration.as_deref();
+        enumeration.map_or(member.ty.scalar, |name| self.layout.scalar_of(name))
     }
 }
 

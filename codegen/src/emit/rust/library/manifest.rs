@@ -15,6 +15,12 @@ pub(super) fn tokens(manifest: &ManifestFile) -> TokenStream {
     let fields = objects.iter().flat_map(|object| &object.fields);
     let names: BTreeSet<&str> = fields.map(|field| field.name.as_str()).collect();
     let keys = names.iter().map(|name| constant_ident(name));
+    let fields = objects.iter().flat_map(|object| &object.fields);
+    let enums: BTreeSet<Ident> = fields
+        .filter_map(|field| field.enumeration.as_ref())
+        .map(|name| type_of(name))
+        .collect();
+    let enums = enums.iter();
     let items = objects.iter().enumerate().map(|(position, object)| {
         let object = Object {
             object,
@@ -28,7 +34,7 @@ pub(super) fn tokens(manifest: &ManifestFile) -> TokenStream {
         use super::read;
         use crate::clock::TimingAnchor;
         use crate::error::Error;
-        use crate::wire::Clock;
+        #(use crate::wire::#enums;)*
         use serde_core::ser::{Serialize, SerializeMap, Serializer};
         use serde_json::value::RawValue;
 
