@@ -157,9 +157,18 @@ impl Drain {
         self.outlet.losses.close();
     }
 
-    /// Counts the events left in the ring as lost, because they will not be written.
+    /// Counts the events left in the ring as lost, because they will not be written. Must be called
+    /// at most once.
     pub(super) fn give_up(&mut self) {
         self.close();
+        self.lose_all();
+        if self.outlet.losses.leave() {
+            // The recorder may have pushed events in the meantime, before it left.
+            self.lose_all();
+        }
+    }
+
+    fn lose_all(&mut self) {
         if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
             let (first, second) = chunk.as_slices();
             for slot in first.iter().chain(second) {

@@ -11,6 +11,8 @@ pub(super) struct Losses {
     pub(super) details: Lane,
     /// Whether draining has ended, after which every further event is lost.
     is_closed: AtomicBool,
+    /// Whether the recorder or the drain has left the ring.
+    is_left: AtomicBool,
     /// The time after which no events are wanted, so that none are lost.
     wanted_until_ns: AtomicU64,
 }
@@ -31,6 +33,7 @@ impl Losses {
             events: Lane::new(),
             details: Lane::new(),
             is_closed: AtomicBool::new(false),
+            is_left: AtomicBool::new(false),
             wanted_until_ns: AtomicU64::new(u64::MAX),
         }
     }
@@ -51,6 +54,12 @@ impl Losses {
 
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
+    }
+
+    /// Tells the other end of the ring that this end has left it. Returns whether the other end left
+    /// first. The end that leaves last sees all events that are still in the ring.
+    pub(super) fn leave(&self) -> bool {
+        self.is_left.swap(true, Ordering::AcqRel)
     }
 
     #[inline]

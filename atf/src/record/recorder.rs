@@ -38,6 +38,8 @@ pub struct Recorder {
     last_timestamp: u64,
     /// The sequence numbers of the next event and the next detail.
     next: Link,
+    /// Whether this recorder will push no more events.
+    has_left: bool,
 }
 
 /// An event or detail that was not recorded and has already been counted as lost.
@@ -95,6 +97,7 @@ impl Recorder {
                 index_seq: 0,
                 detail_seq: 0,
             },
+            has_left: false,
         }
     }
 
@@ -238,9 +241,10 @@ impl Recorder {
     }
 
     #[cold]
-    fn refuse(&self, timestamp_ns: u64) -> Lost {
+    fn refuse(&mut self, timestamp_ns: u64) -> Lost {
         let lost = self.lose(timestamp_ns);
         if self.is_abandoned() {
+            self.leave();
             lost
         } else {
             Lost::Refused
@@ -298,13 +302,31 @@ impl Recorder {
         }
     }
 
+    /// Leaves the ring, which is no longer drained. If the drain has already left it, counts the
+    /// events in it as lost: they were pushed while the drain gave up.
+    fn leave(&mut self) {
+        if !std::mem::replace(&mut self.has_left, true) && self.losses.leave() {
+            for _ in self.events.slots()..self.events.buffer().capacity() {
+                self.losses.lose_event(self.last_timestamp);
+            }
+        }
+    }
+
     /// Waits for room. Returns false if the ring is no longer drained, or if this process is a
     /// forked child, in which no other thread runs.
     #[cold]
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
         let mut checks = 0_u32;
-        while !has_room(self) {
-            if self.is_abandoned() || self.origin.is_forked() {
+        loop {
+            let has_room = has_room(self);
+            // Check this after the room: a drain that gives up closes the ring and then empties it.
+            if self.is_abandoned() {
+                return false;
+            }
+            if has_room {
+                return true;
+            }
+            if self.origin.is_forked() {
                 return false;
             }
             checks = checks.saturating_add(1);
@@ -314,12 +336,56 @@ impl Recorder {
                 BLOCKED_LONG
             });
         }
-        true
     }
 
     #[cold]
     fn lose(&self, timestamp_ns: u64) -> Lost {
         self.losses.lose_event(timestamp_ns);
         Lost::Event
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::channel;
+
+    #[test]
+    fn events_that_enter_a_ring_after_its_drain_gave_up_are_counted() -> crate::Result<()> {
+        for is_refused_before in [false, true] {
+            let capacity = Capacity::default().events(4);
+            let (mut recorder, mut drain) = channel(capacity, Overflow::Block)?;
+            let event = Event::new(7, 7, EventKind::CALL, 1);
+            assert!(recorder.record(&event).is_ok());
+            drain.give_up();
+            // As if the drain gave up after the recorder looked whether it had.
+            let late = event.timestamp_ns(9);
+            assert!(recorder.events.push(Slot::without_detail(&late)).is_ok());
+            recorder.count(late.timestamp_ns);
+            if is_refused_before {
+                assert_eq!(recorder.record(&late), Err(Lost::Event));
+            }
+            drop(recorder);
+            let loss = drain.event_loss().map(|loss| (loss.count, loss.last_ns));
+            assert_eq!(loss, Some((2 + u64::from(is_refused_before), 9)));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_drain_that_gives_up_counts_what_a_dropped_recorder_left() -> crate::Result<()> {
+        let (mut recorder, mut drain) = channel(Capacity::default().events(4), Overflow::Block)?;
+        let event = Event::new(7, 7, EventKind::CALL, 1);
+        assert!(recorder.record(&event).is_ok());
+        drop(recorder);
+        drain.give_up();
+        assert_eq!(drain.event_loss().map(|loss| loss.count), Some(1));
+        Ok(())
     }
 }

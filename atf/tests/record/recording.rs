@@ -292,6 +292,34 @@ fn a_stop_while_threads_record_keeps_what_was_recorded_before_it() {
 }
 
 #[test]
+fn a_stop_while_threads_wait_reports_success_only_for_events_in_the_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = blocking(4).interval(Duration::from_millis(20));
+    let recording = start(folder.path(), false, &options);
+    let (send, receive) = mpsc::channel();
+    let traced: Vec<_> = (0..8)
+        .map(|_| {
+            let (mut thread, send) = (recording.thread(None).unwrap(), send.clone());
+            thread::spawn(move || {
+                // From the fifth event on, the thread waits for room.
+                (0..)
+                    .take_while(|n| {
+                        let is_recorded = thread.record(&event(*n)).is_ok();
+                        is_recorded && (*n < 10 || send.send(()).is_ok())
+                    })
+                    .count() as u64
+            })
+        })
+        .collect();
+    for _ in 0..100 {
+        receive.recv().unwrap();
+    }
+    let kept = recording.stop().unwrap().totals.event_count;
+    let recorded: u64 = traced.into_iter().map(|it| it.join().unwrap()).sum();
+    assert_eq!(kept, recorded);
+}
+
+#[test]
 fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
