@@ -94,10 +94,8 @@ impl SessionWriter {
             .as_ref()
             .join(session_name(now))
             .join(format!("pid_{}", std::process::id()));
-        if Disk.exists(&folder).map_err(at(&folder))? {
-            return Err(at(&folder)(io::ErrorKind::AlreadyExists.into()));
-        }
-        Self::create(folder, options)
+        let folder = path::absolute(&folder).map_err(at(&folder))?;
+        Self::create_at(Arc::new(Disk), &folder, options, true)
     }
 
     /// Like [`create`](Self::create), but on a storage other than the disk. Threads that the folder
@@ -111,15 +109,31 @@ impl SessionWriter {
         folder: impl AsRef<Path>,
         options: &WriteOptions,
     ) -> Result<Self> {
-        let path = folder.as_ref().to_path_buf();
+        Self::create_at(storage, folder.as_ref(), options, false)
+    }
+
+    /// Creates a session in a folder that must be new or, unless `must_be_new`, have no session.
+    fn create_at(
+        storage: Arc<dyn Storage>,
+        folder: &Path,
+        options: &WriteOptions,
+        must_be_new: bool,
+    ) -> Result<Self> {
+        let path = folder.to_path_buf();
         let made = match options.durability {
             Durability::None => Vec::new(),
             _ => missing(&*storage, &path)?,
         };
-        if !storage.create_folder(&path).map_err(at(&path))?
-            && let Some(old) = part_of_session(&*storage, &path)?
-        {
-            return Err(at(&old)(io::ErrorKind::AlreadyExists.into()));
+        if !storage.create_folder(&path).map_err(at(&path))? {
+            // Another thread may begin a session in this folder at the same time.
+            let old = if must_be_new {
+                Some(path.clone())
+            } else {
+                part_of_session(&*storage, &path)?
+            };
+            if let Some(old) = old {
+                return Err(at(&old)(io::ErrorKind::AlreadyExists.into()));
+            }
         }
         for folder in &made {
             sync_name(&*storage, folder)?;

@@ -1,6 +1,8 @@
 //! Reads written traces back, and compares them byte by byte with the raw builders' files.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Barrier;
 
 use atf::clock::{MediaTime, TimingAnchor};
 use atf::manifest::{Loss, Manifest, Module, Symbol};
@@ -167,6 +169,31 @@ fn threads_of_a_session_are_written_in_parallel() {
         let thread = entry.open().unwrap();
         assert_eq!(thread.index().checksum().unwrap(), Checksum::Good);
         assert!(thread.disagreements().is_empty());
+    }
+}
+
+#[test]
+fn of_two_threads_that_create_a_session_at_once_only_one_gets_the_folder() {
+    for _ in 0..300 {
+        let root = tempfile::tempdir().unwrap();
+        let barrier = Barrier::new(2);
+        let create = || {
+            barrier.wait();
+            SessionWriter::create_in(root.path(), &WriteOptions::default())
+        };
+        let sessions = std::thread::scope(|scope| {
+            let other = scope.spawn(create);
+            [create(), other.join().unwrap()]
+        });
+        match sessions {
+            // The second thread began in the next second.
+            [Ok(one), Ok(other)] => assert_ne!(one.path(), other.path()),
+            [Err(error), Ok(_)] | [Ok(_), Err(error)] => {
+                let expected = ErrorKind::Io(io::ErrorKind::AlreadyExists);
+                assert_eq!(error.kind(), &expected);
+            }
+            [Err(_), Err(error)] => panic!("{error}"),
+        }
     }
 }
 
