@@ -101,14 +101,21 @@ impl Journal {
         self.detail.take().map(Buffer::Journal)
     }
 
-    /// Returns an error in a forked child, because the journal belongs to its parent.
+    /// Returns an error in a forked child, because the journal belongs to its parent. A child that
+    /// shares its parent's memory, as after `vfork`, acts for the parent's thread, which waits.
+    #[inline]
     pub(super) fn check_owner(&self) -> Result<()> {
-        if self.owner.is_current() {
-            return Ok(());
+        if self.owner.is_forked() {
+            Err(self.forked())
+        } else {
+            Ok(())
         }
+    }
+
+    #[cold]
+    fn forked(&self) -> Error {
         let owner = self.owner.process();
-        let error = Error::new(ErrorKind::Forked { owner });
-        Err(error.with_path(Some(&self.path)))
+        Error::new(ErrorKind::Forked { owner }).with_path(Some(&self.path))
     }
 
     /// Removes the journal's file, because all events are in the thread's files. If this fails,

@@ -37,6 +37,15 @@ fn calls_in_a_child_that_shares_its_parents_memory_lose_no_calls_of_the_parent()
     });
 }
 
+#[test]
+fn a_child_that_shares_its_parents_memory_and_fills_the_buffer_loses_no_calls() {
+    Program::each("life.c", |program| {
+        let run = program.run(&["vfork-many"]);
+        assert_eq!(run.told(), "");
+        assert_eq!(run.session().accepted().calls().returned, run.counted());
+    });
+}
+
 fn children(way: &str) {
     Program::each("life.c", |program| {
         let run = program.run(&[way]);

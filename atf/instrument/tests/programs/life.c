@@ -272,6 +272,18 @@ static PLAIN void *call_in_a_child(void *unused) {
     return unused;
 }
 
+// A child that shares its parent's memory makes more calls than its parent's buffer holds.
+static PLAIN void many_calls_in_a_child(void) {
+    leaf(1);
+    pid_t child = vfork();
+    if (child == 0) {
+        for (int n = 0; n < 20000; n++) leaf(1);
+        _exit(0);
+    }
+    waitpid(child, 0, 0);
+    for (int n = 0; n < 20000; n++) leaf(1);
+}
+
 static sigjmp_buf out;
 
 static PLAIN void jump_out(int signal) {
@@ -338,6 +350,7 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "cancel")) run(cancelled);
     if (!strcmp(mode, "jump-out")) jump_out_of_a_hook();
     if (!strcmp(mode, "vfork")) run(call_in_a_child);
+    if (!strcmp(mode, "vfork-many")) many_calls_in_a_child();
     if (!strcmp(mode, "renamed")) run(renamed);
     if (!strcmp(mode, "moved")) {
         leaf(1);

@@ -122,9 +122,8 @@ impl ThreadWriter {
         header: &DetailEventHeader,
         put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
     ) -> Result<u64> {
-        // A detail that does not fit into the buffer goes to the file. `check_owner` would call
-        // the system for each detail.
-        if let Some(journal) = self.journal.as_ref().filter(|it| it.owner.is_forked()) {
+        // A detail that does not fit into the buffer goes to the file.
+        if let Some(journal) = &self.journal {
             journal.check_owner()?;
         }
         let bytes = header.encode(self.wire)?;
@@ -242,8 +241,13 @@ impl ThreadWriter {
 
     /// Makes every later call fail with the same error. If the index file itself has not failed,
     /// the remaining events up to the first one with a lost detail are still written to it.
+    ///
+    /// Does nothing for an error of a forked child, which may share this memory with its parent.
     #[cold]
     pub(super) fn fail(&mut self, error: Error) -> Error {
+        if matches!(error.kind(), ErrorKind::Forked { .. }) {
+            return error;
+        }
         let (wire, details) = (self.wire, self.flushed_details());
         self.index.rescue(|events| {
             let (events, _) = events.as_chunks();
