@@ -159,13 +159,19 @@ impl Shared {
         }
     }
 
-    /// Keeps the first error for the caller that stops the recording. Does nothing in a forked
-    /// child, which cannot stop the recording and may find the lock held forever.
+    /// Keeps the first error for the caller that stops the recording, and requests a manifest that
+    /// has the first losses, in case the process is killed soon. Does nothing in a forked child,
+    /// which cannot stop the recording and may find the lock held forever.
     pub(super) fn fail(&self, error: Error) {
         if !self.origin.is_current() {
             return;
         }
-        self.lock().error.get_or_insert(error);
+        let mut state = self.lock();
+        if state.error.is_none() {
+            state.error = Some(error);
+            state.manifests_wanted = state.manifests_wanted.saturating_add(1);
+            self.changed.notify_all();
+        }
     }
 
     pub(super) fn check_process(&self) -> Result<()> {
@@ -272,6 +278,7 @@ impl Shared {
             losses,
             lost,
             lost_unlisted,
+            is_stopping,
             ..
         } = &mut *state;
         losses.retain_mut(|(thread_id, losses)| {
@@ -301,8 +308,12 @@ impl Shared {
         let unlisted = unlisted.into_iter().chain(*lost_unlisted);
         segment.set_lost_events(unlisted.reduce(Loss::plus));
         if all.0 > 0 {
-            // Whatever the policy: for example, there are too many threads.
+            // Whatever the policy: for example, there are too many threads, or the disk is full.
             segment.set_drops_events();
+            if segment.options().survive_kill && !*is_stopping {
+                // Only the event that is being recorded, but the latest losses are not counted yet.
+                segment.set_unwritten_events(Some(1));
+            }
         }
         if is_over {
             *lost_unlisted = None;
@@ -488,6 +499,29 @@ mod tests {
             assert_eq!(manifest().missing(), []);
             assert_eq!(manifest().drops_events, None);
         }
+        Ok(())
+    }
+
+    #[test]
+    fn once_events_are_lost_a_kill_may_lose_more_that_are_not_counted() -> Result<()> {
+        let memory = Memory::new();
+        let write = WriteOptions::default().survive_kill(true);
+        let session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &write)?;
+        let shared = Shared::new(Arc::new(session), RecordOptions::default());
+        shared.options.tell_unwritten(&shared.session);
+        let missing = || -> Result<_> {
+            shared.tell(false);
+            shared.session.store_manifest()?;
+            let bytes = memory.bytes("s/manifest.json").unwrap_or_default();
+            Ok(Manifest::parse(&bytes).unwritten())
+        };
+        assert_eq!(missing()?, None);
+        shared.unregistered.lose_event(7);
+        let drops = |missing| matches!(missing, Missing::Unwritten { drops: true, .. });
+        assert!(missing()?.is_some_and(drops));
+        shared.lock().is_stopping = true;
+        shared.finish()?;
+        assert_eq!(missing()?, None);
         Ok(())
     }
 }
