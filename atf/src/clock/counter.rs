@@ -8,8 +8,8 @@ use std::time::Duration;
 use super::now_ns;
 use crate::sys::{is_invariant, ticks};
 
-/// The duration of the first rate measurement.
-const FIRST: Duration = Duration::from_millis(1);
+/// The duration of the first rate measurement, in nanoseconds.
+const FIRST_NS: u64 = 1_000_000;
 /// The longest time between adjustments, in nanoseconds.
 const LONGEST_NS: u64 = 1_000_000_000;
 /// If the counter's time is this many nanoseconds behind the clock, the machine was asleep, and the
@@ -89,7 +89,7 @@ impl CounterClock {
             return None;
         }
         let first = Moment::now();
-        thread::sleep(FIRST);
+        thread::sleep(Duration::from_nanos(FIRST_NS));
         let second = Moment::now();
         let rate = first.rate_to(second)?;
         let this = Self {
@@ -130,7 +130,8 @@ impl CounterClock {
     /// as it likes.
     pub fn adjust(&self) {
         let mut calibration = self.calibration();
-        if ticks() >= calibration.due_ticks {
+        let (now, due) = (ticks(), calibration.due_ticks);
+        if now >= due || now < calibration.reference.ticks {
             // Ignore `None`: there is nothing to adjust if a clock has not moved.
             let _ = self.compare(&mut calibration);
         }
@@ -160,6 +161,9 @@ impl CounterClock {
         now: Moment,
         mut ticks: impl FnMut() -> u64,
     ) -> Option<()> {
+        if now.ticks < calibration.reference.ticks {
+            return self.restart(calibration, now);
+        }
         let rate = calibration.reference.rate_to(now)?;
         let error = self.at(now.ticks).abs_diff(now.ns);
         let uncertain = in_ns(now.width, rate);
@@ -201,13 +205,27 @@ impl CounterClock {
         Some(())
     }
 
+    /// Continues at the clock's time after the counter was reset, as it may be while the machine
+    /// sleeps, and measures the rate again.
+    fn restart(&self, calibration: &mut Calibration, now: Moment) -> Option<()> {
+        let generation = self.generation.load(Ordering::Relaxed);
+        let rate = self.line(generation).rate.load(Ordering::Relaxed);
+        let reached = self.at(now.ticks);
+        self.error_ns
+            .fetch_max(reached.abs_diff(now.ns), Ordering::Relaxed);
+        calibration.reference = now;
+        calibration.interval_ns = FIRST_NS;
+        calibration.due_ticks = now.ticks.saturating_add(in_ticks(FIRST_NS, rate)?);
+        self.set(now.ticks, reached.max(now.ns), rate);
+        Some(())
+    }
+
     /// Converts a reading of the counter to a time.
     #[inline]
     fn at(&self, ticks: u64) -> u64 {
         loop {
             let generation = self.generation.load(Ordering::Acquire);
-            let [first, second] = &self.lines;
-            let line = if generation & 1 == 0 { first } else { second };
+            let line = self.line(generation);
             let [start, ns, rate] =
                 [&line.ticks, &line.ns, &line.rate].map(|part| part.load(Ordering::Relaxed));
             fence(Ordering::Acquire);
@@ -218,11 +236,16 @@ impl CounterClock {
         }
     }
 
+    #[inline]
+    fn line(&self, generation: u64) -> &Line {
+        let [first, second] = &self.lines;
+        if generation & 1 == 0 { first } else { second }
+    }
+
     /// Replaces the line. Only one thread at a time may do this.
     fn set(&self, ticks: u64, ns: u64, rate: u64) {
         let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
-        let [first, second] = &self.lines;
-        let line = if generation & 1 == 0 { first } else { second };
+        let line = self.line(generation);
         // Readers of the line that is about to be overwritten must see a new generation.
         fence(Ordering::Release);
         line.ticks.store(ticks, Ordering::Relaxed);
@@ -361,5 +384,22 @@ mod tests {
         assert_eq!(followed, Some(()));
         let last = 2 * u64::from(MOST_ATTEMPTS) * 1_000_000;
         assert_eq!((reading, clock.at(last) < last), (last, true));
+    }
+
+    #[test]
+    fn after_a_reset_of_the_counter_the_time_goes_on() {
+        let clock = clock();
+        clock.set(5_000_000, 5_000_000, 1 << FRACTION);
+        clock.calibration().reference = moment(4_000_000, 4_000_000);
+        let now = moment(1_000, 7_000_000);
+        let followed = clock.follow(&mut clock.calibration(), now, || 1_000);
+        assert_eq!(followed, Some(()));
+        assert_eq!(clock.at(2_000), 7_001_000);
+        assert_eq!(clock.error_ns(), 2_000_000);
+        // From then on, the rate is measured again.
+        let followed = clock.follow(&mut clock.calibration(), moment(1_001_000, 9_000_000), || {
+            1_001_000
+        });
+        assert_eq!((followed, clock.at(1_001_000)), (Some(()), 8_000_000));
     }
 }
