@@ -81,12 +81,14 @@ impl<W: Write> Perfetto<W> {
         })
     }
 
-    /// Writes an event of the current thread.
+    /// Writes an event of the current thread, or of the process if the event has its own track.
     fn event(&mut self, time_ns: u64, event: TrackEvent, new: Option<Interned>) -> io::Result<()> {
+        // Perfetto refuses sequence 0, and events that need a sequence that did not start yet.
+        let needs_state = event.track_uuid.is_none();
         self.packet(&TracePacket {
             timestamp: Some(time_ns),
-            trusted_packet_sequence_id: Some(self.thread.number),
-            sequence_flags: Some(SEQ_NEEDS_INCREMENTAL_STATE),
+            trusted_packet_sequence_id: Some(self.thread.number.max(1)),
+            sequence_flags: needs_state.then_some(SEQ_NEEDS_INCREMENTAL_STATE),
             track_event: Some(event),
             interned_data: new.map(|name| InternedData {
                 event_names: vec![name],
@@ -327,7 +329,6 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
     }
 
     fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
-        // Any sequence works, so continue the last thread's.
         let (time_ns, track) = (self.info.start_ns, self.process);
         let mut notes = notes.iter();
         notes.try_for_each(|note| self.note(time_ns, note, Some(track)))

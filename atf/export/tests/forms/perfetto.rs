@@ -148,3 +148,23 @@ fn fields_are_annotations_of_their_types() {
     }
     assert_eq!(count(b"\x52\x01u"), 1);
 }
+
+#[test]
+fn a_note_of_a_process_without_threads_needs_no_earlier_packet() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pid_42");
+    std::fs::create_dir(&path).unwrap();
+    let loss = r#"{"count": 3, "first_ns": 1700, "last_ns": 1950}"#;
+    let manifest = format!(r#"{{"threads": [], "lost_events": {loss}}}"#);
+    std::fs::write(path.join("manifest.json"), manifest).unwrap();
+    let session = SessionReader::open(&path).unwrap();
+    let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
+    let packets = packets(&trace);
+    let [_, note] = &packets[..] else {
+        panic!("{packets:x?}");
+    };
+    // timestamp (8) 0; sequence 1, because Perfetto refuses sequence 0; track_event (11). No
+    // sequence_flags (13) follow the event.
+    assert!(note.starts_with(b"\x40\x00\x50\x01\x5a"), "{note:x?}");
+    assert!(!note.ends_with(b"\x68\x02"), "{note:x?}");
+}
