@@ -13,7 +13,9 @@ mod text;
 mod told;
 mod trace;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::iter;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -218,12 +220,11 @@ impl Dump<'_> {
             Some(count) => {
                 let mut last = Vec::new();
                 for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
-                    last.extend(output.last_of(thread, count, admits));
+                    let events = Vec::from(output.last_of(thread, count, admits));
+                    let segments = events.chunk_by(|one, next| one.process == next.process);
+                    last.extend(segments.map(|events| VecDeque::from(events.to_vec())));
                 }
-                // The sort is stable, so it gives the same order as a merge: equal times are
-                // ordered by process, thread and segment.
-                last.sort_by_key(|event| event.event.timestamp_ns);
-                last.into_iter().try_for_each(|event| output.write(event))?;
+                merged(last).try_for_each(|event| output.write(event))?;
             }
         }
         if output.written == 0 && self.limit > 0 && self.last != Some(0) {
@@ -512,6 +513,22 @@ impl<S: Sink> Output<'_, S> {
             State::Damaged
         }
     }
+}
+
+/// Merges lists of events as [`Merge`] does: each list keeps its own order, and of equal times, that
+/// in the first list comes first.
+fn merged(mut lists: Vec<VecDeque<MergedEvent>>) -> impl Iterator<Item = MergedEvent> {
+    let time_ns = |event: &MergedEvent| event.event.timestamp_ns;
+    let heads = lists.iter().enumerate();
+    let heads = heads.filter_map(|(number, list)| Some(Reverse((time_ns(list.front()?), number))));
+    let mut heads: BinaryHeap<_> = heads.collect();
+    iter::from_fn(move || {
+        let Reverse((_, number)) = heads.pop()?;
+        let list = lists.get_mut(number)?;
+        let event = list.pop_front();
+        heads.extend(list.front().map(|next| Reverse((time_ns(next), number))));
+        event
+    })
 }
 
 /// Returns the number of events in earlier segments, by session and id. Omits threads without any.

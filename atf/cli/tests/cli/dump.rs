@@ -646,3 +646,19 @@ fn options_that_need_events_are_refused_for_a_detail_file() {
         assert!(messages.contains("need the index file"), "{messages}");
     }
 }
+
+#[test]
+fn the_last_events_have_the_order_of_a_merge_even_if_time_goes_back() {
+    let folder = TempDir::new().unwrap();
+    for (id, times) in [(1, [0, 100, 200, 50, 60]), (2, [10, 150, 70, 80, 250])] {
+        let events = times.map(|time| (time, 1, 1));
+        let thread = folder.path().join(format!("s/thread_{id}"));
+        fs::create_dir_all(&thread).unwrap();
+        fs::write(thread.join("index.atf"), handmade(&events).bytes()).unwrap();
+    }
+    for path in ["s", "s/thread_1"] {
+        let all = written(folder.path(), &["dump", path]);
+        let last = written(folder.path(), &["dump", "--last", "5", path]);
+        assert_eq!(last, all, "{path}");
+    }
+}
