@@ -227,12 +227,7 @@ impl Dump<'_> {
                 merged(last).try_for_each(|event| output.write(event))?;
             }
         }
-        if output.written == 0 && self.limit > 0 && self.last != Some(0) {
-            ready.tell_nothing();
-        }
-        if output.written > 0 {
-            tell_unverified(merge.unverified().count());
-        }
+        self.tell_read(&ready, output.written, || merge.unverified().count());
         tell_losses(trace, &ready);
         let is_partial = self.last.is_some() || output.written >= self.limit;
         Ok(output.finish(&merge, is_partial))
@@ -290,12 +285,7 @@ impl Dump<'_> {
                 break;
             }
         }
-        if written == 0 && self.limit > 0 && self.last != Some(0) {
-            ready.tell_nothing();
-        }
-        if written > 0 {
-            tell_unverified(partly);
-        }
+        self.tell_read(&ready, written, || partly);
         tell_losses(trace, &ready);
         // Also report problems outside the paired events.
         match trace.merge(self.threads) {
@@ -306,6 +296,17 @@ impl Dump<'_> {
             Err(error) => told.tell(&error),
         }
         Ok(told.state())
+    }
+
+    /// Reports why nothing was written, and how many threads were read only in part.
+    fn tell_read(&self, ready: &Ready<'_>, written: u64, partly: impl FnOnce() -> usize) {
+        if self.limit == 0 || self.last == Some(0) {
+            return;
+        }
+        if written == 0 {
+            ready.tell_nothing();
+        }
+        tell_unverified(partly());
     }
 
     /// Rejects options that need a `detail.atf`, for an `index.atf` on its own.
