@@ -17,6 +17,7 @@ use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten};
 use crate::report::Summed;
 use crate::target::{are_of_one_run, several};
+use crate::text::Counted;
 use crate::time::Time;
 
 /// The selected part of a trace.
@@ -165,6 +166,12 @@ impl Opened {
         }
         for problem in &summary.problems {
             told.tell(&problem.error);
+        }
+        if summary.foreign_details > 0 {
+            let events = Counted(summary.foreign_details, "event");
+            told.say(format!(
+                "{events} with links to details of other events, which are not in the output"
+            ));
         }
         match told.state() {
             State::Fine => State::of(summary.is_cut),

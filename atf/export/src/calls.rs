@@ -1,13 +1,15 @@
 //! Passes the calls of a process to a sink.
 
+use std::mem;
+
 use atf::analyze::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, ThreadTotals};
-use atf::detail::{LARGEST_FIELDS, fields};
+use atf::detail::{DetailEvent, LARGEST_FIELDS, fields};
 use atf::index::IndexEvent;
 use atf::session::Problem;
 use atf::spans::Unmatched;
-use atf::thread::ThreadReader;
+use atf::thread::{Linked, ThreadReader};
 
-use crate::notes::notes_of;
+use crate::notes::{foreign_details, notes_of};
 use crate::{Detail, End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// An adapter that adds names and details to calls.
@@ -18,6 +20,10 @@ pub(crate) struct Calls<'a, 's> {
     sink: &'s mut dyn Sink<'a>,
     thread: Thread,
     details: Option<ThreadReader>,
+    /// How many events of the current thread link to details of other events.
+    foreign: u64,
+    /// The same number for all earlier threads.
+    foreign_details: u64,
     totals: Vec<ThreadTotals>,
     problems: Vec<Problem>,
 }
@@ -42,6 +48,8 @@ impl<'a, 's> Calls<'a, 's> {
                 name: None,
             },
             details: None,
+            foreign: 0,
+            foreign_details: 0,
             totals: Vec::new(),
             problems: Vec::new(),
         }
@@ -52,16 +60,26 @@ impl<'a, 's> Calls<'a, 's> {
         self.thread.number
     }
 
+    /// Returns how many events link to details of other events.
+    pub(crate) fn foreign_details(&self) -> u64 {
+        self.foreign_details
+    }
+
     /// Returns the threads' totals and problems.
     pub(crate) fn into_found(self) -> (Vec<ThreadTotals>, Vec<Problem>) {
         (self.totals, self.problems)
     }
 
     /// Reads an event's detail. If it cannot be read, the thread's problems contain the reason.
-    fn detail(&self, event: &IndexEvent) -> Option<Detail> {
+    /// Counts details of other events.
+    fn detail(&mut self, event: &IndexEvent) -> Option<Detail> {
         let thread = self.details.as_ref()?;
-        let found = thread.detail_of(event).ok()?.found()?;
         let reader = thread.detail()?;
+        let found = reader.get(event.detail_seq?).ok()??;
+        if !is_own(thread, event, &found) {
+            self.foreign = self.foreign.saturating_add(1);
+            return None;
+        }
         if let Some(function) = reader.function_payload(&found).ok()? {
             return Some(Detail::Function(function));
         }
@@ -71,6 +89,12 @@ impl<'a, 's> Calls<'a, 's> {
         let payload = reader.payload(&found, LARGEST_FIELDS).ok()?;
         Some(Detail::Fields(fields(&payload)?.to_owned()))
     }
+}
+
+/// Returns whether a detail that an event links to belongs to the event.
+fn is_own(thread: &ThreadReader, event: &IndexEvent, detail: &DetailEvent) -> bool {
+    let back = thread.event_of(detail).ok().and_then(Linked::found);
+    detail.header.timestamp == event.timestamp_ns && back == Some(*event)
 }
 
 impl CallVisitor for Calls<'_, '_> {
@@ -96,14 +120,16 @@ impl CallVisitor for Calls<'_, '_> {
     }
 
     fn call_start(&mut self, call: &CallStart) -> Result<(), Error> {
+        let detail = self.detail(&call.event);
         Ok(self.sink.call_start(&Start {
             function: self.process.function(call.event.function_id),
             start_ns: call.start_ns,
-            detail: self.detail(&call.event),
+            detail,
         })?)
     }
 
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Error> {
+        let detail = call.event.and_then(|event| self.detail(&event));
         Ok(self.sink.call_end(&End {
             function: self.process.function(call.function_id),
             start_ns: call.start_ns,
@@ -111,7 +137,7 @@ impl CallVisitor for Calls<'_, '_> {
             self_ns: call.self_ns,
             depth: call.depth,
             end: call.end,
-            detail: call.event.and_then(|event| self.detail(&event)),
+            detail,
         })?)
     }
 
@@ -125,7 +151,10 @@ impl CallVisitor for Calls<'_, '_> {
         totals: Option<&ThreadTotals>,
         problems: &[Problem],
     ) -> Result<(), Error> {
-        let notes = notes_of(totals, self.process.unwritten(), problems);
+        let mut notes = notes_of(totals, self.process.unwritten(), problems);
+        let foreign = mem::take(&mut self.foreign);
+        notes.extend((foreign > 0).then(|| foreign_details(foreign)));
+        self.foreign_details = self.foreign_details.saturating_add(foreign);
         let times = totals.and_then(|totals| totals.times);
         self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,

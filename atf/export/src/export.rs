@@ -90,6 +90,8 @@ pub fn export_to<'a>(
         let mut calls = Calls::new(process, pid, threads, &info, sink);
         let problems = analyze::calls(process.threads, &process.options(options), &mut calls)?;
         threads = calls.thread_count();
+        let foreign = calls.foreign_details();
+        summary.foreign_details = summary.foreign_details.saturating_add(foreign);
         let (totals, of_threads) = calls.into_found();
         let lost = lost(process.lost_events(), Missing::Events);
         let lost = lost.map(|lost| format!("threads without files: {lost}"));

@@ -67,6 +67,14 @@ fn counted(totals: &Totals) -> impl Iterator<Item = String> + use<> {
     })
 }
 
+/// Returns a sentence about events whose details were omitted.
+pub(crate) fn foreign_details(count: u64) -> String {
+    match count {
+        1 => "1 event with a link to a detail of another event".to_owned(),
+        count => format!("{count} events with links to details of other events"),
+    }
+}
+
 /// Returns a loss, ignoring a loss of 0.
 pub(crate) fn lost(loss: Option<Loss>, of: fn(Loss) -> Missing) -> Option<Missing> {
     loss.filter(|loss| loss.count > 0).map(of)

@@ -14,6 +14,9 @@ pub struct Summary {
     pub totals: Vec<Totals>,
     /// Which events are missing or changed, and which threads were not read.
     pub problems: Vec<Problem>,
+    /// How many events link to details of other events. The output omits these details, and reports
+    /// how many there are.
+    pub foreign_details: u64,
     /// Whether a limit cut off parts of the trace. The output reports this too.
     pub is_cut: bool,
 }
@@ -23,7 +26,7 @@ impl Summary {
     /// tracer may have lost events: see [`totals`](Self::totals).
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.problems.is_empty() && !self.is_cut
+        self.problems.is_empty() && self.foreign_details == 0 && !self.is_cut
     }
 
     pub(crate) fn add(

@@ -145,7 +145,7 @@ impl ThreadFollower {
             return Ok(Polled::New(self.with(event, None)));
         };
         self.waiting = Some(event);
-        match self.find(detail_seq, event.timestamp_ns)? {
+        match self.find(detail_seq, &event)? {
             // A finalized thread that has no detail file will never get one.
             None if self.index.footer().is_none() || self.detail.header().is_some() => {
                 Ok(Polled::NotYet)
@@ -176,13 +176,14 @@ impl ThreadFollower {
         }
     }
 
-    /// Advances to detail `seq`, which must have this timestamp. Returns `None` while it is
-    /// uncertain whether that detail exists.
-    fn find(&mut self, seq: u64, timestamp_ns: u64) -> Result<Option<Option<DetailEvent>>> {
+    /// Advances to detail `seq`, which must link back to the event, the last one received, and have
+    /// its timestamp. Returns `None` while it is uncertain whether that detail exists.
+    fn find(&mut self, seq: u64, event: &IndexEvent) -> Result<Option<Option<DetailEvent>>> {
+        let back = (self.next_seq(), event.timestamp_ns);
         loop {
             if let Some(seen) = self.seen.filter(|seen| seen.seq >= seq) {
-                let is_linked = seen.seq == seq && seen.header.timestamp == timestamp_ns;
-                return Ok(Some(is_linked.then_some(seen)));
+                let leads_back = (seen.header.index_seq, seen.header.timestamp) == back;
+                return Ok(Some((seen.seq == seq && leads_back).then_some(seen)));
             }
             match self.detail.poll()? {
                 Polled::New(event) => self.seen = Some(event),

@@ -865,3 +865,15 @@ fn timed(times: &[u64]) -> IndexFile {
     };
     IndexFile::of(1, events.into_iter().zip(times).map(event).collect())
 }
+
+#[test]
+fn an_export_reports_details_of_other_events() {
+    let mut events = IndexFile::finalized(1, 9).events;
+    (events[0].detail_seq, events[3].detail_seq) = (Some(1), Some(0));
+    let folder = session(Some(&IndexFile::of(1, events).bytes()));
+    let export = ["export", "--format", "perfetto", "--out", "out", "s"];
+    let (status, _, messages) = run(&folder, &export);
+    // The return without a call is not in the output.
+    let foreign = "1 event with links to details of other events";
+    assert!(status == 1 && messages.contains(foreign), "{messages}");
+}

@@ -2,6 +2,7 @@
 //! it imports.
 
 use atf::analyze::Options;
+use atf::detail::FunctionPayload;
 use atf::session::SessionReader;
 use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
@@ -167,4 +168,44 @@ fn a_note_of_a_process_without_threads_needs_no_earlier_packet() {
     // sequence_flags (13) follow the event.
     assert!(note.starts_with(b"\x40\x00\x50\x01\x5a"), "{note:x?}");
     assert!(!note.ends_with(b"\x68\x02"), "{note:x?}");
+}
+
+#[test]
+fn a_detail_of_another_event_is_not_annotated_but_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
+    let mut thread = session.thread(1).unwrap();
+    // The events have the same time, so only the details' own links tell them apart.
+    for (kind, event_type, x0) in [
+        (CALL, DetailEventType::FUNCTION_CALL, 0xabc),
+        (RETURN, DetailEventType::FUNCTION_RETURN, 0xdef),
+    ] {
+        let payload = FunctionPayload::default().x_regs([x0; 8]);
+        let detail = payload.encode().unwrap();
+        let detail = Detail::new(event_type, &detail);
+        let event = Event::new(1000, MAIN, kind, 1);
+        thread.write_with_detail(&event, &detail).unwrap();
+    }
+    thread.finalize().unwrap();
+    session.finalize().unwrap();
+    let file = path.join("thread_1/index.atf");
+    let mut index = std::fs::read(&file).unwrap();
+    let links = [64, 96].map(|offset| offset + link_offset(&index));
+    (index[links[0]], index[links[1]]) = (1, 0);
+    // Remove the checksum.
+    let footer = index.len() - 64;
+    index[footer + 4..footer + 8].fill(0);
+    std::fs::write(&file, index).unwrap();
+    let session = SessionReader::open(&path).unwrap();
+    let (trace, summary) = exported(&session, &Options::default(), Form::Perfetto);
+    assert_eq!((summary.foreign_details, summary.is_whole()), (2, false));
+    let contains = |wanted: &[u8]| trace.windows(wanted.len()).any(|found| found == wanted);
+    assert!(!contains(b"\x38\xbc\x15") && !contains(b"\x38\xef\x1b"));
+    assert!(contains(b"2 events with links to details of other events"));
+}
+
+/// Returns the offset of an event's link, which depends on the file's wire version.
+fn link_offset(index: &[u8]) -> usize {
+    if index[5] == 2 { 16 } else { 28 }
 }
