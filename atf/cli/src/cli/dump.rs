@@ -62,7 +62,7 @@ one, and else the command ends; a thread's folder or a file ends with its events
 Times in text and after + count from the first event received. Events that a tracer has not flushed
 are not visible; if it died, stop the command and dump its files. `atf record` replaces the session
 of a killed program with a recovered copy: its remaining events are written, and the thread ends.
-Memory: 128 KiB per thread.
+Links to lost details are found only with --details. Memory: 128 KiB per thread.
 
 A folder with the sessions of several processes, pid_N side by side, is merged as one trace, since
 they share the machine's clock. Threads are then written as PID/ID; JSON has the key process. The

@@ -8,25 +8,26 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use atf::detail::DetailEvent;
+use atf::detail::{DetailEvent, DetailReader};
 use atf::follow::{
     DetailFollower, FollowedThread, IndexFollower, Polled, SessionFollower, ThreadEvent,
     ThreadFollower,
 };
-use atf::index::IndexEvent;
+use atf::index::{IndexEvent, IndexReader};
 use atf::manifest::Manifest;
-use atf::session::{ProcessName, Segments};
+use atf::session::{ProcessName, Segments, SessionReader};
 use atf::thread::ThreadReader;
 use atf::{Error, ErrorKind, FileKind, Wire};
 
 use super::detail::{Detail, has_fields};
 use super::filter::{Filter, times};
 use super::names::Names;
-use super::told::tell_losses_of;
+use super::told::{Dangling, Told, tell_losses_of};
 use super::trace::ThreadName;
 use super::{Dump, Row, Sink, is_zero, wire_of};
 use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain, damaged};
+use crate::parts::tell_deleted;
 use crate::target::session_around;
 use crate::target::{Target, several};
 
@@ -70,9 +71,9 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             let around = session_around(&path);
             around.map(|around| Session::new(around.path(), false))
         }
-        Target::Session(path) => Some(Session::new(&path, true)),
+        Target::Session(path) => Some(Session::first(&path)),
         Target::Sessions(paths) => match Segments::group(paths).as_slice() {
-            [segments] => segments.first().map(|path| Session::new(path, true)),
+            [segments] => segments.first().map(|path| Session::first(path)),
             processes => return Err(several(dump.paths, &processes.concat())),
         },
     };
@@ -84,7 +85,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         start_ns: None,
         filter: None,
         left: dump.limit,
-        state: State::Fine,
+        told: Told::default(),
+        dangling: Dangling::default(),
         seqs: Seqs::default(),
     };
     let mut has_threads = false;
@@ -97,7 +99,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
                 output.filter = None;
             }
             if session.has_threads {
-                threads.extend(new_threads(dump, &mut session.follower)?);
+                threads.extend(session.new_threads(dump)?);
             }
         }
         let of_session = session.as_ref().map(|session| &session.follower);
@@ -131,9 +133,10 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         {
             // A thread may have started since the last check, but no thread can start in this
             // segment once the next segment exists.
-            threads = new_threads(dump, &mut session.follower)?;
+            threads = session.new_threads(dump)?;
             if threads.is_empty() {
-                session.go_on(&next)?;
+                session.tell_problems(dump.threads, &mut output.told);
+                session.go_on(&next, &mut output.told)?;
                 output.seqs.go_on();
                 output.filter = None;
             }
@@ -150,7 +153,11 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             sleep(interval);
         }
     }
+    output.dangling.tell(&mut output.told);
     if let Some(session) = &mut session {
+        if session.has_threads {
+            session.tell_problems(dump.threads, &mut output.told);
+        }
         // The tracer may update its loss counts after the last event.
         session.keep_manifest_before()?;
         session.follower.poll_manifest()?;
@@ -165,13 +172,15 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let origin_ns = Some(start_ns.unwrap_or(0));
         tell_losses_of(&manifests, &times, origin_ns, |ns| ns, name_of);
     }
-    Ok(output.state)
+    Ok(output.told.state())
 }
 
 /// A session that provides names. If the session is the dumped path, its threads are followed too.
 struct Session {
     follower: SessionFollower,
     has_threads: bool,
+    /// The folders of the current segment's threads that are or were followed.
+    followed: BTreeSet<PathBuf>,
     /// The previous segment.
     before: Option<SessionFollower>,
     /// The manifests of the segments before `before`, without names.
@@ -183,8 +192,57 @@ impl Session {
         Self {
             follower: SessionFollower::new(path),
             has_threads,
+            followed: BTreeSet::new(),
             before: None,
             manifests: Vec::new(),
+        }
+    }
+
+    /// Follows a session and its threads. Reports the segments that were deleted before it.
+    fn first(path: &Path) -> Self {
+        if let Ok(segments) = Segments::open([path]) {
+            tell_deleted(&segments);
+        }
+        Self::new(path, true)
+    }
+
+    /// Returns the new threads that `--thread` selects.
+    fn new_threads(&mut self, dump: &Dump<'_>) -> Result<Vec<Thread>, Error> {
+        let new = self.follower.poll_threads()?.into_iter();
+        let new: Vec<_> = new
+            .filter(|thread| is_selected(dump.threads, thread.id()))
+            .collect();
+        let folders = new.iter().map(|thread| thread.path().to_path_buf());
+        self.followed.extend(folders);
+        let thread =
+            |new: FollowedThread| Thread::of_folder(Some(new.id()), new.path(), dump.details);
+        Ok(new.into_iter().map(thread).collect())
+    }
+
+    /// Reports the problems with the current segment itself, and its threads that could not be
+    /// followed.
+    fn tell_problems(&self, ids: &[u32], told: &mut Told) {
+        let path = self.follower.path();
+        let session = match SessionReader::open(path) {
+            Ok(session) => session,
+            // A recording that keeps only its last segments has deleted this one.
+            Err(_) if !path.exists() => return,
+            Err(error) => return told.tell(&error),
+        };
+        for error in &session.problems() {
+            // A folder without an id cannot belong to a selected thread.
+            if ids.is_empty() || *error.kind() != ErrorKind::NoThreadId {
+                told.tell(error);
+            }
+        }
+        for thread in session.threads() {
+            let is_followed = self.followed.contains(thread.path());
+            if !is_followed
+                && is_selected(ids, thread.id())
+                && let Err(error) = thread.open_index()
+            {
+                told.tell(&error);
+            }
         }
     }
 
@@ -215,9 +273,13 @@ impl Session {
         Ok(next.map(|(_, path)| path))
     }
 
-    /// Follows the next segment.
-    fn go_on(&mut self, next: &Path) -> Result<(), Error> {
+    /// Follows the next segment. Reports the segments that are missing before it.
+    fn go_on(&mut self, next: &Path, told: &mut Told) -> Result<(), Error> {
+        if let Some(missing) = missing_between(self.follower.path(), next) {
+            told.say(format!("{}: {missing}", next.display()));
+        }
         self.keep_manifest_before()?;
+        self.followed.clear();
         let next = SessionFollower::new(next);
         self.before = Some(mem::replace(&mut self.follower, next));
         Ok(())
@@ -281,13 +343,16 @@ fn target(path: &Path) -> Result<Option<Target>, Failure> {
     }
 }
 
-/// Returns the new threads of a session that `--thread` selects.
-fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thread>, Error> {
-    let is_wanted = |id| dump.threads.is_empty() || dump.threads.contains(&id);
-    let new = session.poll_threads()?.into_iter();
-    let new = new.filter(|thread| is_wanted(thread.id()));
-    let thread = |new: FollowedThread| Thread::of_folder(Some(new.id()), new.path(), dump.details);
-    Ok(new.map(thread).collect())
+/// Returns whether `--thread` selects a thread.
+fn is_selected(ids: &[u32], id: u32) -> bool {
+    ids.is_empty() || ids.contains(&id)
+}
+
+/// Returns the segments that are missing between two segments of a recording.
+fn missing_between(before: &Path, next: &Path) -> Option<ErrorKind> {
+    let first = ProcessName::of(before)?.segment.checked_add(1)?;
+    let last = ProcessName::of(next)?.segment.checked_sub(1)?;
+    (first <= last).then_some(ErrorKind::SegmentsMissing { first, last })
 }
 
 /// A followed thread.
@@ -299,6 +364,8 @@ struct Thread {
     source: Source,
     /// The last event received, and its position.
     last: Option<(u64, IndexEvent)>,
+    /// Whether an event was all zeros or lacked its detail.
+    is_doubtful: bool,
 }
 
 enum Source {
@@ -356,6 +423,7 @@ impl Thread {
             folder,
             source,
             last: None,
+            is_doubtful: false,
         }
     }
 
@@ -387,23 +455,32 @@ impl Thread {
             match self.source.poll() {
                 Ok(Polled::New(new)) => {
                     self.last = Some((new.seq, new.event));
-                    let detail = match &self.source {
-                        Source::Both(both) => new
-                            .detail
-                            .map(|event| Detail::followed(both.detail(), event, output.has_fields)),
-                        Source::Index(_) => None,
+                    let (detail, count) = match &self.source {
+                        Source::Both(both) => {
+                            let reader = both.detail();
+                            let detail = |event| Detail::followed(reader, event, output.has_fields);
+                            (new.detail.map(detail), Some(reader.next_seq()))
+                        }
+                        Source::Index(_) => (None, None),
                     };
-                    output.event(self.id(), (new.seq, new.event), detail.as_ref(), names)?;
+                    let event = (new.seq, new.event);
+                    self.is_doubtful |=
+                        output.event(self.id(), event, (detail.as_ref(), count), names)?;
                 }
                 Ok(Polled::NotYet) => return Ok(Turn::NotYet),
-                Ok(Polled::Finalized) => return Ok(Turn::Over),
+                Ok(Polled::Finalized) => {
+                    if self.is_doubtful {
+                        self.reread(output);
+                    }
+                    return Ok(Turn::Over);
+                }
                 Err(error) if *error.kind() == ErrorKind::Replaced => {
                     self.go_on_in_new_files(error, output, names)?;
                     return Ok(Turn::Over);
                 }
                 Err(error) => {
                     let goes_on = self.source.goes_on_after(&error);
-                    output.state = damaged(&error);
+                    output.told.tell(&error);
                     if !goes_on {
                         return Ok(Turn::Over);
                     }
@@ -425,9 +502,34 @@ impl Thread {
         let new = self.new_files().and_then(|new| new.ok_or(replaced));
         let result = new.map(|new| self.rest(&new, output, names));
         result.unwrap_or_else(|error| {
-            output.state = damaged(&error);
+            output.told.tell(&error);
             Ok(())
         })
+    }
+
+    /// Reports the problems that only a second pass over a finalized file finds: gaps, and links to
+    /// lost details.
+    fn reread(&self, output: &mut Output<'_, '_>) {
+        let problems = match &self.folder {
+            Some(folder) => ThreadReader::open(folder).and_then(|thread| self.problems(&thread)),
+            None => IndexReader::open(self.source.index().path()).and_then(|index| {
+                index.scan()?;
+                Ok(index.problems())
+            }),
+        };
+        let problems = problems.unwrap_or_else(|error| vec![error]);
+        problems.iter().for_each(|error| output.told.tell(error));
+    }
+
+    /// Returns the problems of the thread's files, as far as they are shown.
+    fn problems(&self, thread: &ThreadReader) -> Result<Vec<Error>, Error> {
+        if self.is_doubtful {
+            thread.index().scan()?;
+        }
+        match self.source {
+            Source::Both(_) => thread.problems(),
+            Source::Index(_) => Ok(thread.index().problems()),
+        }
     }
 
     fn new_files(&self) -> Result<Option<ThreadReader>, Error> {
@@ -460,27 +562,24 @@ impl Thread {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    output.state = damaged(&error);
+                    output.told.tell(&error);
                     continue;
                 }
             };
             self.last = Some((seq, event));
             let detail = match new.detail().filter(|_| with_details) {
-                Some(reader) => new
-                    .detail_of(&event)?
-                    .found()
-                    .map(|event| Detail::new(reader, event, output.has_fields)),
+                Some(reader) => {
+                    let found = new.detail_of(&event)?.found();
+                    let own = found.filter(|found| found.header.index_seq == seq);
+                    own.map(|event| Detail::new(reader, event, output.has_fields))
+                }
                 None => None,
             };
-            output.event(id, (seq, event), detail.as_ref(), names)?;
+            let count = with_details.then(|| new.detail().map_or(0, DetailReader::event_count));
+            self.is_doubtful |= output.event(id, (seq, event), (detail.as_ref(), count), names)?;
         }
-        let problems = if with_details {
-            new.problems()?
-        } else {
-            new.index().problems()
-        };
-        for problem in &problems {
-            output.state = damaged(problem);
+        for problem in &self.problems(new)? {
+            output.told.tell(problem);
         }
         Ok(())
     }
@@ -498,18 +597,21 @@ struct Output<'a, 'b> {
     filter: Option<Filter<'a>>,
     /// The number of events that may still be written.
     left: u64,
-    state: State,
+    told: Told,
+    dangling: Dangling,
     seqs: Seqs,
 }
 
 impl Output<'_, '_> {
+    /// Writes an event if the filter admits it. Returns whether it is all zeros or lacks its
+    /// detail. `count` is the number of details read so far, if details are written.
     fn event(
         &mut self,
         id: Option<u32>,
         (seq, event): (u64, IndexEvent),
-        detail: Option<&Detail<'_>>,
+        (detail, count): (Option<&Detail<'_>>, Option<u64>),
         names: &Names<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let start_ns = match self.start_ns {
             Some(start_ns) => start_ns,
             None => {
@@ -527,21 +629,30 @@ impl Output<'_, '_> {
             }
         };
         let id = id.unwrap_or_default();
-        let is_wanted = self.dump.threads.is_empty() || self.dump.threads.contains(&id);
+        let is_zero = is_zero(&event);
         let function = (0, event.function_id);
-        if !is_wanted || !filter.admits(function, event.timestamp_ns, event.event_kind) {
-            return Ok(());
+        if !is_selected(self.dump.threads, id)
+            || !filter.admits(function, event.timestamp_ns, event.event_kind)
+        {
+            return Ok(is_zero);
         }
         self.left -= 1;
+        let thread = ThreadName { process: None, id };
+        let missing = event.detail_seq.zip(count);
+        let missing = missing.filter(|_| detail.is_none() && !is_zero);
+        if let Some((detail_seq, count)) = missing {
+            self.dangling.add(thread, detail_seq < count, seq);
+        }
         self.sink.event(&Row {
-            thread: ThreadName { process: None, id },
+            thread,
             seq: self.seqs.of(id, seq),
             wire: wire_of(&event),
             event,
-            is_zero: is_zero(&event),
+            is_zero,
             function: names.named(function),
             detail,
-        })
+        })?;
+        Ok(is_zero || missing.is_some())
     }
 }
 

@@ -28,7 +28,7 @@ use atf::symbols::{Function, Pattern};
 use atf::{Error, FileKind, Wire};
 
 use crate::clock::{Clock, no_anchors};
-use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
+use crate::output::{Failure, Outcome, State, damaged, stdout};
 use crate::target::Target;
 use crate::text::Counted;
 use crate::time::Time;
@@ -44,7 +44,7 @@ use json::Json;
 use names::{Named, Names};
 use ready::Ready;
 use text::Text;
-use told::{tell_losses, tell_unverified};
+use told::{Dangling, tell_losses, tell_unverified};
 use trace::{ThreadName, ThreadPlace, Trace};
 
 /// The output format.
@@ -191,7 +191,7 @@ impl Dump<'_> {
             clocks: &ready.clocks,
             sink,
             told: Told::default(),
-            dangling: BTreeMap::new(),
+            dangling: Dangling::default(),
             zeros: BTreeMap::new(),
             first_seqs: first_seqs(&ready.threads),
             written: 0,
@@ -377,9 +377,7 @@ struct Output<'a, S> {
     clocks: &'a Clocks,
     sink: &'a mut S,
     told: Told,
-    /// For each thread, the first event without its detail and the number of such events,
-    /// separately for links to details of other events.
-    dangling: BTreeMap<(ThreadName, bool), (u64, u64)>,
+    dangling: Dangling,
     /// For each thread, the first event of all zeros and the number of such events.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
     /// For each thread that has any, the number of events in earlier segments.
@@ -451,9 +449,8 @@ impl<S: Sink> Output<'_, S> {
             }
             Ok(Found::None) => None,
             Ok(found @ (Found::Foreign | Found::Dangling)) => {
-                let key = (thread, matches!(found, Found::Foreign));
-                let (_, count) = self.dangling.entry(key).or_insert((event.seq, 0));
-                *count += 1;
+                let is_foreign = matches!(found, Found::Foreign);
+                self.dangling.add(thread, is_foreign, event.seq);
                 None
             }
             Err(error) => {
@@ -487,32 +484,18 @@ impl<S: Sink> Output<'_, S> {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
         }
-        for ((thread, is_foreign), (seq, count)) in &self.dangling {
-            let events = Counted(*count, "event");
-            let what = if *is_foreign {
-                "details that do not belong to their events:"
-            } else {
-                "missing details of"
-            };
-            complain(format_args!(
-                "thread {thread}: {what} {events}, first events[{seq}]"
-            ));
-        }
+        self.dangling.tell(&mut self.told);
         // After a full read, the zeros were either reported as a gap, or a checksum proved that
         // they were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
             let events = Counted(*count, "event");
-            complain(format_args!(
+            self.told.say(format!(
                 "thread {thread}: {events} of zeros, first events[{seq}]: a gap, unless a checksum \
                  proves that they were written; check with `atf info --verify`"
             ));
         }
-        if self.dangling.is_empty() && self.zeros.is_empty() {
-            self.told.state()
-        } else {
-            State::Damaged
-        }
+        self.told.state()
     }
 }
 

@@ -23,7 +23,14 @@ pub(crate) struct Told {
 impl Told {
     /// Reports a problem unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
-        self.add(problem).iter().for_each(complain);
+        self.say(text_with_rule(problem));
+    }
+
+    /// Reports a problem that is not an [`Error`], like [`tell`](Self::tell).
+    pub(crate) fn say(&mut self, message: String) {
+        if self.said.insert(message.clone()) {
+            complain(message);
+        }
     }
 
     /// Remembers a problem without reporting it. Returns its message unless it is already known.
@@ -35,6 +42,34 @@ impl Told {
     /// Returns `Damaged` if any problem was reported.
     pub(crate) fn state(&self) -> State {
         State::of(!self.said.is_empty())
+    }
+}
+
+/// The events that lack their details. For each thread, the first such event and the number of
+/// events, separately for links to details of other events.
+#[derive(Debug, Default)]
+pub(crate) struct Dangling(BTreeMap<(ThreadName, bool), (u64, u64)>);
+
+impl Dangling {
+    /// Adds event `seq` of a thread.
+    pub(crate) fn add(&mut self, thread: ThreadName, is_foreign: bool, seq: u64) {
+        let (_, count) = self.0.entry((thread, is_foreign)).or_insert((seq, 0));
+        *count += 1;
+    }
+
+    /// Reports the events.
+    pub(crate) fn tell(&self, told: &mut Told) {
+        for ((thread, is_foreign), (seq, count)) in &self.0 {
+            let events = Counted(*count, "event");
+            let what = if *is_foreign {
+                "details that do not belong to their events:"
+            } else {
+                "missing details of"
+            };
+            told.say(format!(
+                "thread {thread}: {what} {events}, first events[{seq}]"
+            ));
+        }
     }
 }
 

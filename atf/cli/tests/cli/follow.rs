@@ -9,7 +9,7 @@ use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
 use super::{atf, clean, expected, lines, number, texts};
-use atf_samples::files::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile, patched};
 
 /// A running `atf dump --follow`.
 struct Following {
@@ -195,7 +195,7 @@ fn names_come_with_the_manifest() {
         )
     };
     let manifest = format!(
-        r#"{{"symbols": [{}, {}]}}"#,
+        r#"{{"threads": [{{"id": 0}}], "symbols": [{}, {}]}}"#,
         symbol(7, "early"),
         symbol(8, "late")
     );
@@ -373,7 +373,7 @@ fn a_session_is_followed_from_segment_to_segment() {
         };
         expect(&mut one.1, 0, "one");
         expect(&mut one.1, 1, "one");
-        // Skip number 2, as if that folder's name had been taken.
+        // Segment 2 was deleted before it could be followed.
         let mut two = segment(&run, "pid_42_segment_000003", "two");
         segment(&run, "pid_43", "other").1.flush().unwrap();
         end(one);
@@ -386,7 +386,9 @@ fn a_session_is_followed_from_segment_to_segment() {
         three.0.write_manifest().unwrap();
         end(three);
         let (status, messages) = following.end();
-        assert_eq!(status, 0, "{messages}");
+        assert_eq!(status, 1, "{messages}");
+        let missing = "segment 2 of the recording is missing before this one";
+        assert_eq!(messages.matches(missing).count(), 1, "{messages}");
         assert!(messages.contains("lost 6 events"), "{messages}");
     }
 }
@@ -419,4 +421,100 @@ fn finalized_segments_are_followed_like_dumped() {
         status == 2 && messages.contains("several sessions"),
         "{messages}"
     );
+}
+
+/// Follows and dumps a finished session, and asserts that both report the same.
+fn assert_reported(folder: &Path, options: &[&str], status: i32) {
+    let run = |more: &[&str]| {
+        let arguments = [&["dump", "s"], options, more].concat();
+        let output = atf(folder, &arguments);
+        let (status, text, messages) = texts(&output);
+        let mut messages: Vec<_> = messages.lines().map(str::to_owned).collect();
+        messages.sort();
+        (status, text.lines().count(), messages)
+    };
+    let (dumped, followed) = (run(&[]), run(&["--follow"]));
+    assert_eq!(dumped.0, status, "{:?}", dumped.2);
+    assert_eq!(followed, dumped, "{options:?}");
+}
+
+/// Writes thread 7 of a session: nine events, of which the first, fourth and seventh have details.
+fn finished(index: &[u8], detail: &DetailFile) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let thread = folder.path().join("s/thread_7");
+    std::fs::create_dir_all(&thread).unwrap();
+    std::fs::write(thread.join("index.atf"), index).unwrap();
+    std::fs::write(thread.join("detail.atf"), detail.bytes()).unwrap();
+    folder
+}
+
+#[test]
+fn problems_of_a_session_are_reported_after_following_it() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let details = DetailFile::finalized(1, 3);
+    let session = || finished(&whole, &details);
+
+    let misnamed = session();
+    std::fs::create_dir(misnamed.path().join("s/thread_x")).unwrap();
+    assert_reported(misnamed.path(), &[], 1);
+    // It is not one of the selected threads.
+    assert_reported(misnamed.path(), &["--thread", "7"], 0);
+
+    let listed = session();
+    let manifest = listed.path().join("s/manifest.json");
+    std::fs::write(&manifest, r#"{"threads": [{"id": 7}, {"id": 8}]}"#).unwrap();
+    assert_reported(listed.path(), &[], 1);
+    assert_reported(listed.path(), &["--thread", "7"], 0);
+
+    let damaged = session();
+    std::fs::write(damaged.path().join("s/manifest.json"), "\u{feff}{}").unwrap();
+    assert_reported(damaged.path(), &[], 1);
+
+    #[cfg(unix)]
+    {
+        let linked = session();
+        let thread = linked.path().join("s/thread_2");
+        std::os::unix::fs::symlink("thread_7", thread).unwrap();
+        assert_reported(linked.path(), &[], 1);
+    }
+}
+
+#[test]
+fn gaps_and_wrong_links_are_reported_after_following_a_thread() {
+    let details = DetailFile::finalized(1, 3);
+    let mut unchecked = IndexFile::finalized(1, 9);
+    unchecked.checksum = 0;
+    let gap = patched(&unchecked.bytes(), 64 + 3 * 32, &[0; 64]);
+    assert_reported(finished(&gap, &details).path(), &[], 1);
+
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let fewer = finished(&whole, &DetailFile::finalized(1, 2));
+    assert_reported(fewer.path(), &["--details"], 1);
+    assert_reported(fewer.path(), &["--details", "--json"], 1);
+
+    let mut swapped = IndexFile::finalized(1, 9).events;
+    (swapped[0].detail_seq, swapped[3].detail_seq) = (Some(1), Some(0));
+    let foreign = finished(&IndexFile::of(1, swapped.clone()).bytes(), &details);
+    assert_reported(foreign.path(), &["--details"], 1);
+
+    // The events have the same time, so only the details' own links tell them apart.
+    let time = swapped[0].timestamp_ns;
+    swapped.iter_mut().for_each(|it| it.timestamp_ns = time);
+    let mut records = details.events;
+    records.iter_mut().for_each(|it| it.timestamp = time);
+    let index = IndexFile::of(1, swapped).bytes();
+    let foreign = finished(&index, &DetailFile::of(1, records));
+    assert_reported(foreign.path(), &["--details"], 1);
+}
+
+#[test]
+fn deleted_segments_are_reported_before_the_first_one_is_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut third = segment(folder.path(), "pid_42_segment_000003", "parse");
+    third.1.write(&call(0)).unwrap();
+    end(third);
+    let output = atf(folder.path(), &["dump", "--follow", "."]);
+    let (status, _, messages) = texts(&output);
+    let deleted = "segments 1 to 2 of the recording are not here";
+    assert!(status == 0 && messages.contains(deleted), "{messages}");
 }
