@@ -2,8 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use atf::OpenOptions;
 use atf::index::IndexEvent;
 use atf::spans::{CallStack, Paired, ThreadClock};
+use atf::thread::problems_beside;
 
 use super::clocks::Clocks;
 use super::told::Told;
@@ -59,6 +61,11 @@ pub(super) fn each_call(
             }
         }
         partly += usize::from(index.known_checksum().is_none());
+        // This reader has read all links.
+        if let Some(folder) = trace.folder(segment) {
+            let problems = problems_beside(&index, folder, OpenOptions::new());
+            problems.iter().for_each(|error| told.tell(error));
+        }
         // Without a verified footer, events may be missing at the end, and calls cannot continue in
         // the next segment.
         is_over = index.completeness().has_verified_footer();

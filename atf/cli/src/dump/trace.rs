@@ -1,7 +1,7 @@
 //! Opens the threads of a trace: a file, a folder or sessions.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use atf::Result;
 use atf::index::IndexReader;
@@ -202,6 +202,15 @@ impl Trace {
         let mut sessions = self.processes().iter().flat_map(Segments::sessions);
         let session = sessions.nth(place.process as usize)?;
         session.threads().get(place.position)
+    }
+
+    /// Returns a thread's folder; `None` for a single index file.
+    pub(crate) fn folder(&self, place: &ThreadPlace) -> Option<&Path> {
+        match self {
+            Self::File(_) => None,
+            Self::Folder(path, _) => Some(path),
+            Self::Processes(_) => self.entry(place).map(ThreadEntry::path),
+        }
     }
 
     /// Opens the events of a thread. In a session, does not open the details, because opening them

@@ -877,3 +877,27 @@ fn an_export_reports_details_of_other_events() {
     let foreign = "1 event with links to details of other events";
     assert!(status == 1 && messages.contains(foreign), "{messages}");
 }
+
+#[test]
+fn calls_report_links_to_lost_details() {
+    let folder = session(None);
+    let detail = folder.path().join("s/thread_7/detail.atf");
+    let same = |path: &str| {
+        let [events, calls] = [&["dump", path][..], &["dump", "--spans", path]].map(|arguments| {
+            let (status, _, messages) = run(&folder, arguments);
+            assert_eq!(status, 1, "{arguments:?}");
+            let mut messages: Vec<_> = messages.lines().map(str::to_owned).collect();
+            messages.sort();
+            messages
+        });
+        assert!(
+            events[0].contains("links reach detail event 2"),
+            "{events:?}"
+        );
+        assert_eq!(calls, events, "{path}");
+    };
+    fs::write(&detail, DetailFile::finalized(1, 2).bytes()).unwrap();
+    ["s", "s/thread_7"].iter().for_each(|path| same(path));
+    fs::remove_file(&detail).unwrap();
+    ["s", "s/thread_7"].iter().for_each(|path| same(path));
+}
