@@ -31,6 +31,8 @@ pub struct LastOfThread {
     /// How the thread's file ended; with [segments](crate::session::Segments), how its last file
     /// ended.
     pub completeness: Completeness,
+    /// Whether the same file has no footer although it was finalized.
+    pub lost_footer: bool,
     /// The number of events.
     pub event_count: u64,
     /// How many events are missing according to the header.
@@ -183,6 +185,7 @@ fn of_unit(
         lost_events,
         lost_details,
         completeness: end.completeness.clone(),
+        lost_footer: end.lost_footer,
     });
     if let (Some(end), Some(thread)) = (&end, &mut result) {
         problems.extend(end.given_up(given_up.saturating_add(given_up_before_gaps)));

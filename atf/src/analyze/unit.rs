@@ -48,6 +48,7 @@ pub(super) struct End<'a> {
     files: Files<'a>,
     path: Option<PathBuf>,
     pub(super) completeness: Completeness,
+    pub(super) lost_footer: bool,
     pub(super) missing_events: u64,
     /// How many events were read from all files together.
     pub(super) event_count: u64,
@@ -180,6 +181,8 @@ impl<'a> Unit<'a> {
                 files: *files,
                 path: index.input().path().map(Path::to_path_buf),
                 completeness: index.completeness().clone(),
+                lost_footer: index.header().is_bounded()
+                    && matches!(index.completeness(), Completeness::Unfinalized { .. }),
                 missing_events: end
                     .map_or(0, |end| end.missing_events)
                     .saturating_add(missing_events),

@@ -6,6 +6,7 @@ mod text;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use atf::Completeness;
 use atf::analyze::{self, Last, LastOfThread};
 
 use crate::clock::Clock;
@@ -92,5 +93,6 @@ fn end_ns(thread: &LastOfThread) -> Option<u64> {
 
 /// Returns whether a thread's writer stopped before finalizing the thread.
 fn died(thread: &LastOfThread) -> bool {
-    thread.is_unfinalized() && thread.missing_events == 0
+    let is_unfinalized = matches!(thread.completeness, Completeness::Unfinalized { .. });
+    is_unfinalized && !thread.lost_footer
 }

@@ -148,6 +148,10 @@ impl<W: Write> Text<W> {
                     "{odd}died{odd:#} while it was finalized, no event is missing"
                 )?;
             }
+            ending @ Ending::Unfinalized { .. } if thread.lost_footer => {
+                write!(self.out, "{bad}footer lost{bad:#}")?;
+                ending.write_rest(&mut self.out)?;
+            }
             ending @ Ending::Unfinalized { .. } => {
                 write!(self.out, "{bad}died{bad:#} or still runs: not finalized")?;
                 ending.write_rest(&mut self.out)?;

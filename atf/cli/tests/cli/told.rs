@@ -84,6 +84,10 @@ fn a_file_that_was_finalized_is_called_truncated_or_damaged() {
         assert!(text.contains(lost), "{text}");
         let (_, text, _) = run(&folder, &["info", "s"]);
         assert!(text.contains(lost) && text.contains(state), "{text}");
+        let (_, text, _) = run(&folder, &["last", "s"]);
+        let ended = format!("thread 7: {}, 9 events", state.trim_end_matches("  !"));
+        assert!(text.contains(&ended), "{text}");
+        assert!(!text.contains("had not yet written"), "{text}");
         let (_, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
         assert!(text.contains(damaged), "{text}");
         assert!(!text.contains("was not finalized"), "{text}");
