@@ -25,7 +25,7 @@ use crate::thread::{self, ThreadReader};
 
 pub use crate::files::{MANIFEST_FILE, ProcessName, THREAD_FOLDER, thread_id};
 pub use segments::{Segments, ThreadSegment, ThreadSegments};
-pub(crate) use segments::{problems, threads};
+pub(crate) use segments::{lost_events, problems, threads};
 
 /// How many folders deep to search for sessions below a folder. [`check`](crate::check),
 /// [`rewrite`](crate::rewrite) and the commands report deeper folders as not searched.

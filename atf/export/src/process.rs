@@ -125,11 +125,9 @@ impl<'a> Process<'a> {
         manifests.any(|manifest| manifest.detail_fields == Some(true))
     }
 
-    /// Returns the events that the tracer lost in threads that no manifest lists.
+    /// Returns the events that the tracer lost in threads without readable files.
     pub(crate) fn lost_events(&self) -> Option<Loss> {
-        let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
-        let losses = manifests.filter_map(|manifest| manifest.lost_events);
-        let all = losses.reduce(Loss::plus)?;
+        let all = self.threads.lost_events()?;
         let [first_ns, last_ns] = [all.first_ns, all.last_ns].map(|ns| self.time(ns));
         Some(Loss::new(all.count, first_ns, last_ns))
     }

@@ -73,7 +73,7 @@ use crate::error::{Error, Result};
 use crate::index::IndexReader;
 use crate::manifest::{Loss, ManifestThread};
 use crate::parallel;
-use crate::session::{Problem, Segments, SessionReader, ThreadEntry};
+use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry};
 use crate::setters::with_setters;
 use crate::thread::ThreadReader;
 
@@ -210,6 +210,16 @@ impl<'a> Threads<'a> {
 }
 
 impl Threads<'_> {
+    /// Returns the events that the tracer lost in threads without readable files, as
+    /// [`Segments::lost_events`] does; `None` for a single thread.
+    #[must_use]
+    pub fn lost_events(&self) -> Option<Loss> {
+        match self.0 {
+            Source::Sessions(sessions) => session::lost_events(sessions),
+            Source::Thread(..) | Source::Index(_) => None,
+        }
+    }
+
     /// Returns the earliest and the latest timestamp of all threads in nanoseconds; `None` if no
     /// readable thread has events.
     #[must_use]

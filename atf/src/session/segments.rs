@@ -129,12 +129,11 @@ impl Segments {
         found.unwrap_or_else(|| Function::new(function_id, None))
     }
 
-    /// Returns the lost events that belong to no listed thread, over all segments.
+    /// Returns the lost events of no listed thread, and those of listed threads that have no
+    /// readable files, over all segments. Opens the listed threads that lost events.
     #[must_use]
     pub fn lost_events(&self) -> Option<Loss> {
-        let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
-        let losses = manifests.filter_map(|manifest| manifest.lost_events);
-        losses.reduce(Loss::plus)
+        lost_events(&self.sessions)
     }
 
     /// Returns the threads, sorted by id, each with its folders in the segments.
@@ -180,6 +179,24 @@ pub(crate) fn problems(sessions: &[SessionReader]) -> Vec<Error> {
     let gaps = sessions.windows(2).filter_map(gap);
     let problems = sessions.iter().flat_map(SessionReader::problems);
     problems.chain(gaps).collect()
+}
+
+/// Returns the lost events of threads without readable files; see [`Segments::lost_events`].
+pub(crate) fn lost_events(sessions: &[SessionReader]) -> Option<Loss> {
+    let manifests = sessions.iter().filter_map(SessionReader::manifest);
+    let of_none = manifests.filter_map(|manifest| manifest.lost_events);
+    let threads = threads(sessions);
+    // Several folders may have the same id.
+    let threads = threads.chunk_by(|one, next| one.id == next.id);
+    let of_threads = threads.filter_map(|folders| {
+        let listed = folders.first()?.segments.iter();
+        let lost = listed.filter_map(|segment| segment.listed?.lost_events);
+        let lost = lost.reduce(Loss::plus)?;
+        let mut segments = folders.iter().flat_map(|folder| &folder.segments);
+        let is_read = segments.any(|segment| segment.entry.open_index().is_ok());
+        (!is_read).then_some(lost)
+    });
+    of_none.chain(of_threads).reduce(Loss::plus)
 }
 
 /// Returns the threads of a process's sessions, sorted by id. If several folders in a session have

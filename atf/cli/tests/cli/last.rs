@@ -125,7 +125,15 @@ thread 5: unreadable
     assert_eq!(names.len(), 2, "{problems}");
     fs::remove_dir_all(folder.path().join("s/thread_3")).unwrap();
     let text = written(folder.path(), &["last", "s"]);
-    let expected = "s: session, 2 threads, 2 unreadable\n\nthread 3: unreadable\n\nthread 5: unreadable\n\n2 problems: ";
+    let expected = "\
+s: session, 2 threads, 2 unreadable
+  lost by the tracer: 2 events of threads without files, from +0.000000040 to +0.000000050 s
+
+thread 3: unreadable
+
+thread 5: unreadable
+
+2 problems: ";
     assert!(text.starts_with(expected), "{text}");
     killed(&folder.path().join("s"));
     let report = written(folder.path(), &["report", "s"]);

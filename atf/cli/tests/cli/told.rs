@@ -905,3 +905,38 @@ fn calls_report_links_to_lost_details() {
     fs::remove_file(&detail).unwrap();
     ["s", "s/thread_7"].iter().for_each(|path| same(path));
 }
+
+#[test]
+fn losses_of_listed_threads_without_readable_files_are_reported() {
+    let folder = session(None);
+    let loss = |id: u32| {
+        let loss = r#"{"count": 5, "first_ns": 5, "last_ns": 5}"#;
+        format!(r#"{{"id": {id}, "lost_events": {loss}}}"#)
+    };
+    // Thread 7 has events, thread 8 has no folder, and the file of thread 9 is empty.
+    let threads = [7, 8, 9].map(loss).join(", ");
+    let manifest = format!(r#"{{"threads": [{threads}]}}"#);
+    fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
+    thread(folder.path(), "thread_9", b"");
+    for command in [&["report", "s"][..], &["diff", "s", "s"]] {
+        let (_, text, messages) = run(&folder, command);
+        let lost = "15 events lost by the tracer";
+        assert!(text.contains(lost), "{text}{messages}");
+    }
+    for command in [
+        &["export", "--format", "chrome"][..],
+        &["export", "--format", "folded"],
+        &["flamegraph"],
+    ] {
+        let (_, _, messages) = run(&folder, &[command, &["--out", "out", "s"]].concat());
+        let lost = "15 events lost by the tracer";
+        assert!(messages.contains(lost), "{command:?}: {messages}");
+        fs::remove_file(folder.path().join("out")).unwrap();
+    }
+    let (_, text, _) = run(&folder, &["last", "s"]);
+    let lost = "lost by the tracer: 10 events of threads without files, from ";
+    assert!(text.contains(lost), "{text}");
+    let (_, text, _) = run(&folder, &["info", "--json", "s"]);
+    let info: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(info["lost_events"]["count"], "15");
+}

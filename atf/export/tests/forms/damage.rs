@@ -3,7 +3,7 @@
 use std::fs;
 
 use atf::ErrorKind;
-use atf::analyze::Options;
+use atf::analyze::{Options, Threads};
 use atf::session::SessionReader;
 use atf_export::{
     End, Form, Process, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo, export_to,
@@ -65,7 +65,8 @@ impl<'a> Sink<'a> for Checker {
 fn check(session: &SessionReader, options: &Options) {
     let mut checker = Checker::default();
     let summary = export_to(&[Process::of_session(session)], options, &mut checker).unwrap();
-    let counted = atf::analyze::functions(session, options).unwrap().totals();
+    let mut counted = atf::analyze::functions(session, options).unwrap().totals();
+    counted.add_lost_events(Threads::from(session).lost_events());
     assert_eq!(checker.calls, counted.calls);
     assert_eq!(summary.totals, [counted]);
     for form in FORMS {
