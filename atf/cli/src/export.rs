@@ -135,7 +135,6 @@ impl Opened {
         tell_unnamed(&parts);
         let start_ns = parts.iter().filter_map(Part::start_ns).min();
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, start_ns)?;
-        tell_outside(&parts, (from_ns, to_ns));
         let threads = selection.threads.iter().copied().collect();
         let options = Options::default().threads(threads);
         let options = options.from_ns(from_ns).to_ns(to_ns);
@@ -158,6 +157,10 @@ impl Opened {
             if sums.has_more_than_calls() {
                 complain(format_args!("{}: {sums}", part.path.display()));
             }
+        }
+        let mut totals = summary.totals.iter();
+        if totals.all(|totals| totals.events == 0 && totals.calls == 0) {
+            tell_outside(&self.parts, (self.options.from_ns, self.options.to_ns));
         }
         if summary.is_cut {
             complain(

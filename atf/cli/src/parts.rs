@@ -329,7 +329,8 @@ fn share_times(parts: &mut [Part]) {
     parts.iter_mut().for_each(|part| part.times = all);
 }
 
-/// Reports that none of the traces reaches into a range of times, as when a `+` was forgotten.
+/// Reports that none of the traces reaches into a range of times, as when a `+` was forgotten. The
+/// times of a trace whose time goes back prove nothing: call this only if nothing was found.
 pub(crate) fn tell_outside(parts: &[Part], (from_ns, to_ns): (u64, u64)) {
     let times = parts.iter().filter_map(|part| part.times);
     let all = times.clone().reduce(union);

@@ -70,7 +70,7 @@ use std::slice;
 
 use crate::clock::MediaClock;
 use crate::error::{Error, Result};
-use crate::index::IndexReader;
+use crate::index::{IndexFooter, IndexReader};
 use crate::manifest::{Loss, ManifestThread};
 use crate::parallel;
 use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry};
@@ -228,14 +228,29 @@ impl Threads<'_> {
             Source::Sessions(sessions) => {
                 let threads = sessions.iter().flat_map(SessionReader::threads);
                 let indexes = threads.map(ThreadEntry::open_index);
-                let times = indexes.filter_map(|index| index.ok()?.time_range().ok()?);
+                let times = indexes.filter_map(|index| times_of(&index.ok()?));
                 return times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
             }
             Source::Thread(thread, _) => thread.index(),
             Source::Index(index) => index,
         };
-        index.time_range().ok()?
+        times_of(index)
     }
+}
+
+/// Returns the times of a thread's first and last event. The footer has the time of an event in a
+/// hole.
+fn times_of(index: &IndexReader) -> Option<(u64, u64)> {
+    let (first_ns, last_ns) = index.time_range().ok()??;
+    let footer = index.footer();
+    let time = |time_ns: u64, of: fn(&IndexFooter) -> u64| match footer {
+        Some(footer) if time_ns == 0 => of(footer),
+        _ => time_ns,
+    };
+    Some((
+        time(first_ns, |footer| footer.time_start_ns),
+        time(last_ns, |footer| footer.time_end_ns),
+    ))
 }
 
 /// The place of an event in a trace.

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::slice;
 use std::sync::Arc;
 
+use atf::analyze::Threads;
 use atf::clock::MediaClock;
-use atf::index::IndexReader;
-use atf::session::{Segments, ThreadEntry};
+use atf::session::Segments;
 
 use super::trace::Trace;
 use crate::clock::{Clock, media_clocks, media_times, no_anchors};
@@ -91,15 +91,14 @@ impl Trace {
     /// Returns the earliest and latest times of all readable threads. For a single thread, also
     /// considers the other threads of its session.
     pub(crate) fn times(&self, clocks: &Clocks) -> Result<Option<(u64, u64)>, Failure> {
-        let times_of = |index: atf::Result<IndexReader>| index.ok()?.time_range().ok()?;
         let sessions = self.sessions();
         if sessions.is_empty() {
-            return Ok(times_of(self.open_file()));
+            let index = self.open_file().ok();
+            return Ok(index.and_then(|index| Threads::from(&index).time_range()));
         }
         let mut all: Option<(u64, u64)> = None;
         for (position, session) in sessions.into_iter().enumerate() {
-            let indexes = session.threads().iter().map(ThreadEntry::open_index);
-            for times in indexes.filter_map(times_of) {
+            if let Some(times) = Threads::from(session).time_range() {
                 let one = clocks.times(position, session.path(), times)?;
                 all = Some(all.map_or(one, |all| (all.0.min(one.0), all.1.max(one.1))));
             }

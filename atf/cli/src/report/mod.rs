@@ -185,13 +185,16 @@ impl Report<'_> {
             return Ok(());
         }
         let mut options = part.options(self.from, self.to)?;
-        tell_outside(slice::from_ref(part), (options.from_ns, options.to_ns));
+        let range = (options.from_ns, options.to_ns);
         if !self.by_thread {
             if !self.threads.is_empty() {
                 options.threads = ids;
             }
             let found = self.analyze(part, &options)?;
-            return self.write(part, None, (&found, &options), &[], sink, told);
+            if !self.write(part, None, (&found, &options), &[], sink, told)? {
+                tell_outside(slice::from_ref(part), range);
+            }
+            return Ok(());
         }
         if self.threads.is_empty() {
             tell_losses_without_files(part);
@@ -206,6 +209,7 @@ impl Report<'_> {
         // either.
         options = options.max_functions(OF_THREAD).max_buckets(2 * OF_THREAD);
         let ids: Vec<u32> = ids.into_iter().collect();
+        let mut has_found = false;
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for ids in ids.chunks(cores) {
             let found = parallel::map(ids, |id| {
@@ -214,8 +218,12 @@ impl Report<'_> {
             });
             for (id, found) in ids.iter().zip(found) {
                 let problems = mem::take(&mut of_part);
-                self.write(part, Some(*id), (&found?, &options), &problems, sink, told)?;
+                has_found |=
+                    self.write(part, Some(*id), (&found?, &options), &problems, sink, told)?;
             }
+        }
+        if !has_found {
+            tell_outside(slice::from_ref(part), range);
         }
         Ok(())
     }
@@ -231,7 +239,8 @@ impl Report<'_> {
         })
     }
 
-    /// Writes a table. `problems` are those that the analysis did not find.
+    /// Writes a table. `problems` are those that the analysis did not find. Returns whether the time
+    /// range has events or calls.
     fn write(
         &self,
         part: &Part,
@@ -240,7 +249,7 @@ impl Report<'_> {
         problems: &[Error],
         sink: &mut dyn Sink,
         told: &mut Told,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let (mut totals, found_problems) = match found {
             Found::Functions(found) => (found.totals(), &found.problems),
             Found::Tree(found) => (found.totals(), &found.problems),
@@ -249,6 +258,7 @@ impl Report<'_> {
         if thread.is_none() && self.threads.is_empty() {
             totals.add_lost_events(part.lost_events());
         }
+        let has_found = totals.events > 0 || totals.calls > 0;
         let found_problems: &[Problem] = found_problems;
         let all = found_problems.iter().map(|problem| &problem.error);
         let all = problems.iter().chain(all);
@@ -267,6 +277,7 @@ impl Report<'_> {
                 Found::Tree(_) | Found::Pairs(_) => None,
             },
             problems,
-        })
+        })?;
+        Ok(has_found)
     }
 }

@@ -337,6 +337,44 @@ fn a_range_without_events_is_said() {
 }
 
 #[test]
+fn a_range_with_calls_is_never_said_to_be_empty() {
+    let mut unchecked = IndexFile::finalized(1, 9);
+    unchecked.checksum = 0;
+    let hole = patched(&unchecked.bytes(), 64 + 7 * 32, &[0; 64]);
+    let disordered = timed(&[1_000, 5_000, 6_000, 10]).bytes();
+    for (index, from) in [(&hole, "+1us"), (&disordered, "2000")] {
+        let folder = session(Some(index));
+        for command in [
+            &["report", "s"][..],
+            &["report", "--by-thread", "s"],
+            &["flamegraph", "--out", "flame.svg", "s"],
+            &["export", "--format", "chrome", "--out", "trace.json", "s"],
+        ] {
+            let (_, _, messages) = run(&folder, &[command, &["--from", from]].concat());
+            assert!(
+                !messages.contains("in this range"),
+                "{command:?}: {messages}"
+            );
+        }
+    }
+    let folder = session(Some(&hole));
+    let (_, _, messages) = run(&folder, &["dump", "--from", "+1s", "s"]);
+    assert!(messages.contains("s (+0.000008000s)"), "{messages}");
+}
+
+/// Returns a file of calls and returns with these times.
+fn timed(times: &[u64]) -> IndexFile {
+    let events = IndexFile::finalized(1, times.len() as u64).events;
+    let event = |(event, time): (EventRecord, &u64)| EventRecord {
+        timestamp_ns: *time,
+        function_id: 7,
+        detail_seq: None,
+        ..event
+    };
+    IndexFile::of(1, events.into_iter().zip(times).map(event).collect())
+}
+
+#[test]
 fn an_empty_dump_says_why() {
     let folder = session(None);
     for (arguments, said) in [
@@ -858,54 +896,6 @@ fn losses_of_threads_without_files_are_reported() {
     assert!(text.contains("0 events lost by the tracer"), "{text}");
 }
 
-/// Returns a file of calls and returns with these times.
-fn timed(times: &[u64]) -> IndexFile {
-    let events = IndexFile::finalized(1, times.len() as u64).events;
-    let event = |(event, time): (EventRecord, &u64)| EventRecord {
-        timestamp_ns: *time,
-        function_id: 7,
-        detail_seq: None,
-        ..event
-    };
-    IndexFile::of(1, events.into_iter().zip(times).map(event).collect())
-}
-
-#[test]
-fn an_export_reports_details_of_other_events() {
-    let mut events = IndexFile::finalized(1, 9).events;
-    (events[0].detail_seq, events[3].detail_seq) = (Some(1), Some(0));
-    let folder = session(Some(&IndexFile::of(1, events).bytes()));
-    let export = ["export", "--format", "perfetto", "--out", "out", "s"];
-    let (status, _, messages) = run(&folder, &export);
-    // The return without a call is not in the output.
-    let foreign = "1 event with links to details of other events";
-    assert!(status == 1 && messages.contains(foreign), "{messages}");
-}
-
-#[test]
-fn calls_report_links_to_lost_details() {
-    let folder = session(None);
-    let detail = folder.path().join("s/thread_7/detail.atf");
-    let same = |path: &str| {
-        let [events, calls] = [&["dump", path][..], &["dump", "--spans", path]].map(|arguments| {
-            let (status, _, messages) = run(&folder, arguments);
-            assert_eq!(status, 1, "{arguments:?}");
-            let mut messages: Vec<_> = messages.lines().map(str::to_owned).collect();
-            messages.sort();
-            messages
-        });
-        assert!(
-            events[0].contains("links reach detail event 2"),
-            "{events:?}"
-        );
-        assert_eq!(calls, events, "{path}");
-    };
-    fs::write(&detail, DetailFile::finalized(1, 2).bytes()).unwrap();
-    ["s", "s/thread_7"].iter().for_each(|path| same(path));
-    fs::remove_file(&detail).unwrap();
-    ["s", "s/thread_7"].iter().for_each(|path| same(path));
-}
-
 #[test]
 fn losses_of_listed_threads_without_readable_files_are_reported() {
     let folder = session(None);
@@ -939,4 +929,40 @@ fn losses_of_listed_threads_without_readable_files_are_reported() {
     let (_, text, _) = run(&folder, &["info", "--json", "s"]);
     let info: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(info["lost_events"]["count"], "15");
+}
+
+#[test]
+fn calls_report_links_to_lost_details() {
+    let folder = session(None);
+    let detail = folder.path().join("s/thread_7/detail.atf");
+    let same = |path: &str| {
+        let [events, calls] = [&["dump", path][..], &["dump", "--spans", path]].map(|arguments| {
+            let (status, _, messages) = run(&folder, arguments);
+            assert_eq!(status, 1, "{arguments:?}");
+            let mut messages: Vec<_> = messages.lines().map(str::to_owned).collect();
+            messages.sort();
+            messages
+        });
+        assert!(
+            events[0].contains("links reach detail event 2"),
+            "{events:?}"
+        );
+        assert_eq!(calls, events, "{path}");
+    };
+    fs::write(&detail, DetailFile::finalized(1, 2).bytes()).unwrap();
+    ["s", "s/thread_7"].iter().for_each(|path| same(path));
+    fs::remove_file(&detail).unwrap();
+    ["s", "s/thread_7"].iter().for_each(|path| same(path));
+}
+
+#[test]
+fn an_export_reports_details_of_other_events() {
+    let mut events = IndexFile::finalized(1, 9).events;
+    (events[0].detail_seq, events[3].detail_seq) = (Some(1), Some(0));
+    let folder = session(Some(&IndexFile::of(1, events).bytes()));
+    let export = ["export", "--format", "perfetto", "--out", "out", "s"];
+    let (status, _, messages) = run(&folder, &export);
+    // The return without a call is not in the output.
+    let foreign = "1 event with links to details of other events";
+    assert!(status == 1 && messages.contains(foreign), "{messages}");
 }
