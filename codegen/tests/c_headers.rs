@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use atf_codegen::{GENERATED, emit};
 use atf_spec::c_names::{self, Owner};
+use atf_spec::layout::Value;
 
 use support::{Bench, Compiler, headers, layout, name};
 
@@ -156,6 +157,46 @@ fn the_module_map_names_each_header() {
             ];
             let said = compiler.check(&bench, &source, &options);
             assert_eq!(said, Ok(()), "{compiler}: {module}");
+        }
+    }
+}
+
+#[test]
+fn no_text_of_the_spec_ends_a_comment_or_a_string() {
+    let text = "A */ \"b\" \\\n/* c */ ??/\n\nd \\".to_owned();
+    let mut layout = layout();
+    for record in &mut layout.records {
+        (record.title, record.file, record.doc) = (text.clone(), text.clone(), text.clone());
+        record.followed_by = Some(text.clone());
+        for field in record.layouts.iter_mut().flat_map(|it| &mut it.fields) {
+            (field.doc, field.units) = (text.clone(), Some(text.clone()));
+            field.constraints = vec![text.clone()];
+            if let Some(Value::Text(value)) = &mut field.value {
+                *value = "??/\"".to_owned();
+            }
+        }
+    }
+    for enumeration in &mut layout.enums {
+        enumeration.doc.clone_from(&text);
+        for member in &mut enumeration.members {
+            member.doc.clone_from(&text);
+        }
+    }
+    for source in &mut layout.sources {
+        source.title.clone_from(&text);
+    }
+    let files = headers(&layout, ".h");
+    let bench = Bench::new(&files);
+    // A trigraph would shorten the string.
+    let size = "char four_bytes[sizeof(ATF_INDEX_HEADER_MAGIC) == 5 ? 1 : -1];\n";
+    for compiler in Compiler::all() {
+        for file in &files {
+            let mut source = format!("#include \"{}\"\n", name(file));
+            if name(file) != "atf_wire.h" {
+                source += size;
+            }
+            let said = compiler.check(&bench, &source, &[]);
+            assert_eq!(said, Ok(()), "{compiler}: {}", name(file));
         }
     }
 }

@@ -1,4 +1,4 @@
-/* {{ record.title }}. */
+/* {{ (record.title ~ ".") | wrap(" * ") }} */
 {% for field in record.fields if field.element_size > 1 %}
 {% if field.count %}
 /** {{ field.name }}[i], where i is less than {{ field.count }}. */

@@ -48,7 +48,7 @@ extern "C" {
 {% endfor %}
 {% for record in version.records %}
 
-/* {{ record.title }} of {{ record.file }}: size in bytes, values. */
+/* {{ (record.title ~ " of " ~ record.file ~ ": size in bytes, values.") | wrap(" * ") }} */
 #define {{ record.size_macro }} {{ record.size }}u
 {% for field in record.fields %}
 {% if field.number %}

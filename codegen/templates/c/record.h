@@ -1,5 +1,5 @@
 /**
- * {{ record.title }} of {{ record.file }} in wire version {{ record.wire }}, {{ record.size }} bytes.
+ * {{ (record.title ~ " of " ~ record.file ~ " in wire version " ~ record.wire ~ ", " ~ record.size ~ " bytes.") | wrap(" * ") }}
  * {{ record.doc | wrap(" * ") }}
 {% if record.followed_by %}
  * {{ ("Followed by: " ~ record.followed_by) | wrap(" * ") }}

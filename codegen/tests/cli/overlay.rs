@@ -156,3 +156,29 @@ fn a_fault_names_the_overlays_file() {
         ran.stderr
     );
 }
+
+/// A carriage return would not compile in Rust, and the order of text that changes its direction is
+/// not what it seems.
+#[test]
+fn a_text_with_control_characters_is_refused() {
+    for (escape, name) in [
+        ("\\r", "U+000D"),
+        ("\\0", "U+0000"),
+        ("\\x7f", "U+007F"),
+        ("\\u202e", "U+202E"),
+    ] {
+        let overlay = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(overlay.path().join("records")).expect("a temporary folder");
+        let file = overlay.path().join("records/index_footer.yaml");
+        fs::write(file, format!("means: \"A{escape}B\"\n")).expect("a temporary file");
+        let path = overlay.path().to_str().expect("a path in UTF-8");
+        let ran = run(&real_spec(), &["--overlay", path, "spec", "check"]);
+        let says = format!("a text with the control character {name}");
+        assert_eq!(ran.status, 1, "{name}");
+        assert!(ran.stderr.contains(&says), "{name}: {}", ran.stderr);
+        assert!(
+            ran.stderr
+                .contains("--> overlay/records/index_footer.yaml:1:8\n")
+        );
+    }
+}

@@ -43,7 +43,34 @@ fn document(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
     })?;
     let raw: Raw = serde_saphyr::from_str_with_options(text, options())
         .map_err(|error| parse_error(file, text, &error))?;
-    Ok(raw.into_node(file, text))
+    let node = raw.into_node(file, text);
+    match forbidden(&node) {
+        Some((letter, place)) => {
+            let code = u32::from(letter);
+            let why = format!("a text with the control character U+{code:04X}");
+            Err(Diagnostic::error(place, why).help("delete the character"))
+        }
+        None => Ok(node),
+    }
+}
+
+/// Finds a character that no text may have, because it would end a line or change the direction of
+/// text in generated code.
+fn forbidden(node: &Node) -> Option<(char, Place)> {
+    let is_bad = |letter: &char| match letter {
+        '\n' => false,
+        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
+        letter => letter.is_control(),
+    };
+    let in_text = |text: &str, place| Some((text.chars().find(is_bad)?, place));
+    match &node.value {
+        Value::Text(text) => in_text(text, node.place),
+        Value::Seq(items) => items.iter().find_map(forbidden),
+        Value::Map(entries) => entries
+            .iter()
+            .find_map(|(key, value)| in_text(&key.text, key.place).or_else(|| forbidden(value))),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::OtherNumber => None,
+    }
 }
 
 fn options() -> Options {

@@ -10,6 +10,8 @@ const COLUMNS: usize = 93;
 /// with `prefix`. The template contains the first line's prefix. Newlines in the prose are kept.
 pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     let prose = prose.replace("*/", "* /").replace("/*", "/ *");
+    // A trigraph for a backslash, which continues a line.
+    let prose = prose.replace("??/", "?? /");
     let mut lines = Vec::new();
     for paragraph in prose.trim().lines() {
         let mut line = String::new();
@@ -44,9 +46,10 @@ pub(super) fn number(value: u64, scalar: Scalar) -> String {
     }
 }
 
-/// Returns a C string literal.
+/// Returns a C string literal without trigraphs.
 pub(super) fn string(bytes: &str) -> String {
-    format!("\"{}\"", bytes.escape_default())
+    let bytes = bytes.escape_default().to_string();
+    format!("\"{}\"", bytes.replace("??", "?\\?"))
 }
 
 /// Returns an initialiser for an array of these bytes without a terminating NUL.

@@ -6,7 +6,7 @@ use atf_spec::layout::{Type, Wire};
 /// hexadecimal numbers become code, and the rest is escaped.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
-    for (number, part) in text.split('`').enumerate() {
+    for (number, part) in on_one_line(text).split('`').enumerate() {
         // Odd-numbered parts were in backticks, so they are already code.
         if number % 2 == 1 {
             out.push_str(&code(part));
@@ -73,7 +73,7 @@ pub(super) fn sentence(text: &str, names: &[&str]) -> String {
 /// Escapes Markdown's special characters.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in on_one_line(text).chars() {
         if "\\`*_<[]|~".contains(c) {
             out.push('\\');
         }
@@ -82,9 +82,15 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// Joins the lines of a text, because a newline would end a table's row or a heading.
+fn on_one_line(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
+}
+
 /// Returns a code span that can be used in a table.
 pub(super) fn code(text: &str) -> String {
-    let text = text.replace('|', "\\|");
+    let text = on_one_line(text).replace('|', "\\|");
     if text.contains('`') {
         format!("`` {text} ``")
     } else {
@@ -104,7 +110,7 @@ pub(super) fn versions(wires: &[Wire]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{prose, sentence, versions};
+    use super::{escape, prose, sentence, versions};
 
     #[test]
     fn names_become_code_and_punctuation_stays_outside() {
@@ -136,6 +142,13 @@ mod tests {
     fn markdown_syntax_in_text_is_escaped() {
         assert_eq!(prose("a | b * c <d> [e]"), "a \\| b \\* c \\<d> \\[e\\]");
         assert_eq!(prose("as `x | y` has it"), "as `x \\| y` has it");
+    }
+
+    #[test]
+    fn newlines_in_text_end_no_row_or_heading() {
+        assert_eq!(prose("one\ntwo\n\n*3*"), "one two \\*3\\*");
+        assert_eq!(prose("as `x\ny` has it"), "as `x y` has it");
+        assert_eq!(escape("one\n|"), "one \\|");
     }
 
     #[test]
