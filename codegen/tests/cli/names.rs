@@ -224,24 +224,35 @@ fn a_key_of_the_manifest_has_a_type_that_its_enumeration_can_hold() {
     assert_eq!(fits.status, 0, "{}", fits.stderr);
 }
 
-#[test]
-fn the_manifests_code_imports_the_enumerations_of_its_keys() {
+/// Generates the library with an overlay that consists of one file, and returns one of its files.
+fn library(file: &str, text: &str, of: &str) -> String {
     let overlay = tempfile::tempdir().expect("a temporary folder");
-    let text = "objects:\n  - object: thread\n    fields:\n      \
-                - { name: acme_os, enum: os, type: u8, means: Hm. }\n";
-    fs::write(overlay.path().join("manifest.yaml"), text).expect("a temporary file");
+    fs::write(overlay.path().join(file), text).expect("a temporary file");
     let out = tempfile::tempdir().expect("a temporary folder");
-    let [overlay, out_path] = [&overlay, &out].map(|folder| folder.path().to_str());
-    let (overlay, out_path) = (overlay.expect("UTF-8"), out_path.expect("UTF-8"));
-    let arguments = ["--overlay", overlay, "generate", "rust", "--out", out_path];
+    let [from, to] = [&overlay, &out].map(|folder| folder.path().to_str().expect("UTF-8"));
+    let arguments = ["--overlay", from, "generate", "rust", "--out", to];
     let ran = run(&real_spec(), &arguments);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let code = out.path().join("atf/src/manifest/generated.rs");
-    let code = fs::read_to_string(code).expect("the manifest's code");
+    fs::read_to_string(out.path().join(of)).expect("a file of the library")
+}
+
+#[test]
+fn the_manifests_code_imports_the_enumerations_of_its_keys() {
+    let text = "objects:\n  - object: thread\n    fields:\n      \
+                - { name: acme_os, enum: os, type: u8, means: Hm. }\n";
+    let code = library("manifest.yaml", text, "atf/src/manifest/generated.rs");
     for name in ["Clock", "Os"] {
         let import = format!("\nuse crate::wire::{name};\n");
         assert!(code.contains(&import), "{import}");
     }
+}
+
+/// An unused import is a warning, which the lints of CI deny.
+#[test]
+fn an_enumeration_that_no_field_uses_is_not_imported() {
+    let text = "enums:\n  - { enum: acme, c_prefix: ACME, means: Hm., members: [] }\n";
+    let code = library("enums.yaml", text, "atf/src/wire/generated/decoded.rs");
+    assert!(code.contains("EventKind") && !code.contains("Acme"));
 }
 
 /// Returns the methods of the library's decoded records in a file, except for generated ones.

@@ -8,7 +8,7 @@
 
 mod limits;
 
-use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Wire};
+use atf_spec::layout::{Enum, Field, Layout, Record, RecordLayout, Scalar, Type, Wire};
 use atf_spec::rust_names::DECODED;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -17,15 +17,18 @@ use super::super::{constant_ident, doc, scalar_ident};
 
 pub(super) fn tokens(layout: &Layout) -> TokenStream {
     let modules = layout.wires.iter().map(|wire| format_ident!("v{wire}"));
-    let enums = layout
-        .enums
-        .iter()
-        .map(|item| format_ident!("{}", item.rust_name()));
-    let records = layout
-        .records
-        .iter()
+    let decoded = layout.records.iter();
+    let decoded: Vec<Decoded<'_>> = decoded
         .filter(|record| DECODED.contains(&record.name.as_str()))
-        .map(|record| Decoded::new(layout, record).tokens());
+        .map(|record| Decoded::new(layout, record))
+        .collect();
+    let is_used = |item: &&Enum| {
+        let mut fields = decoded.iter().flat_map(|record| &record.fields);
+        fields.any(|member| member.field.enumeration.as_ref() == Some(&item.name))
+    };
+    let enums = layout.enums.iter().filter(is_used);
+    let enums = enums.map(|item| format_ident!("{}", item.rust_name()));
+    let records = decoded.iter().map(Decoded::tokens);
     quote! {
         use super::{#(#enums,)* Wire, #(#modules),*};
         use super::super::OutOfRange;
