@@ -62,6 +62,22 @@ fn check_field(name: &str) -> Ran {
     check_overlay(&overlay)
 }
 
+/// Checks an overlay that adds a record of one field.
+fn check_record(name: &str, field: &str) -> Ran {
+    let overlay = tempfile::tempdir().expect("a temporary folder");
+    let format = format!("records: [{name}]\n");
+    fs::write(overlay.path().join("format.yaml"), format).expect("a temporary file");
+    fs::create_dir(overlay.path().join("records")).expect("a temporary folder");
+    let record = format!(
+        "record: {name}\nc_name: AcmeThing\ntitle: Acme's thing\nfile: acme.atf\nmeans: Hm.\n\
+         size: 8\nfields:\n  \
+         - {{ name: {field}, offset: 0, type: u64, means: Hm., claims: [] }}\n"
+    );
+    let file = overlay.path().join(format!("records/{name}.yaml"));
+    fs::write(file, record).expect("a temporary file");
+    check_overlay(&overlay)
+}
+
 fn assert_refused(ran: &Ran, why: &str) {
     assert_eq!(ran.status, 1, "{why}: {}", ran.stdout);
     assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
@@ -150,6 +166,37 @@ fn check_object(name: &str) -> Ran {
         "objects:\n  - object: {name}\n    means: Hm.\n    fields: [{{ name: id, type: u8, means: Hm. }}]\n"
     );
     check("manifest.yaml", &text)
+}
+
+#[test]
+fn an_overlay_can_add_a_record() {
+    let ran = check_record("acme", "thing");
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let accessor = check_record("v1_index_footer", "checksum_");
+    assert_refused(&accessor, "`checksum_` is not a valid name for a field");
+    let accessor = check_record("v1_index_footer", "event_count");
+    let twice = "would define `atf_v1_index_footer_get_event_count` twice";
+    assert_refused(&accessor, twice);
+}
+
+#[test]
+fn a_records_page_replaces_no_other_page_of_the_reference() {
+    let reference = real_spec().join("../docs/reference");
+    let mut pages = BTreeSet::new();
+    for (path, _) in files(&reference) {
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let stem = stem.expect("a page's name").to_lowercase();
+        let record = stem.split('.').next().unwrap_or_default();
+        let file = real_spec().join(format!("records/{record}.yaml"));
+        if !file.exists() {
+            pages.insert(stem);
+        }
+    }
+    assert!(pages.len() > 5, "{pages:?}");
+    for page in pages {
+        let ran = check_record(&page, "thing");
+        assert_refused(&ran, &format!("`{page}` is another page of the reference"));
+    }
 }
 
 #[test]

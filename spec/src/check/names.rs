@@ -12,6 +12,17 @@ use crate::load::Spec;
 use crate::model::{FieldSpec, RecordSpec};
 use crate::yaml::{At, Place};
 
+/// The pages and pictures of the reference that are not named for a record.
+const PAGES: [&str; 7] = [
+    "coverage",
+    "enums",
+    "files",
+    "readme",
+    "reconciliation",
+    "rules",
+    "session",
+];
+
 /// Finds duplicates among the names of one kind.
 pub(super) struct Unique {
     kind: &'static str,
@@ -80,10 +91,16 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
         names.add(&record.record, faults);
         c_names.add(&record.c_name, faults);
         identifier("a record", &record.record, faults);
+        if PAGES.contains(&record.record.as_str()) {
+            let why = format!("`{}` is another page of the reference", record.record);
+            let fault = Diagnostic::error(record.record.place, why);
+            faults.push(fault.help("choose another name"));
+        }
         c_name(record, faults);
         let file = files.get(record.record.place.file);
         let expected = format!("records/{}.yaml", record.record);
-        if let Some(file) = file.filter(|file| file.path != expected) {
+        let is_expected = |path: &str| path.strip_prefix("overlay/").unwrap_or(path) == expected;
+        if let Some(file) = file.filter(|file| !is_expected(&file.path)) {
             let why = format!("the record `{}` is not in {expected}", record.record);
             let fault = Diagnostic::error(record.record.place, why);
             faults.push(fault.help(format!("rename the record or {}", file.path)));
