@@ -15,12 +15,8 @@ use crate::rust_names::{
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     types(spec, faults);
     for member in spec.enums.enums.iter().flat_map(|it| &it.members) {
-        refuse(
-            member.name.to_ascii_uppercase(),
-            member.name.place,
-            OF_ENUMS,
-            faults,
-        );
+        let name = member.name.to_ascii_uppercase();
+        refuse(&name, member.name.place, OF_ENUMS, faults);
     }
     for record in &spec.records {
         for wire in spec.wires() {
@@ -28,7 +24,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         }
         if DECODED.contains(&record.record.as_str()) {
             for field in &record.fields {
-                refuse(field.name.value.clone(), field.name.place, METHODS, faults);
+                refuse(&field.name, field.name.place, METHODS, faults);
             }
         }
     }
@@ -40,8 +36,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
 struct Scope(BTreeMap<String, Place>);
 
 impl Scope {
-    fn add(&mut self, name: String, place: Place, faults: &mut Vec<Diagnostic>) {
-        let first = *self.0.entry(name.clone()).or_insert(place);
+    fn add(&mut self, name: &str, place: Place, faults: &mut Vec<Diagnostic>) {
+        let first = *self.0.entry(name.to_owned()).or_insert(place);
         if first != place {
             let why = format!("the library in Rust would define `{name}` twice");
             let fault = Diagnostic::error(place, why).related(first, "defines it too");
@@ -50,8 +46,8 @@ impl Scope {
     }
 }
 
-fn refuse(name: String, place: Place, taken: &[&str], faults: &mut Vec<Diagnostic>) {
-    if taken.contains(&name.as_str()) {
+fn refuse(name: &str, place: Place, taken: &[&str], faults: &mut Vec<Diagnostic>) {
+    if taken.contains(&name) {
         let why = format!("`{name}` has another meaning in the library in Rust");
         report(Diagnostic::error(place, why), faults);
     }
@@ -68,13 +64,13 @@ fn report(fault: Diagnostic, faults: &mut Vec<Diagnostic>) {
 fn types(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let mut scope = Scope::default();
     for record in &spec.records {
-        scope.add(camel_case(&record.record), record.record.place, faults);
+        scope.add(&camel_case(&record.record), record.record.place, faults);
     }
     for enumeration in &spec.enums.enums {
         let (name, place) = (camel_case(&enumeration.name), enumeration.name.place);
-        refuse(name.clone(), place, BESIDE_ENUMS, faults);
-        refuse(name.clone(), place, PRELUDE, faults);
-        scope.add(name, place, faults);
+        refuse(&name, place, BESIDE_ENUMS, faults);
+        refuse(&name, place, PRELUDE, faults);
+        scope.add(&name, place, faults);
     }
 }
 
@@ -84,12 +80,12 @@ fn constants(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
     for (field, ..) in record.fields_in(wire) {
         let place = field.name.place;
         for name in constants_of(field, wire, field.name_in(wire)) {
-            refuse(name.clone(), place, OF_RECORDS, faults);
-            in_wire.add(name, place, faults);
+            refuse(&name, place, OF_RECORDS, faults);
+            in_wire.add(&name, place, faults);
         }
         for name in constants_of(field, wire, &field.name) {
-            refuse(name.clone(), place, OF_RECORDS, faults);
-            in_spec.add(name, place, faults);
+            refuse(&name, place, OF_RECORDS, faults);
+            in_spec.add(&name, place, faults);
         }
     }
 }
@@ -113,22 +109,22 @@ fn manifest(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         .collect();
     let enums = spec.enums.enums.iter().map(|enumeration| &enumeration.name);
     for name in enums.filter(|name| used.contains(&name.as_str())) {
-        refuse(camel_case(name), name.place, BESIDE_OBJECTS, faults);
-        scope.add(camel_case(name), name.place, faults);
+        refuse(&camel_case(name), name.place, BESIDE_OBJECTS, faults);
+        scope.add(&camel_case(name), name.place, faults);
     }
     for object in objects {
         let (name, place) = (camel_case(&object.object), object.object.place);
-        refuse(name.clone(), place, BESIDE_OBJECTS, faults);
-        refuse(name.clone(), place, PRELUDE, faults);
-        scope.add(name, place, faults);
+        refuse(&name, place, BESIDE_OBJECTS, faults);
+        refuse(&name, place, PRELUDE, faults);
+        scope.add(&name, place, faults);
         let beside = BESIDE_KEYS
             .iter()
             .filter(|(of, _)| *of == object.object.value);
         let beside: Vec<&str> = beside.map(|(_, key)| *key).collect();
         for field in &object.fields {
-            let (key, place) = (&field.name.value, field.name.place);
-            refuse(key.clone(), place, IN_READERS, faults);
-            refuse(key.clone(), place, &beside, faults);
+            let (key, place) = (field.name.as_str(), field.name.place);
+            refuse(key, place, IN_READERS, faults);
+            refuse(key, place, &beside, faults);
         }
     }
 }
