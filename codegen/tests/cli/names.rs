@@ -83,6 +83,25 @@ fn assert_refused(ran: &Ran, why: &str) {
     assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
 }
 
+/// Documents cite sources by their ids, in tables and links.
+#[test]
+fn a_sources_id_has_no_special_characters() {
+    for (id, status) in [("AC|ME", 1), ("AC ME", 1), ("AC*/", 1), ("ACME-2.1_a", 0)] {
+        let overlay = tempfile::tempdir().expect("a temporary folder");
+        let format = format!("sources: [\"{id}\"]\n");
+        fs::write(overlay.path().join("format.yaml"), format).expect("a temporary file");
+        fs::create_dir(overlay.path().join("sources")).expect("a temporary folder");
+        let source =
+            format!("source: \"{id}\"\ntitle: Acme's\ndocument: acme\nabout: Hm.\nwire: 1\n");
+        let file = overlay.path().join("sources/ACME.yaml");
+        fs::write(file, source).expect("a temporary file");
+        let ran = check_overlay(&overlay);
+        assert_eq!(ran.status, status, "{id}: {}", ran.stderr);
+        let why = format!("`{id}` is not a valid id for a source");
+        assert_eq!(ran.stderr.contains(&why), status == 1, "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn names_that_clash_with_nothing_are_accepted() {
     let accepted = [

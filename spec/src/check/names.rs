@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::word::{
-    is_c_name, is_identifier, is_keyword, is_lower_case, is_macro_name, is_predefined, is_standard,
+    is_c_name, is_identifier, is_keyword, is_lower_case, is_macro_name, is_predefined,
+    is_source_id, is_standard,
 };
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
@@ -54,6 +55,11 @@ pub(super) fn check(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let mut sources = Unique::new("source");
     for source in &spec.sources {
         sources.add(&source.source, faults);
+        if !is_source_id(&source.source) {
+            let why = format!("`{}` is not a valid id for a source", source.source);
+            let fault = Diagnostic::error(source.source.place, why);
+            faults.push(fault.help("use letters, digits, `_`, `-` and `.`"));
+        }
     }
     let mut cited = Unique::new("source");
     for id in &spec.format.sources {

@@ -56,6 +56,12 @@ pub(super) fn is_prefix(name: &str) -> bool {
     is_words(name, '-', |letter| letter.is_ascii_uppercase())
 }
 
+/// Returns whether a name is valid for a source, which documents cite in tables and links.
+pub(super) fn is_source_id(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    !name.is_empty() && name.chars().all(is_plain)
+}
+
 /// Returns whether the name is a keyword of C, C++ or Rust.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.iter().any(|line| line.contains(&name))
