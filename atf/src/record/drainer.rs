@@ -71,7 +71,10 @@ struct Requests {
     manifests: u64,
     /// How many flushes have been requested so far.
     flushes: u64,
+    /// How many passes have been requested so far.
+    passes: u64,
     is_manifest: bool,
+    is_pass: bool,
     is_flush: bool,
     is_last: bool,
     /// When the pass began. `opened` and `closed` include all windows opened before that time.
@@ -142,7 +145,8 @@ impl Drainer {
             let mut state = self.shared.lock();
             state.flushed = requests.flushes;
             state.manifests_written = requests.manifests;
-            if requests.is_flush || requests.is_manifest {
+            state.passes_done = requests.passes;
+            if requests.is_flush || requests.is_manifest || requests.is_pass {
                 self.shared.changed.notify_all();
             }
             if requests.is_last {
@@ -408,7 +412,9 @@ impl Requests {
             ended: std::mem::take(&mut state.ended),
             manifests: state.manifests_wanted,
             flushes: state.requested,
+            passes: state.passes_wanted,
             is_manifest: state.manifests_wanted > state.manifests_written,
+            is_pass: state.passes_wanted > state.passes_done,
             is_flush: state.requested > state.flushed,
             is_last: state.is_stopping,
             now_ns: now_ns(),

@@ -83,6 +83,10 @@ pub(super) struct State {
     pub(super) manifests_wanted: u64,
     /// How many of the requested manifest writes are done.
     pub(super) manifests_written: u64,
+    /// How many passes of the drain were requested.
+    pub(super) passes_wanted: u64,
+    /// How many of the requested passes are done.
+    pub(super) passes_done: u64,
     /// How many flushes were requested.
     pub(super) requested: u64,
     /// How many of the requested flushes are done.
@@ -109,9 +113,10 @@ impl State {
     /// Returns whether the drain has no work other than draining.
     pub(super) fn is_idle(&mut self) -> bool {
         let has_written = self.manifests_written == self.manifests_wanted;
+        let has_passed = self.passes_done == self.passes_wanted;
         let is_asked = self.is_stopping || self.requested > self.flushed;
         let has_work = !self.wanted.is_empty() || !self.ended.is_empty();
-        !is_asked && has_written && !has_work
+        !is_asked && has_written && has_passed && !has_work
     }
 }
 
@@ -205,10 +210,14 @@ impl Shared {
     /// Reserves an id and requests the thread from the drain's thread.
     fn reserve_thread(&self) -> Result<u32> {
         let mut state = self.lock();
+        let limit = self.options.max_threads;
+        if state.live >= limit {
+            // Threads that have ended count until the drain has finalized their files.
+            state = self.after_a_pass(state);
+        }
         if state.is_stopping {
             return Err(self.stopped());
         }
-        let limit = self.options.max_threads;
         let thread_id = state.next_thread;
         let (true, Some(next)) = (state.live < limit, thread_id.checked_add(1)) else {
             let limit = limit as u64;
@@ -219,6 +228,16 @@ impl Shared {
         state.live = state.live.saturating_add(1);
         state.wanted.push(thread_id);
         Ok(thread_id)
+    }
+
+    /// Waits for a whole pass of the drain, or until the recording stops.
+    fn after_a_pass<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let wanted = state.passes_wanted.saturating_add(1);
+        state.passes_wanted = wanted;
+        self.changed.notify_all();
+        let is_missing = |state: &mut State| state.passes_done < wanted && !state.is_stopping;
+        let waited = self.changed.wait_while(state, is_missing);
+        waited.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn stopped(&self) -> Error {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -88,6 +88,37 @@ fn a_thread_is_finalized_when_it_ends_and_its_place_is_free() {
         );
         assert_eq!(recording.stop().unwrap().totals.finalized, 2);
         drop(second);
+    }
+}
+
+#[test]
+fn threads_that_have_ended_do_not_count_towards_the_limit() {
+    for survive_kill in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        // The drain does nothing unless it is woken.
+        let options = blocking(64)
+            .max_threads(4)
+            .interval(Duration::from_secs(3600));
+        let recording = start(folder.path(), survive_kill, &options);
+        for _ in 0..10 {
+            let all_record = Barrier::new(4);
+            let record = || {
+                let recorded = recording.record(&event(0));
+                all_record.wait();
+                recorded
+            };
+            thread::scope(|scope| {
+                // Unlike the scope's end, `join` waits for the thread's local variables.
+                let traced = [0; 4].map(|_| scope.spawn(record));
+                assert_eq!(traced.map(|it| it.join().unwrap()), [Ok(0); 4]);
+            });
+        }
+        let held: Vec<_> = (0..4).map(|_| recording.thread(None).unwrap()).collect();
+        let refused = recording.thread(None).unwrap_err();
+        assert_eq!(*refused.kind(), ErrorKind::LimitReached { limit: 4 });
+        drop(held);
+        let summary = recording.stop().unwrap();
+        assert_eq!((summary.lost_events, summary.totals.event_count), (0, 40));
     }
 }
 
