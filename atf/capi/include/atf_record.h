@@ -334,9 +334,9 @@ AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestam
 int atf_recorder_is_abandoned(const AtfRecorder *recorder);
 
 /**
- * Ends the thread and frees its recorder. The drain then finalizes the thread's files; with
- * survive_kill, this call does. atf_recording_stop returns any failure. A recorder may be closed
- * after its recording.
+ * Ends the thread and frees its recorder. The drain finalizes the thread's files soon after this
+ * call, with and without survive_kill. atf_recording_stop returns any failure. A recorder may be
+ * closed after its recording.
  */
 AtfStatus atf_recorder_close(AtfRecorder *recorder);
 
