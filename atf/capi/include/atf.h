@@ -216,7 +216,10 @@ typedef struct AtfWriteOptions {
     uint8_t clock_type;
     /** ATF_DURABILITY_*. */
     uint8_t durability;
-    /** 1: an event survives SIGKILL once the function that writes it has returned. */
+    /**
+     * 1: an event survives SIGKILL once the function that writes it has returned. On a file system
+     * that copies on write, such as btrfs, a full disk can then end the process with SIGBUS.
+     */
     uint8_t survive_kill;
     /** 1: events whose time goes backwards or whose kind is unknown are written, not rejected. */
     uint8_t verbatim;

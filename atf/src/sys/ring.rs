@@ -78,7 +78,7 @@ impl JournalArea {
     /// detail.
     ///
     /// The file must have no holes: on a full disk, the first store to a hole in a mapping would
-    /// kill the process with SIGBUS.
+    /// kill the process with SIGBUS. On a file system that copies on write, it may do so anyway.
     pub(crate) fn create(
         path: &Path,
         header: &RingHeader,

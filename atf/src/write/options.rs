@@ -37,7 +37,10 @@ with_setters! {
         /// Which data survives a power loss.
         pub durability: Durability,
         /// Whether an event survives the death of this process, even by SIGKILL, once the call that
-        /// wrote it has returned. For power loss, see [`durability`](Self::durability).
+        /// wrote it has returned. For power loss, see [`durability`](Self::durability). On a file
+        /// system that copies on write, such as btrfs, bcachefs and ZFS, a full disk can end the
+        /// process with SIGBUS: the events are stored in a mapped file, whose blocks cannot be
+        /// allocated in advance there.
         pub survive_kill: bool,
         /// Whether events are written without checks, for tools that copy another tracer's events.
         /// Otherwise, the writer rejects events of unknown kind and events earlier than their
