@@ -39,25 +39,9 @@ pub(super) fn sessions(
     ended: &Ended,
 ) -> Result<Option<String>, Failure> {
     remove_remains(folder, ended.process)?;
-    let sessions = sessions_in(folder)?;
-    let exited = last_program(&sessions, ended.process).filter(|_| ended.status.code().is_some());
-    let mut summary = Summary::default();
-    // Whether a process died or is still running. If so, keep its session even without events.
-    let mut is_kept = false;
-    for session in &sessions {
-        if still_runs(session) {
-            is_kept = true;
-            let session = Printable(session.display());
-            complain(format_args!(
-                "{session}: this process still runs and is recorded; when it ends, name its functions with `atf symbolize`"
-            ));
-        } else {
-            let has_died = finish(session, settings, exited == Some(session));
-            summary.is_unfinished |= has_died && exited == Some(session);
-            is_kept |= has_died;
-        }
-        summary.add(session, settings)?;
-    }
+    // The folder of a segment may vanish during the search: see `finish_all`.
+    let listed = sessions_in(folder).or_else(|_| sessions_in(folder))?;
+    let (summary, sessions, is_kept) = finish_all(&listed, settings, ended);
     if let Some(signal) = ended.signal()
         && let Some(session) = last_program(&sessions, ended.process)
         && let Err(error) = set_ended_by(session, signal)
@@ -78,9 +62,46 @@ pub(super) fn sessions(
     }
     let processes = Segments::group(sessions);
     for segments in &processes {
-        tell_hottest(segments, processes.len() > 1)?;
+        if let Err(failure) = tell_hottest(segments, processes.len() > 1)
+            && segments.iter().all(|session| session.exists())
+        {
+            complain(failure);
+        }
     }
     Ok(None)
+}
+
+/// Finishes each session. Returns a summary, the sessions that can be read, and whether a process
+/// died or is still running. If so, keep its session even without events.
+///
+/// A child that outlives the program may delete its oldest segments meanwhile.
+fn finish_all(
+    sessions: &[PathBuf],
+    settings: &Settings<'_>,
+    ended: &Ended,
+) -> (Summary, Vec<PathBuf>, bool) {
+    let exited = last_program(sessions, ended.process).filter(|_| ended.status.code().is_some());
+    let (mut summary, mut readable) = (Summary::default(), Vec::new());
+    let mut is_kept = false;
+    for session in sessions.iter().filter(|session| session.exists()) {
+        let name = Printable(session.display());
+        if still_runs(session) {
+            is_kept = true;
+            complain(format_args!(
+                "{name}: this process still runs and is recorded; when it ends, name its functions with `atf symbolize`"
+            ));
+        } else {
+            let has_died = finish(session, settings, exited == Some(session));
+            summary.is_unfinished |= has_died && exited == Some(session);
+            is_kept |= has_died;
+        }
+        match summary.add(session, settings) {
+            Ok(()) => readable.push(session.clone()),
+            Err(failure) if session.exists() => complain(failure),
+            Err(_) => {}
+        }
+    }
+    (summary, readable, is_kept)
 }
 
 /// Removes the sessions of ended processes, and their folder. Returns whether that left nothing: a
@@ -339,6 +360,11 @@ fn is_finalized(session: &Path) -> atf::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::ExitStatus;
+    use std::time::Duration;
+
+    use atf::EventKind;
+    use atf::write::{Event, SessionWriter, WriteOptions};
     use atf_samples::files::IndexFile;
 
     use super::*;
@@ -355,6 +381,41 @@ mod tests {
         assert!(running.join("thread_0").exists() && !ended.exists());
         assert!(remove_ended(&folder, |_| false).unwrap());
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_session_that_is_gone_or_unreadable_does_not_keep_the_others_from_being_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        // No process has such a large id.
+        let names = ["pid_4294967291", "pid_4294967292", "pid_4294967293"];
+        let [gone, unreadable, good] = names.map(|name| folder.path().join(name));
+        fs::write(&unreadable, "no folder").unwrap();
+        let session = SessionWriter::create(&good, &WriteOptions::default()).unwrap();
+        let mut thread = session.thread(0).unwrap();
+        for time in 0..3 {
+            let event = Event::new(time, 7, EventKind::CALL, 1);
+            thread.write(&event).unwrap();
+        }
+        drop(thread);
+        let settings = Settings {
+            out: folder.path(),
+            variables: Vec::new(),
+            debug_dirs: &[],
+            library: None,
+            program: &[],
+        };
+        let ended = Ended {
+            process: u32::MAX,
+            status: ExitStatus::default(),
+            elapsed: Duration::ZERO,
+        };
+        let sessions = [gone, unreadable, good.clone()];
+        let (summary, readable, is_kept) = finish_all(&sessions, &settings, &ended);
+        assert_eq!(
+            (summary.events, readable, is_kept),
+            (3, vec![good.clone()], true)
+        );
+        assert!(is_finalized(&good).unwrap());
     }
 
     #[test]
