@@ -22,10 +22,13 @@ use atf::write::session_name;
 
 use self::summary::Unwritten;
 use crate::output::{Failure, complain};
-use crate::text::Counted;
+use crate::text::{Counted, Printable};
 
 /// The library's file name.
 const LIBRARY: &str = "libatf_instrument.so";
+
+/// The status, as from `wait`, of a program whose status is unknown: an exit with status 2.
+const UNKNOWN: i32 = 2 << 8;
 
 /// The options of `record`.
 pub(crate) struct Settings<'a> {
@@ -240,9 +243,16 @@ fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result
     let started = Instant::now();
     let mut child = command.spawn().map_err(failed)?;
     signals.pass_to(&child);
+    let status = child.wait().unwrap_or_else(|error| {
+        let program = Printable(Path::new(program).display());
+        complain(format_args!(
+            "{program}: its exit status is unknown: {error}"
+        ));
+        ExitStatus::from_raw(UNKNOWN)
+    });
     Ok(Ended {
         process: child.id(),
-        status: child.wait().map_err(failed)?,
+        status,
         elapsed: started.elapsed(),
     })
 }

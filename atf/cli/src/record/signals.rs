@@ -3,21 +3,27 @@
 use std::fs;
 use std::io;
 use std::process::Child;
+use std::sync::Arc;
 use std::thread;
 
 use rustix::process::{Pid, Signal, getpgid, getpgrp, getpid, kill_process};
 use signal_hook::consts::{
-    SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGURG, SIGUSR1, SIGUSR2, SIGWINCH,
+    SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGURG, SIGUSR1, SIGUSR2, SIGWINCH,
 };
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
 /// Signals that no longer end this program, because it must finish the recording first.
 pub(super) struct Held(Signals);
 
 /// Starts catching the signals, except those that this program ignores, for example because of
-/// `nohup`. The recorded program ignores the same signals.
+/// `nohup`. The recorded program ignores the same signals, except SIGCHLD: while that is ignored,
+/// the system does not keep the exit status of a child.
 pub(super) fn listen() -> io::Result<Held> {
     let ignored = ignored()?;
+    if ignored >> (SIGCHLD - 1) & 1 == 1 {
+        flag::register(SIGCHLD, Arc::default())?;
+    }
     let all = [
         SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGURG, SIGWINCH, SIGTSTP, SIGCONT,
     ];

@@ -597,6 +597,23 @@ fn a_program_ignores_the_signals_that_its_caller_ignored() {
     assert!(ignores(&text, 25), "SIGXFSZ in {text}");
 }
 
+#[test]
+fn a_caller_that_ignores_sigchld_gets_the_program_s_exit_status() {
+    let Some(folder) = program(&["-finstrument-functions"]) else {
+        return;
+    };
+    let script = "trap '' CHLD && exec \"$0\" record --library \"$1\" --out traces -- \
+        ./program 1 fail";
+    let output = Command::new("bash")
+        .args(["-c", script, env!("CARGO_BIN_EXE_atf")])
+        .arg(library())
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert_eq!(sessions(&folder).len(), 1);
+}
+
 /// Returns whether a process with this status, as in `/proc/PID/status`, ignores a signal.
 fn ignores(status: &str, signal: u32) -> bool {
     let mask = status.split_once("SigIgn:").expect("a mask of signals").1;
