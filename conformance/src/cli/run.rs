@@ -360,6 +360,7 @@ fn lists(
         denies_shoulds: options.deny.is_some(),
         grading: results.grading,
         unselected,
+        only_own_files: reads_only_own_files(testee, manifest, results),
     };
     let own = results
         .cases
@@ -379,6 +380,13 @@ fn lists(
     let stale = list.apply(&mut own, names, scope);
     results.stale.extend(stale);
     Ok(())
+}
+
+/// Returns whether an implementation is a reader or validator, but got no other writer's files.
+fn reads_only_own_files(testee: usize, manifest: &Manifest, results: &Results) -> bool {
+    let mut roles = manifest.roles().into_iter();
+    let mut read = results.cross.iter().filter(|cell| cell.reader == testee);
+    roles.any(|role| role != results::Role::Write) && read.all(|cell| cell.writer == testee)
 }
 
 /// Writes a list. An existing file is replaced as a whole, so that it survives a full disk, and a

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
-use crate::results::{CaseResult, Failure, Grading, Outcome};
+use crate::results::{CaseResult, Failure, Grading, Outcome, Role};
 
 /// A list of known failures.
 #[derive(Debug, Clone)]
@@ -47,6 +47,9 @@ pub struct Scope<'a> {
     /// The cases that the implementation could run, but that were not selected. Their lines are
     /// kept and not stale.
     pub unselected: &'a BTreeSet<&'a str>,
+    /// Whether the implementation is a reader or validator, but got no other writer's files. If so,
+    /// a script that passes decides no line that may be about such files.
+    pub only_own_files: bool,
 }
 
 impl Scope<'_> {
@@ -68,6 +71,21 @@ struct Ways {
     failed: BTreeSet<Failure>,
     /// Whether the case ran in any role.
     ran: bool,
+    /// Whether the case is a script that the implementation writes.
+    is_written: bool,
+    /// Whether the case was read or validated.
+    is_read: bool,
+}
+
+impl Ways {
+    /// Returns whether a failure of this class can occur with the files of another writer, which
+    /// were not read.
+    fn is_undecided(&self, class: Failure, scope: Scope<'_>) -> bool {
+        let is_of_writers = matches!(class, Failure::Rule | Failure::WrongFile | Failure::Should);
+        // Readers do not get the files of every script.
+        let is_unread = self.ran && self.failed.is_empty() && !self.is_read;
+        scope.only_own_files && self.is_written && !is_of_writers && !is_unread
+    }
 }
 
 impl Failures {
@@ -235,13 +253,15 @@ impl Entry {
             return;
         }
         let matched = || ways.iter().filter(|(name, _)| self.cases.is_match(name));
-        let is_whole = self.unselected(scope).next().is_none();
+        let undecided = |ways: &Ways| ways.is_undecided(self.class, scope);
+        let is_whole =
+            self.unselected(scope).next().is_none() && !matched().any(|(_, ways)| undecided(ways));
         if is_whole && matched().next().is_some() && matched().all(|(_, ways)| !ways.ran) {
             return say(&format!("{cases} matches only skipped cases"));
         }
         let class = self.class.name();
         for (name, ways) in matched().filter(|(_, ways)| ways.ran) {
-            if ways.failed.contains(&self.class) {
+            if ways.failed.contains(&self.class) || undecided(ways) {
                 continue;
             }
             let others: Vec<_> = ways.failed.iter().map(|class| class.name()).collect();
@@ -276,8 +296,8 @@ impl Entry {
             .iter()
             .filter(|(name, _)| self.cases.is_match(name))
             .collect();
-        let ran = matched.iter().filter(|(_, ways)| ways.ran).count();
         let fails = |ways: &Ways| ways.failed.contains(&self.class);
+        let stays = |ways: &Ways| fails(ways) || ways.is_undecided(self.class, scope);
         let holds: Vec<&str> = matched
             .iter()
             .filter(|(_, ways)| fails(ways))
@@ -285,12 +305,11 @@ impl Entry {
             .collect();
         // Without the case or the role in the run, the line may still be right.
         let is_covered = !matched.is_empty() && scope.covers(self.class);
-        let kept: BTreeSet<&str> = holds
-            .iter()
-            .copied()
-            .chain(self.unselected(scope))
-            .collect();
-        if !is_covered || holds.len() == ran && !kept.is_empty() {
+        let kept = matched.iter().filter(|(_, ways)| stays(ways));
+        let kept = kept.map(|(name, _)| **name).chain(self.unselected(scope));
+        let kept: BTreeSet<&str> = kept.collect();
+        let all_stay = matched.iter().all(|(_, ways)| !ways.ran || stays(ways));
+        if !is_covered || all_stay && !kept.is_empty() {
             push(text, &self.text);
         } else {
             for name in kept {
@@ -306,6 +325,9 @@ fn ways<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> BTreeMap<&'a s
     let mut ways: BTreeMap<&str, Ways> = BTreeMap::new();
     for result in results {
         let ways = ways.entry(&result.case).or_default();
+        let is_skipped = matches!(result.outcome, Outcome::Skipped { .. });
+        ways.is_written |= result.role == Role::Write;
+        ways.is_read |= result.role != Role::Write && !is_skipped;
         match &result.outcome {
             Outcome::Skipped { .. } => {}
             Outcome::Passed => ways.ran = true,

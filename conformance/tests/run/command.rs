@@ -266,6 +266,39 @@ fn an_update_that_fails_leaves_the_list_unchanged() {
 }
 
 #[test]
+fn a_line_about_a_script_may_be_about_the_files_of_a_writer_that_is_not_in_the_run() {
+    let bench = Bench::new();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    let make = |name: &str, more: &str| {
+        let text = format!(
+            "protocol = 1\nname = '{name}'\nversion = '1'\nwire = [1]\nfeatures = ['index']\n\
+             write = ['{kit}', 'testee', 'write', '{{script}}', '{{out}}']\n{more}"
+        );
+        fs::write(bench.path().join(format!("{name}.toml")), text).unwrap();
+    };
+    let read = format!("read = ['{kit}', 'testee', 'read', '{{path}}']\nfailures = 'known.txt'\n");
+    make("both", &read);
+    make("writer", "failures = 'empty.txt'\n");
+    fs::write(bench.path().join("empty.txt"), "").unwrap();
+    let list = bench.path().join("known.txt");
+    let known = "crash v1/write-one-event files of another writer, #12\n";
+    let update = |manifests: &[&str]| {
+        fs::write(&list, known).unwrap();
+        let mut results = Vec::new();
+        for more in [&[][..], &["--update"]] {
+            let case = ["--case", "v1/write-one-event"];
+            let arguments = [manifests, &case, more].concat();
+            let (code, out, error) = texts(run(&arguments).current_dir(bench.path()));
+            results.push(code.unwrap_or_else(|| panic!("{out}{error}")));
+        }
+        (results, fs::read_to_string(&list).unwrap())
+    };
+    assert_eq!(update(&["both.toml"]), (vec![0, 0], known.to_owned()));
+    let joint = update(&["both.toml", "writer.toml"]);
+    assert_eq!(joint, (vec![4, 0], String::new()));
+}
+
+#[test]
 fn a_time_limit_applies_to_each_process() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");

@@ -366,6 +366,7 @@ fn settle(results: &mut Results, reader: usize, list: &str) {
         denies_shoulds: false,
         grading: Grading::All,
         unselected: &BTreeSet::new(),
+        only_own_files: false,
     };
     assert_eq!(list.apply(&mut own, &names, scope), [""; 0]);
     results.settle_cross();

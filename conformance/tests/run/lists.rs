@@ -52,6 +52,7 @@ const fn scope(all_roles: bool) -> Scope<'static> {
         all_roles,
         denies_shoulds: true,
         unselected: &NONE,
+        only_own_files: false,
         grading: Grading::All,
     }
 }
@@ -316,4 +317,42 @@ fn without_denied_shoulds_lines_about_them_are_kept_and_not_stale() {
     };
     assert_eq!(apply(false), Vec::<String>::new());
     assert_eq!(apply(true).len(), 1);
+}
+
+#[test]
+fn without_other_writers_a_script_decides_only_lines_about_its_own_files() {
+    let mut skipped = result(Role::Write, "v2/d", None);
+    skipped.outcome = Outcome::Skipped { why: String::new() };
+    let mut results = [
+        result(Role::Write, "v1/a", None),
+        result(Role::Read, "v1/a", None),
+        // A script whose files readers do not get.
+        result(Role::Write, "v1/b", None),
+        // A case of the corpus.
+        result(Role::Read, "v1/c", None),
+        skipped,
+    ];
+    let names = BTreeSet::from(NAMES);
+    let mut apply = |text: &str, only_own_files| {
+        let scope = Scope {
+            only_own_files,
+            ..scope(true)
+        };
+        let list = Failures::parse(Path::new("known.txt"), text);
+        let mut own: Vec<_> = results.iter_mut().collect();
+        let stale = list.apply(&mut own, &names, scope);
+        let all: Vec<_> = results.iter().collect();
+        (stale, list.updated(&all, &names, scope, ""))
+    };
+    let undecided = "crash {v1/a,v2/d} other files\n";
+    let kept = (Vec::new(), undecided.to_owned());
+    assert_eq!(apply(undecided, true), kept);
+    assert_eq!(apply(undecided, false).1, "");
+    for decided in ["rule v1/a why", "crash v1/b why", "crash v1/c why"] {
+        let (stale, updated) = apply(decided, true);
+        assert_eq!((stale.len(), updated.as_str()), (1, ""), "{decided}");
+    }
+    let (stale, updated) = apply("crash v?/[acd] why", true);
+    assert_eq!(stale, ["known.txt:1: v1/c passes"]);
+    assert_eq!(updated, "crash         v1/a why\ncrash         v2/d why\n");
 }
