@@ -397,9 +397,11 @@ mod tests {
         assert_eq!(clock.at(2_000), 7_001_000);
         assert_eq!(clock.error_ns(), 2_000_000);
         // From then on, the rate is measured again.
-        let followed = clock.follow(&mut clock.calibration(), moment(1_001_000, 9_000_000), || {
-            1_001_000
-        });
+        let followed = clock.follow(
+            &mut clock.calibration(),
+            moment(1_001_000, 9_000_000),
+            || 1_001_000,
+        );
         assert_eq!((followed, clock.at(1_001_000)), (Some(()), 8_000_000));
     }
 }

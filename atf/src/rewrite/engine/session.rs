@@ -480,29 +480,30 @@ fn rule_of_unread(error: &Error) -> Option<&'static Rule> {
 /// names.
 fn advice(path: &Path, name: &str) -> Result<Option<&'static str>> {
     if name == MANIFEST_PART {
-        let Some(part) = Manifest::in_session(path, OpenOptions::new()) else {
-            return Ok(None);
-        };
-        if !part.is_unreadable() {
-            return Ok(Some(
+        return match Manifest::in_session(path, OpenOptions::new()) {
+            Some(part) if part.is_unreadable() => {
+                let mut problems = part.problems.into_iter();
+                let error = problems.find(|problem| matches!(problem.kind(), ErrorKind::Io(_)));
+                error.map_or(Ok(None), Err)
+            }
+            Some(_) => Ok(Some(
                 "a whole manifest that was never renamed: rename it to manifest.json to have it read",
-            ));
-        }
-        let mut errors = part.problems.into_iter();
-        let error = errors.find(|error| matches!(error.kind(), ErrorKind::Io(_)));
-        return error.map_or(Ok(None), Err);
+            )),
+            None => Ok(None),
+        };
     }
-    if !fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
-        return Ok(None);
-    }
-    if name.starts_with(THREAD_FOLDER) || names(path)?.iter().any(|name| is_thread_file(name)) {
+    let is_folder = fs::symlink_metadata(path).map_err(at(path))?.is_dir();
+    let is_thread = is_folder
+        && (name.starts_with(THREAD_FOLDER)
+            || names(path)?.iter().any(|name| is_thread_file(name)));
+    if is_thread {
         return Ok(Some(
             "not a thread's name: rename it to thread_N to have it read",
         ));
     }
-    match Tree::find(path) {
-        Ok(_) => Ok(Some("a session inside another one: recover it by itself")),
-        Err(error) if *error.kind() == ErrorKind::NotASession => Ok(None),
-        Err(error) => Err(error),
+    match is_folder.then(|| Tree::find(path)) {
+        Some(Ok(_)) => Ok(Some("a session inside another one: recover it by itself")),
+        Some(Err(error)) if *error.kind() != ErrorKind::NotASession => Err(error),
+        _ => Ok(None),
     }
 }

@@ -297,7 +297,9 @@ impl Case<'_> {
 /// Returns a fault if fewer folders are synchronized after the last file was created than the new
 /// trace and its parent have.
 fn unsynced(log: &[String], files: &BTreeMap<String, Vec<u8>>) -> Option<String> {
-    let folders = files.keys().flat_map(|name| Path::new(name).ancestors().skip(1));
+    let folders = files
+        .keys()
+        .flat_map(|name| Path::new(name).ancestors().skip(1));
     let folders = folders.collect::<BTreeSet<_>>().len() + 1;
     let last = log.iter().rev().take_while(|call| *call != "create");
     let synced = last.filter(|call| *call == "fsync").count();
