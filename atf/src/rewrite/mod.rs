@@ -280,9 +280,9 @@ pub fn scrub(
 ///
 /// In a process with several segments, each open call is repeated once, at the thread's first event
 /// in or after the range, and returns once, at the thread's first event after the range. Leading
-/// and trailing segments without events are not written, except those whose manifests state what
-/// the tracer lost, and the first one if none is left. The report lists unwritten segments that are
-/// damaged.
+/// and trailing segments without events are not written, except those in which the tracer lost events
+/// in the range or was killed, and the first one if none is left. The report lists unwritten segments
+/// that are damaged.
 ///
 /// The manifest's function names, thread names, modules, anchors and unknown keys are kept, and so
 /// are all losses, regardless of their times. Data that does not fit into the regular files is

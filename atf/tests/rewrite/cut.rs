@@ -294,14 +294,18 @@ fn threads_are_selected_and_the_manifest_stays() {
 fn a_segment_without_events_stays_if_the_tracer_lost_some_in_it() {
     let places = Places::new();
     let second = places.path("all/pid_1_segment_000002");
-    for (lost, segments) in [(r#""lost_events""#, 2), (r#""unknown""#, 1)] {
+    for (lost, to_ns, segments) in [
+        (r#""lost_events""#, 500, 2),
+        (r#""lost_events""#, 124, 1),
+        (r#""unknown""#, 500, 1),
+    ] {
         write(&places.path("all/pid_1"), Wire::V1, &[events()]);
         write(&second, Wire::V1, &[Vec::new()]);
         let manifest = second.join("manifest.json");
         let text = fs::read_to_string(&manifest).unwrap();
         let loss = format!(r#"{{{lost}: {{"count": 500, "first_ns": 125, "last_ns": 900}},"#);
         fs::write(&manifest, text.replacen('{', &loss, 1)).unwrap();
-        let report = cut_to(&places.path("all"), &places.path("part"), 100, 500);
+        let report = cut_to(&places.path("all"), &places.path("part"), 100, to_ns);
         assert_eq!(report.sessions.len(), segments, "{report}");
         let part = places.path("part");
         assert_eq!(fs::read_dir(&part).unwrap().count(), segments);

@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::session::Carried;
-use super::job::{Job, ProgressFn};
+use super::job::{CutRange, Job, ProgressFn};
 use super::modes;
 use super::report::{LeftBehind, Report, SessionReport};
 use super::stage::{self, Stage, names};
 use super::tree::{Item, Tree};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, ProcessName, thread_id};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Missing};
 use crate::parallel;
 use crate::source::OpenOptions;
 
@@ -85,8 +85,8 @@ pub(super) fn run(
                 }
             }
         }
-        if job.cut.is_some() {
-            drop_outside(&stage, &mut segments, &mut report.left_behind)?;
+        if let Some(range) = job.cut {
+            drop_outside(range, &stage, &mut segments, &mut report.left_behind)?;
         }
         let sessions = segments.into_iter().map(|(_, session)| session);
         report.sessions.extend(sessions);
@@ -99,10 +99,11 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// Removes a process's leading and trailing segments without events, except those whose manifests
-/// state what the tracer lost, but keeps at least one segment. Reports removed segments that are
-/// damaged, because they may have lost calls that are open in the others.
+/// Removes a process's leading and trailing segments that have no events and lack none in the range,
+/// but keeps at least one segment. Reports removed segments that are damaged, because they may have
+/// lost calls that are open in the others.
 fn drop_outside(
+    range: &CutRange,
     stage: &Stage,
     segments: &mut Vec<(&Item, SessionReport)>,
     left_behind: &mut Vec<LeftBehind>,
@@ -111,7 +112,13 @@ fn drop_outside(
         session.events() > 0 || {
             let path = stage.folder().join(&item.below).join(MANIFEST_FILE);
             let manifest = Manifest::in_session(&path, OpenOptions::new());
-            manifest.is_some_and(|manifest| !manifest.missing().is_empty())
+            let missing = manifest.map_or_else(Vec::new, |manifest| manifest.missing());
+            missing.iter().any(|(_, missing)| match missing {
+                Missing::Events(loss) | Missing::Details(loss) => {
+                    loss.first_ns <= range.to_ns && range.from_ns <= loss.last_ns
+                }
+                Missing::Unwritten { .. } => true,
+            })
         }
     };
     let first = segments.iter().position(stays);

@@ -6,16 +6,14 @@ use std::path::Path;
 
 use rustix::process::Pid;
 
-use super::tree::Spared;
-
-/// Returns all current descendants of a process, except `spared` processes and the descendants of
+/// Returns all current descendants of a process, except spared processes and the descendants of
 /// these.
-pub(super) fn descendants(of: Pid, spared: &Spared) -> HashSet<Pid> {
+pub(super) fn descendants(of: Pid, is_spared: impl Fn(Pid) -> bool) -> HashSet<Pid> {
     let mut found = HashSet::new();
     let mut left = vec![of];
     while let Some(parent) = left.pop() {
         for child in children(parent) {
-            if !spared.contains(child) && found.insert(child) {
+            if !is_spared(child) && found.insert(child) {
                 left.push(child);
             }
         }
@@ -141,8 +139,7 @@ mod tests {
     use rustix::process::{Pid, getpid};
 
     use super::{
-        Spared, children, children_by_parent, descendants, is_running, memory_above,
-        memory_above_in,
+        children, children_by_parent, descendants, is_running, memory_above, memory_above_in,
     };
 
     #[test]
@@ -152,7 +149,7 @@ mod tests {
         let found = [
             children(getpid()).contains(&child),
             children_by_parent(getpid()).contains(&child),
-            descendants(getpid(), &Spared::default()).contains(&child),
+            descendants(getpid(), |_| false).contains(&child),
         ];
         sleep.kill().unwrap();
         sleep.wait().unwrap();

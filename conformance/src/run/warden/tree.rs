@@ -36,7 +36,7 @@ impl Spared {
         )
     }
 
-    pub(super) fn contains(&self, process: Pid) -> bool {
+    fn contains(&self, process: Pid) -> bool {
         let spared = self.0.get(&process);
         spared.is_some_and(|start| *start == start_time(process))
     }
@@ -180,7 +180,7 @@ pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
 
 fn descendants_except(of: Pid, spared: &Spared) -> HashSet<Pid> {
     #[cfg(target_os = "linux")]
-    return super::proc::descendants(of, spared);
+    return super::proc::descendants(of, |process| spared.contains(process));
     #[cfg(not(target_os = "linux"))]
     return {
         let _ = (of, spared);
