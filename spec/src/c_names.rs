@@ -30,7 +30,7 @@ pub struct FieldNames {
     pub set: String,
 }
 
-/// What a name in a header stands for.
+/// The part of the layout that a name in a header belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner<'a> {
     /// A part of every header.

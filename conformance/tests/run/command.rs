@@ -1,6 +1,7 @@
 //! Tests the exit codes of `run`, and how it selects cases.
 
 use std::fs;
+use std::path::PathBuf;
 
 use assert_cmd::Command;
 
@@ -209,14 +210,20 @@ fn a_program_is_found_in_a_relative_folder_on_path() {
     assert_eq!((code, out.as_str()), (Some(0), "on-path: ok\n"), "{error}");
 }
 
-#[test]
-fn an_update_of_selected_cases_keeps_the_known_failures_of_the_others() {
-    let bench = Bench::new();
+/// Writes the manifest of a correct reader with a failure list, and returns the manifest's path.
+fn good_with_list(bench: &Bench, list: &str) -> PathBuf {
     let kit = env!("CARGO_BIN_EXE_atf-conformance");
     bench.reader("good", &format!("exec {kit} testee read \"$1\""));
     let path = bench.path().join("good.toml");
     let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{text}failures = 'link.txt'\n")).unwrap();
+    fs::write(&path, format!("{text}failures = '{list}'\n")).unwrap();
+    path
+}
+
+#[test]
+fn an_update_of_selected_cases_keeps_the_known_failures_of_the_others() {
+    let bench = Bench::new();
+    let path = good_with_list(&bench, "link.txt");
     let list = bench.path().join("known.txt");
     let link = bench.path().join("link.txt");
     let known = "# Not yet.\ncrash {v1/ihdr-002-*,v?/iftr-013-*} pending, #12\n";
@@ -241,11 +248,7 @@ fn an_update_of_selected_cases_keeps_the_known_failures_of_the_others() {
 #[test]
 fn an_update_that_fails_leaves_the_list_unchanged() {
     let bench = Bench::new();
-    let kit = env!("CARGO_BIN_EXE_atf-conformance");
-    bench.reader("good", &format!("exec {kit} testee read \"$1\""));
-    let path = bench.path().join("good.toml");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{text}failures = 'known.txt'\n")).unwrap();
+    good_with_list(&bench, "known.txt");
     let list = bench.path().join("known.txt");
     let known = format!(
         "{}\ncrash v1/ihdr-002-ati1 gone\n",
@@ -255,7 +258,7 @@ fn an_update_that_fails_leaves_the_list_unchanged() {
     let script = "trap '' XFSZ; ulimit -f 1000; \
                   exec \"$1\" run good.toml --rule ATF-IHDR-002 --update --time-limit 60";
     let mut shell = Command::new("sh");
-    shell.args(["-c", script, "sh", kit]);
+    shell.args(["-c", script, "sh", env!("CARGO_BIN_EXE_atf-conformance")]);
     let (code, out, error) = texts(shell.current_dir(bench.path()));
     assert_eq!(code, Some(2), "{out}{error}");
     assert!(error.contains("known.txt: File too large"), "{error}");
@@ -411,11 +414,7 @@ fn unlisted_failures_are_1_and_stale_lists_are_4() {
 #[test]
 fn a_listed_failure_that_passes_and_a_line_that_matches_nothing_are_4() {
     let bench = Bench::new();
-    let kit = env!("CARGO_BIN_EXE_atf-conformance");
-    bench.reader("good", &format!("exec {kit} testee read \"$1\""));
-    let path = bench.path().join("good.toml");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{text}failures = 'known.txt'\n")).unwrap();
+    let path = good_with_list(&bench, "known.txt");
     let path = path.to_str().unwrap();
     for (known, code, why) in [
         ("# None.\n", 0, " 0 failed"),

@@ -438,7 +438,7 @@ fn assert_reported(folder: &Path, options: &[&str], status: i32) {
     assert_eq!(followed, dumped, "{options:?}");
 }
 
-/// Writes thread 7 of a session: nine events, of which the first, fourth and seventh have details.
+/// Writes thread 7 of a session. It has nine events; the first, fourth and seventh have details.
 fn finished(index: &[u8], detail: &DetailFile) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let thread = folder.path().join("s/thread_7");
