@@ -150,6 +150,11 @@ impl Dump<'_> {
         }
     }
 
+    /// Returns whether `--thread` selects a thread.
+    fn selects(&self, id: u32) -> bool {
+        self.threads.is_empty() || self.threads.contains(&id)
+    }
+
     fn run_to(&self, sink: &mut impl Sink) -> Outcome {
         if let Some(interval) = self.follow {
             return follow::run(self, interval, sink);
