@@ -153,6 +153,7 @@ impl Opened {
                 origin_ns: part.origin_ns(),
                 range_ns: part.range_ns(&self.options),
                 unwritten: part.unwritten(),
+                knows_losses: part.knows_losses(totals, self.options.threads.len()),
             };
             if sums.has_more_than_calls() {
                 complain(format_args!("{}: {sums}", part.path.display()));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use atf::analyze::{Options, Threads};
+use atf::analyze::{Options, Threads, Totals};
 use atf::clock::MediaClock;
 use atf::index::IndexReader;
 use atf::manifest::{Loss, Manifest, Missing};
@@ -261,6 +261,16 @@ impl Part {
     /// Returns the events that the tracer had not yet written when it ended.
     pub(crate) fn unwritten(&self) -> Option<Missing> {
         self.manifest()?.unwritten()
+    }
+
+    /// Returns whether `totals` of a number of selected threads, or 0 for all, include all events
+    /// that the tracer lost. Only manifests count them, and totals include a selected thread's only
+    /// if its files were read.
+    pub(crate) fn knows_losses(&self, totals: &Totals, threads: usize) -> bool {
+        let sessions = self.sessions();
+        !sessions.is_empty()
+            && sessions.iter().all(|session| session.manifest().is_some())
+            && totals.threads >= threads as u64
     }
 
     /// Returns the events that the tracer lost in threads without files, over all segments.

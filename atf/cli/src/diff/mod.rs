@@ -65,6 +65,8 @@ struct About {
     unwritten: Option<Missing>,
     /// The events that the tracer lost in threads without files.
     lost_events: Option<Loss>,
+    /// Whether the run's totals include all events that the tracer lost.
+    knows_losses: bool,
 }
 
 impl About {
@@ -74,6 +76,7 @@ impl About {
             origin_ns: self.origin_ns,
             range_ns: None,
             unwritten: self.unwritten,
+            knows_losses: self.knows_losses,
         }
     }
 }
@@ -165,6 +168,7 @@ impl Side {
                         problems: Vec::new(),
                         unwritten: None,
                         lost_events: None,
+                        knows_losses: true,
                     });
                 }
                 if let (Some(run), Some(about)) = (this.runs.last_mut(), this.about.last_mut()) {
@@ -172,6 +176,7 @@ impl Side {
                     about.unwritten = about.unwritten.or(part.unwritten());
                     let losses = about.lost_events.into_iter().chain(part.lost_events());
                     about.lost_events = losses.reduce(Loss::plus);
+                    about.knows_losses &= part.knows_losses(&functions.totals(), 0);
                     for problem in &functions.problems {
                         let message = told.add(&problem.error);
                         if form != Form::Text {

@@ -113,6 +113,8 @@ struct Section<'a> {
     part: &'a Part,
     /// The thread, if the table covers only one.
     thread: Option<u32>,
+    /// The number of selected threads; 0 for all.
+    selected: usize,
     rows: Rows<'a>,
     totals: Totals,
     /// The length of the time range, if it covers only part of the trace.
@@ -130,6 +132,7 @@ impl Section<'_> {
             origin_ns: self.part.origin_ns(),
             range_ns: self.range_ns,
             unwritten: self.part.unwritten(),
+            knows_losses: self.part.knows_losses(&self.totals, self.selected),
         }
     }
 }
@@ -269,6 +272,7 @@ impl Report<'_> {
         sink.section(&Section {
             part,
             thread,
+            selected: thread.map_or(options.threads.len(), |_| 1),
             rows: self.rows(part, found),
             totals,
             range_ns: part.range_ns(options),

@@ -212,6 +212,8 @@ pub(crate) struct Summed<'a> {
     pub(crate) range_ns: Option<u64>,
     /// The events that the tracer had not yet written when it ended.
     pub(crate) unwritten: Option<Missing>,
+    /// Whether the totals include all events that the tracer lost.
+    pub(crate) knows_losses: bool,
 }
 
 impl Summed<'_> {
@@ -267,6 +269,8 @@ impl std::fmt::Display for Summed<'_> {
                      callers)",
                 )?;
             }
+        } else if !self.knows_losses {
+            f.write_str(", events lost by the tracer: unknown")?;
         } else if self.unwritten.is_none() {
             f.write_str(", 0 events lost by the tracer")?;
         }

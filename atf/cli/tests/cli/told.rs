@@ -932,6 +932,28 @@ fn losses_of_listed_threads_without_readable_files_are_reported() {
 }
 
 #[test]
+fn losses_that_no_manifest_or_read_thread_states_are_unknown() {
+    let folder = session(None);
+    let unknown = |arguments: &[&str]| {
+        let (_, text, _) = run(&folder, arguments);
+        assert!(!text.contains(" 0 events lost by the tracer"), "{text}");
+        text.contains("events lost by the tracer: unknown")
+    };
+    for path in ["s", "s/thread_7", "s/thread_7/index.atf"] {
+        assert!(unknown(&["report", path]), "{path}");
+    }
+    assert!(unknown(&["diff", "s", "s/thread_7"]));
+    let loss = r#"{"count": 5, "first_ns": 5, "last_ns": 5}"#;
+    let manifest = format!(r#"{{"threads": [{{"id": 7}}, {{"id": 9, "lost_events": {loss}}}]}}"#);
+    fs::write(folder.path().join("s/manifest.json"), manifest).unwrap();
+    thread(folder.path(), "thread_9", b"");
+    assert!(unknown(&["report", "--thread", "7", "--thread", "9", "s"]));
+    assert!(unknown(&["report", "s/thread_7/index.atf"]));
+    let (_, text, _) = run(&folder, &["report", "s/thread_7"]);
+    assert!(text.contains(" 0 events lost by the tracer"), "{text}");
+}
+
+#[test]
 fn calls_report_links_to_lost_details() {
     let folder = session(None);
     let detail = folder.path().join("s/thread_7/detail.atf");
