@@ -7,6 +7,7 @@ use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::detail::{self, BothScans, DetailEvent, DetailHeader, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::thread_id;
 pub use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::{IndexEvent, IndexReader};
 pub use crate::ring::Ring;
@@ -208,6 +209,15 @@ impl ThreadReader {
     #[must_use]
     pub fn into_index(self) -> IndexReader {
         self.index
+    }
+
+    /// Returns the thread's id: the one in the folder's name or, if it contains none, in the header
+    /// of the index.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        let id_in = |folder: &Path| thread_id(&folder.file_name()?.to_string_lossy());
+        let in_name = || id_in(&self.path).or_else(|| id_in(&self.path.canonicalize().ok()?));
+        in_name().unwrap_or(self.index.header().thread_id)
     }
 
     /// Returns the folder's path as it was opened.

@@ -12,10 +12,11 @@ use atf::manifest::{Loss, Manifest, Missing};
 use atf::session::{Segments, SessionReader, ThreadEntry};
 use atf::symbols::{Function, SymbolTable};
 use atf::thread::ThreadReader;
-use atf::{Error, FileKind};
+use atf::{Error, ErrorKind, FileKind};
 use atf_export::Process;
 
 use crate::clock::{Clock, media_clocks, media_times};
+use crate::info::lost_manifest;
 use crate::output::{Failure, complain};
 use crate::target::{Target, are_of_one_run, check_distinct, session_around};
 use crate::text::{Counted, Extent};
@@ -159,10 +160,10 @@ impl Part {
         self.times.map(|(_, end_ns)| end_ns)
     }
 
-    /// Returns the origin of times in text output, or `None` to show a recording's times unchanged.
+    /// Returns the origin of times in text output, or `None` to show times unchanged: a
+    /// recording's, or those of a trace without readable events.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
-        let start_ns = self.start_ns().unwrap_or(0);
-        self.clock.is_none().then_some(start_ns)
+        self.start_ns().filter(|_| self.clock.is_none())
     }
 
     /// Returns the options for analyzing a time range.
@@ -258,9 +259,16 @@ impl Part {
         self.sessions().last()?.manifest()
     }
 
-    /// Returns the events that the tracer had not yet written when it ended.
+    /// Returns the events that the tracer had not yet written when it ended: those of the last
+    /// session that lacks any.
     pub(crate) fn unwritten(&self) -> Option<Missing> {
-        self.manifest()?.unwritten()
+        let mut manifests = self.sessions().iter().rev().filter_map(|it| it.manifest());
+        manifests.find_map(Manifest::unwritten)
+    }
+
+    /// Returns their number.
+    pub(crate) fn unwritten_events(&self) -> Option<u64> {
+        unwritten_events(self.unwritten())
     }
 
     /// Returns whether `totals` of a number of selected threads, or 0 for all, include all events
@@ -268,8 +276,10 @@ impl Part {
     /// if its files were read.
     pub(crate) fn knows_losses(&self, totals: &Totals, threads: usize) -> bool {
         let sessions = self.sessions();
+        let mut manifests = sessions.iter().map(SessionReader::manifest);
         !sessions.is_empty()
-            && sessions.iter().all(|session| session.manifest().is_some())
+            && manifests.all(|manifest| manifest.is_some_and(counts_losses))
+            && !sessions.iter().any(|session| lost_manifest(session.path()))
             && totals.threads >= threads as u64
     }
 
@@ -306,7 +316,7 @@ impl Part {
                 .flat_map(SessionReader::threads)
                 .map(ThreadEntry::id)
                 .collect(),
-            Reader::Thread(thread, _) => [thread.index().header().thread_id].into(),
+            Reader::Thread(thread, _) => [thread.id()].into(),
             Reader::Index(index) => [index.header().thread_id].into(),
         }
     }
@@ -331,6 +341,26 @@ impl Reader {
         };
         threads.time_range()
     }
+}
+
+/// Returns the number of unwritten events.
+pub(crate) fn unwritten_events(missing: Option<Missing>) -> Option<u64> {
+    match missing? {
+        Missing::Unwritten { events, .. } => Some(events),
+        _ => None,
+    }
+}
+
+/// Returns whether the numbers of lost events in a manifest could be read.
+fn counts_losses(manifest: &Manifest) -> bool {
+    let is_bad = |problem: &Error| {
+        let is_of = |key: &str| problem.field().is_none_or(|field| field.starts_with(key));
+        *problem.kind() != ErrorKind::UnknownKey
+            && ["threads", "lost_events"].into_iter().any(is_of)
+    };
+    // Only the first problems are listed.
+    manifest.problem_count <= manifest.problems.len() as u64
+        && !manifest.problems.iter().any(is_bad)
 }
 
 /// Sets the times of all parts to the times of the first and the last event overall.
@@ -364,7 +394,7 @@ pub(crate) fn tell_deleted(segments: &Segments) {
             _ => format!("segments 1 to {} of the recording are", deleted.end()),
         };
         complain(format_args!(
-            "{}: {deleted} not here: calls that were open at the start of this one have only their returns",
+            "{}: {deleted} not in this trace: calls that were open at the start of this one have only their returns",
             path.display()
         ));
     }
@@ -386,9 +416,11 @@ pub(crate) fn tell_unnamed(parts: &[Part]) {
         let Some(session) = part.sessions().last() else {
             continue;
         };
+        let mut manifests = part.sessions().iter().filter_map(|it| it.manifest());
+        let has_names = manifests.any(|manifest| !manifest.symbols.is_empty());
         let is_unnamed = session.manifest().is_some_and(|manifest| {
             let mut modules = manifest.modules.iter();
-            manifest.symbols.is_empty()
+            !has_names
                 && modules.any(|it| it.function_offsets == Some(true))
                 && part.reader.times().is_some()
         });

@@ -93,7 +93,7 @@ pub fn export_to<'a>(
         let foreign = calls.foreign_details();
         summary.foreign_details = summary.foreign_details.saturating_add(foreign);
         let (totals, of_threads) = calls.into_found();
-        let lost = lost(process.lost_events(), Missing::Events);
+        let lost = lost(process.lost_events(options), Missing::Events);
         let lost = lost.map(|lost| format!("threads without files: {lost}"));
         let of_session = problems.iter().map(|it| it.error.to_string());
         let notes: Vec<_> = lost.into_iter().chain(of_session).collect();

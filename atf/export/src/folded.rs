@@ -50,7 +50,7 @@ pub(crate) fn write(
             }
         }
         // The format has no comments. A stack without time has no width in a flame graph.
-        for note in notes_of_process(process, &tree.threads, &tree.problems) {
+        for note in notes_of_process(process, options, &tree.threads, &tree.problems) {
             stack.push(above, &format!("({note})"));
             writeln!(out, "{} 0", stack.text)?;
         }

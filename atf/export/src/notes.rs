@@ -1,6 +1,6 @@
 //! Notes on missing or damaged data.
 
-use atf::analyze::{ThreadTotals, Totals};
+use atf::analyze::{Options, ThreadTotals, Totals};
 use atf::manifest::{Loss, Missing};
 use atf::session::Problem;
 
@@ -30,11 +30,15 @@ pub(crate) fn notes_of(
 /// Returns sentences about missing or damaged data in a process. `totals` are those of its threads.
 pub(crate) fn notes_of_process(
     process: &Process<'_>,
+    options: &Options,
     threads: &[ThreadTotals],
     problems: &[Problem],
 ) -> Vec<String> {
     let totals = Totals::of(threads);
-    let all = totals.lost_events.into_iter().chain(process.lost_events());
+    let all = totals
+        .lost_events
+        .into_iter()
+        .chain(process.lost_events(options));
     let losses = [
         lost(all.reduce(Loss::plus), Missing::Events),
         lost(totals.lost_details, Missing::Details),

@@ -6,7 +6,7 @@ use std::slice;
 use atf::analyze::{self, Options, Threads, Tree};
 use atf::clock::MediaClock;
 use atf::index::IndexReader;
-use atf::manifest::{Loss, Missing};
+use atf::manifest::{Loss, Manifest, Missing};
 use atf::session::{ProcessName, Segments, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
@@ -125,16 +125,20 @@ impl<'a> Process<'a> {
         manifests.any(|manifest| manifest.detail_fields == Some(true))
     }
 
-    /// Returns the events that the tracer lost in threads without readable files.
-    pub(crate) fn lost_events(&self) -> Option<Loss> {
-        let all = self.threads.lost_events()?;
+    /// Returns the events that the tracer lost in threads without readable files, unless threads
+    /// are selected.
+    pub(crate) fn lost_events(&self, options: &Options) -> Option<Loss> {
+        let is_all = options.threads.is_empty();
+        let all = self.threads.lost_events().filter(|_| is_all)?;
         let [first_ns, last_ns] = [all.first_ns, all.last_ns].map(|ns| self.time(ns));
         Some(Loss::new(all.count, first_ns, last_ns))
     }
 
     /// Returns the events that the tracer had not yet written when it ended.
     pub(crate) fn unwritten(&self) -> Option<Missing> {
-        self.sessions.last()?.manifest()?.unwritten()
+        let sessions = self.sessions.iter().rev();
+        let mut manifests = sessions.filter_map(SessionReader::manifest);
+        manifests.find_map(Manifest::unwritten)
     }
 
     /// Returns the process id, from the name of its folder: 42 for `pid_42`, and for `pid_42_2` and

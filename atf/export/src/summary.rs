@@ -37,9 +37,7 @@ impl Summary {
         problems: impl IntoIterator<Item = Problem>,
     ) {
         let mut totals = Totals::of(threads);
-        if options.threads.is_empty() {
-            totals.add_lost_events(process.lost_events());
-        }
+        totals.add_lost_events(process.lost_events(options));
         self.totals.push(totals);
         self.problems.extend(problems);
     }

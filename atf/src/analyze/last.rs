@@ -37,7 +37,8 @@ pub struct LastOfThread {
     pub event_count: u64,
     /// How many events are missing according to the header.
     pub missing_events: u64,
-    /// The times of the first and the last event in nanoseconds; `None` if there are no events.
+    /// The time of the first event and the latest time, in nanoseconds; `None` if there are no
+    /// events.
     pub times: Option<(u64, u64)>,
     /// The calls that were open at the end, innermost first, up to the requested number.
     pub open: Vec<Span>,
@@ -140,7 +141,8 @@ fn of_unit(
                     }
                 });
                 let now_ns = event.timestamp_ns;
-                times = Some((times.map_or(now_ns, |(first_ns, _)| first_ns), now_ns));
+                let (first_ns, last_ns) = times.unwrap_or((now_ns, now_ns));
+                times = Some((first_ns, now_ns.max(last_ns)));
                 if latest.len() >= events {
                     latest.pop_front();
                 }

@@ -202,7 +202,7 @@ impl<'a> Threads<'a> {
     /// belongs.
     #[must_use]
     pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
-        let id = thread.index().header().thread_id;
+        let id = thread.id();
         let manifest = session.and_then(SessionReader::manifest);
         let mut listed = manifest.into_iter().flat_map(|manifest| &manifest.threads);
         Self(Source::Thread(thread, listed.find(|it| it.id == id)))

@@ -69,7 +69,7 @@ impl<'a> Threads<'a> {
         let sessions = match self.0 {
             Source::Sessions(sessions) => sessions,
             Source::Thread(thread, listed) => {
-                let id = thread.index().header().thread_id;
+                let id = thread.id();
                 return alone(id, Files::Thread(thread, listed));
             }
             Source::Index(index) => return alone(index.header().thread_id, Files::Index(index)),
@@ -113,7 +113,8 @@ impl<'a> Unit<'a> {
     pub(super) fn losses(&self, options: &Options) -> [Option<Loss>; 2] {
         let of: [fn(&ManifestThread) -> _; 2] = [|it| it.lost_events, |it| it.lost_details];
         of.map(|of| {
-            let lost = self.listed().filter_map(of).reduce(Loss::plus)?;
+            let lost = self.listed().filter_map(of).reduce(Loss::plus);
+            let lost = lost.filter(|lost| lost.count > 0)?;
             let [first_ns, last_ns] = [lost.first_ns, lost.last_ns].map(|ns| options.time(ns));
             Some(Loss::new(lost.count, first_ns, last_ns))
         })

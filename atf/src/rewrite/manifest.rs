@@ -57,6 +57,15 @@ impl Facts {
     }
 }
 
+/// The keys whose values do not come from the old manifest.
+const RECOMPUTED: [&str; 5] = [
+    key::FORMAT_VERSION,
+    key::CLOCK_TYPE,
+    key::TIME_START_NS,
+    key::TIME_END_NS,
+    key::HAS_DETAIL,
+];
+
 /// The result of [`rewrite`].
 pub(super) struct Rewritten {
     pub(super) report: ManifestReport,
@@ -99,6 +108,13 @@ pub(super) fn rewrite(
     if let Some(old) = old {
         report.is_lost = old.is_unreadable();
         report.problem_count = old.problem_count.saturating_sub(unknown.len() as u64);
+        let is_lost = |problem: &&Error| {
+            let kind = problem.kind();
+            let is_dropped = matches!(kind, ErrorKind::WrongType { .. } | ErrorKind::DuplicateKey);
+            let is_of = |key: &&str| problem.field().is_some_and(|field| field.ends_with(key));
+            is_dropped && !RECOMPUTED.iter().any(is_of)
+        };
+        report.values_lost = old.problems.iter().filter(is_lost).count() as u64;
         let keys: HashSet<&str> = unknown.iter().map(|(key, _)| key.as_str()).collect();
         let problems = old.problems.iter().filter(|problem| {
             let key = problem.field().unwrap_or_default();

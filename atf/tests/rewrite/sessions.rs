@@ -63,7 +63,8 @@ fn a_session_without_events_is_reported_and_keeps_its_files() {
     let options = RecoverOptions::default();
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let text = report.to_string();
-    let first = "session: recovered, no events\n  thread_7: cannot be read: ";
+    let first =
+        "session: recovered, no events; 1 thread could not be read\n  thread_7: cannot be read: ";
     assert!(text.starts_with(first), "{text}");
     assert!(text.contains("; a copy is in unreadable/\n"), "{text}");
     assert!(
@@ -94,8 +95,7 @@ fn a_thread_whose_writer_wrote_nothing_is_reported_but_not_as_a_loss() {
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let text = report.to_string();
     for id in [8, 9] {
-        let line =
-            format!("\n  thread_{id}: nothing was written: index.atf: 0 bytes [ATF-IFTR-001]\n");
+        let line = format!("\n  thread_{id}: no events: index.atf: 0 bytes [ATF-IFTR-001]\n");
         assert!(text.contains(&line), "{text}");
     }
     assert!(text.contains("\n  thread_10: cannot be read: "), "{text}");

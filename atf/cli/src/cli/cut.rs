@@ -66,7 +66,7 @@ pub(super) fn run(options: &Options) -> Outcome {
     let path = &options.common.path;
     let parts =
         Part::all(slice::from_ref(path), &None, options.clock.clock)?.map_err(Failure::Input)?;
-    let (from_ns, to_ns) = range(options, &parts)?;
+    let [times, (from_ns, to_ns)] = range(options, &parts)?;
     let problems = parts.iter().flat_map(Part::problems);
     let is_gap = |error: &Error| matches!(error.kind(), ErrorKind::SegmentsMissing { .. });
     let gaps: Vec<Error> = problems.filter(is_gap).collect();
@@ -78,7 +78,11 @@ pub(super) fn run(options: &Options) -> Outcome {
             .threads(options.thread.iter().copied().collect())
             .durability(options.common.durability())
             .progress(Some(progress));
-        cut(path, out, &options)
+        let report = cut(path, out, &options)?;
+        if report.events() == 0 {
+            tell_outside(&parts, times);
+        }
+        Ok(report)
     })?;
     Ok(if gaps.is_empty() {
         state
@@ -87,8 +91,8 @@ pub(super) fn run(options: &Options) -> Outcome {
     })
 }
 
-/// Returns the range in nanoseconds on the traces' clock.
-fn range(options: &Options, parts: &[Part]) -> Result<(u64, u64), Failure> {
+/// Returns the range in nanoseconds: as it was given, and on the traces' clock.
+fn range(options: &Options, parts: &[Part]) -> Result<[(u64, u64); 2], Failure> {
     let path = &options.common.path;
     check_threads(parts, &options.thread)?;
     let starts: BTreeSet<u64> = parts.iter().filter_map(Part::start_ns).collect();
@@ -98,11 +102,10 @@ fn range(options: &Options, parts: &[Part]) -> Result<(u64, u64), Failure> {
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
     let range = Time::range(options.from, options.to, starts.first().copied())?;
-    tell_outside(parts, range);
     let found: BTreeSet<_> = parts.iter().map(|part| part.timestamps(range)).collect();
     match (found.first(), found.len()) {
-        (None, _) => Ok(range),
-        (Some(Some(timestamps)), 1) => Ok(*timestamps),
+        (None, _) => Ok([range; 2]),
+        (Some(Some(timestamps)), 1) => Ok([range, *timestamps]),
         (Some(None), 1) => {
             let message = "--clock media: no timestamp is in the range";
             Err(Failure::Usage(format!("{}: {message}", path.display())))

@@ -15,7 +15,7 @@ use atf::manifest::{Loss, Missing};
 use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
-use crate::parts::{Part, other_names, tell_unnamed, tell_unwritten};
+use crate::parts::{Part, other_names, tell_unnamed, tell_unwritten, unwritten_events};
 use crate::report::{Form, Summed};
 use crate::target::{are_of_one_run, check_distinct};
 use crate::text::{Printable, head, length_if_cut};
@@ -173,7 +173,11 @@ impl Side {
                 }
                 if let (Some(run), Some(about)) = (this.runs.last_mut(), this.about.last_mut()) {
                     run.add(&functions, |id| part.function(id));
-                    about.unwritten = about.unwritten.or(part.unwritten());
+                    let unwritten = [about.unwritten, part.unwritten()];
+                    about.unwritten = unwritten
+                        .into_iter()
+                        .max_by_key(|it| unwritten_events(*it))
+                        .flatten();
                     let losses = about.lost_events.into_iter().chain(part.lost_events());
                     about.lost_events = losses.reduce(Loss::plus);
                     about.knows_losses &= part.knows_losses(&functions.totals(), 0);

@@ -233,7 +233,7 @@ impl Dump<'_> {
             }
         }
         self.tell_read(&ready, output.written, || merge.unverified().count());
-        tell_losses(trace, &ready);
+        tell_losses(trace, &ready, self.threads.is_empty());
         let is_partial = self.last.is_some() || output.written >= self.limit;
         Ok(output.finish(&merge, is_partial))
     }
@@ -291,7 +291,7 @@ impl Dump<'_> {
             }
         }
         self.tell_read(&ready, written, || partly);
-        tell_losses(trace, &ready);
+        tell_losses(trace, &ready, self.threads.is_empty());
         // Also report problems outside the paired events.
         match trace.merge(self.threads) {
             Ok(merge) => merge

@@ -43,10 +43,11 @@ impl<'a> Ready<'a> {
         }))
     }
 
-    /// Returns the origin of times in text output, or `None` to show a recording's times unchanged.
+    /// Returns the origin of times in text output, or `None` to show times unchanged: a
+    /// recording's, or those of a trace without readable events.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
-        let start_ns = self.times.map_or(0, |(start_ns, _)| start_ns);
-        (!self.clocks.is_media()).then_some(start_ns)
+        let start_ns = self.times.map(|(start_ns, _)| start_ns);
+        start_ns.filter(|_| !self.clocks.is_media())
     }
 
     /// Reports why nothing was written.
@@ -56,7 +57,7 @@ impl<'a> Ready<'a> {
             return;
         }
         match self.times {
-            None => complain("the trace has no events"),
+            None => complain("no events were found"),
             Some(times) => complain(format_args!("no event matches; {}", Extent(times))),
         }
     }

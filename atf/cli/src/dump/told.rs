@@ -86,7 +86,7 @@ pub(crate) fn tell_unverified(threads: usize) {
 /// Reports the tracer's losses in the dumped threads and time range. Losses do not affect the exit
 /// status, because the events in the files are intact, and no copy of the trace contains the lost
 /// events.
-pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
+pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) {
     let place = |it: &ThreadPlace| ((it.process as usize, it.name.id), it.name);
     let dumped: HashMap<_, _> = ready.threads.iter().map(place).collect();
     let sessions = trace.sessions();
@@ -106,17 +106,19 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>) {
         let session = u32::try_from(first).unwrap_or(u32::MAX);
         let time = |ns| ready.clocks.time(session, ns);
         let (times, origin_ns) = (ready.filter.times(), ready.origin_ns());
-        tell_losses_of(&manifests, &times, origin_ns, time, name_of);
+        tell_losses_of(&manifests, &times, origin_ns, is_for_all, time, name_of);
         first += count;
     }
 }
 
 /// Reports a process's losses, as listed in the manifests of its segments, for the threads for
-/// which `name_of` returns a name. Converts timestamps with `time`.
+/// which `name_of` returns a name. If these are all threads, also reports losses of threads without
+/// files. Converts timestamps with `time`.
 pub(crate) fn tell_losses_of(
     manifests: &[&Manifest],
     times: &RangeInclusive<u64>,
     origin_ns: Option<u64>,
+    is_for_all: bool,
     time: impl Fn(u64) -> u64,
     name_of: impl Fn(u32) -> Option<ThreadName>,
 ) {
@@ -148,7 +150,9 @@ pub(crate) fn tell_losses_of(
             tell(&format_args!("thread {name}{called}"), lost);
         }
     }
-    tell(&"threads without files", without_files);
-    let last = manifests.last().copied();
-    last.and_then(Manifest::unwritten).iter().for_each(complain);
+    if is_for_all {
+        tell(&"threads without files", without_files);
+    }
+    let unwritten = manifests.iter().rev().find_map(|it| it.unwritten());
+    unwritten.iter().for_each(complain);
 }

@@ -135,7 +135,7 @@ impl Trace {
                 process: 0,
                 name: ThreadName {
                     process: None,
-                    id: self.open_file()?.header().thread_id,
+                    id: self.file_id()?,
                 },
                 position: 0,
                 first_seq: 0,
@@ -189,7 +189,7 @@ impl Trace {
             }
             Self::Folder(path, _) => {
                 let thread = ThreadReader::open(path)?;
-                Merge::of_threads([(thread.index().header().thread_id, thread)])
+                Merge::of_threads([(thread.id(), thread)])
             }
         };
         Ok(match ids {
@@ -229,6 +229,14 @@ impl Trace {
             Self::Folder(path, _) => ThreadReader::open(path).map(Some),
             Self::Processes(_) => self.entry(place).map(ThreadEntry::open).transpose(),
         }
+    }
+
+    /// Returns the thread id of a single file or thread folder.
+    fn file_id(&self) -> Result<u32> {
+        Ok(match self {
+            Self::Folder(path, _) => ThreadReader::open(path)?.id(),
+            _ => self.open_file()?.header().thread_id,
+        })
     }
 
     /// Opens the events of a single file or thread folder.

@@ -32,11 +32,12 @@ pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
         let end = walk.place().saturating_add(capacity);
         if end > walk.size() || capacity > LARGEST || size > capacity {
             let about = "the sizes in the header do not fit the file";
-            return if walk.place() < walk.size() {
-                walk.wrong(walk.size(), name, about)
-            } else {
-                Ok(())
-            };
+            if walk.place() < walk.size() {
+                walk.wrong(walk.size(), name, about)?;
+            }
+            // Of a header that its writer had not yet stored, nothing is wrong.
+            walk.is_damaged |= walk.size() >= shape.size();
+            return Ok(());
         }
         let used = walk.place().saturating_add(size);
         match name {

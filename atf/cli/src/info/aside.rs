@@ -39,7 +39,7 @@ pub(crate) struct SetAside {
 impl Recovered {
     /// Finds the recovery reports in the folder of a session, or of a thread without a session.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
-        let reports = names(folder, |name| is_numbered(name, "recovery", ".json"));
+        let reports = reports(folder);
         let mut losses = reports.iter().map(|name| losses(&folder.join(name)));
         let losses = losses.try_fold(0, |all: u64, one| Some(all.saturating_add(one?)));
         (!reports.is_empty()).then(|| Self {
@@ -75,12 +75,34 @@ impl SetAside {
     }
 }
 
+/// Returns whether a recovery of the session wrote a manifest without all values of the original,
+/// or without an original.
+pub(crate) fn lost_manifest(folder: &Path) -> bool {
+    let has_lost = |name: &String| {
+        let report = read(&folder.join(name))?;
+        let manifest = report.get("manifest")?;
+        let values_lost = manifest.get("values_lost").is_some();
+        let is_lost = manifest.get("is_lost").is_some();
+        Some(is_lost || values_lost || manifest.get("was_there")? == &Value::Bool(false))
+    };
+    reports(folder)
+        .iter()
+        .any(|name| has_lost(name) == Some(true))
+}
+
+fn reports(folder: &Path) -> Vec<String> {
+    names(folder, |name| is_numbered(name, "recovery", ".json"))
+}
+
 fn losses(report: &Path) -> Option<u64> {
+    read(report)?.get("losses")?.as_u64()
+}
+
+fn read(report: &Path) -> Option<Value> {
     let mut text = Vec::new();
     let file = File::open(report).ok()?;
     file.take(LARGEST_REPORT).read_to_end(&mut text).ok()?;
-    let report: Value = serde_json::from_slice(&text).ok()?;
-    report.get("losses")?.as_u64()
+    serde_json::from_slice(&text).ok()
 }
 
 /// Returns the sorted names of the regular files in a folder, filtered by `is_wanted`.

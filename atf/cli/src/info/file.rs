@@ -39,7 +39,7 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     /// Whether the file has no footer although it was finalized.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "is_false")]
     pub(crate) lost_footer: bool,
     pub(crate) event_count: U64,
     /// The number of events that the finalized header counts but the file no longer contains.
@@ -258,6 +258,14 @@ impl Serialize for Fields {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.decode().serialize(serializer)
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+pub(crate) const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn lost_footer(problems: &[Error]) -> bool {

@@ -23,7 +23,8 @@ use crate::target::Target;
 pub(crate) use progress::Progress;
 pub(crate) use text::Text;
 
-pub(crate) use file::Ending;
+pub(crate) use aside::lost_manifest;
+pub(crate) use file::{Ending, is_false};
 pub(crate) use thread::RingInfo;
 
 use file::FileInfo;

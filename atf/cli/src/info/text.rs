@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::aside::Recovered;
-use super::file::{ChecksumInfo, Ending, Facts, Fields, FileInfo};
+use super::file::{Ending, Facts, Fields, FileInfo};
 use super::session::{ManifestInfo, SessionInfo};
 use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
@@ -136,7 +136,7 @@ impl<W: Write> Text<W> {
         writeln!(self.out, "{count} ({source}), starting at {offset:#x}")?;
         self.times(facts.time)?;
         self.label("checksum")?;
-        self.checksum(&facts.checksum)?;
+        self.checksum(facts)?;
         match &facts.contents {
             Some(contents) => self.contents(contents, kind),
             None => Ok(()),
@@ -174,9 +174,12 @@ impl<W: Write> Text<W> {
         )?)
     }
 
-    fn checksum(&mut self, checksum: &ChecksumInfo) -> Written {
+    fn checksum(&mut self, facts: &Facts) -> Written {
+        let checksum = &facts.checksum;
+        let is_damaged = matches!(facts.completeness, Ending::DamagedFooter { .. });
         let stored = checksum.stored.unwrap_or(0);
         match checksum.state {
+            "none" if is_damaged => writeln!(self.out, "none: the footer is damaged")?,
             "none" => writeln!(self.out, "none: there is no footer")?,
             "not_computed" => writeln!(self.out, "none: the writer did not compute it")?,
             "good" => writeln!(self.out, "{stored:#010x}, good")?,
@@ -327,7 +330,7 @@ impl<W: Write> Text<W> {
         }
         write!(self.out, ": see {}", recovered.reports.join(", "))?;
         if recovered.has_unreadable {
-            write!(self.out, "; unreadable files are in unreadable/")?;
+            write!(self.out, "; originals are in unreadable/")?;
         }
         Ok(writeln!(self.out)?)
     }
@@ -462,7 +465,11 @@ impl<W: Write> Text<W> {
                     facts.checksum.state.replace('_', " ")
                 )?;
             }
-            if thread.ring.is_some() {
+            if thread
+                .ring
+                .as_ref()
+                .is_some_and(|ring| ring.index_bytes.0 > 0)
+            {
                 write!(self.out, ", tail in ring.atf")?;
             }
             if let Some(Some(detail)) = detail

@@ -233,7 +233,7 @@ impl ThreadInfo {
         }
         // If details cannot be read, some linked details were not counted.
         let is_read = self.detail.as_ref().is_none_or(|file| file.facts.is_some());
-        if verify && (is_read || thread.detail().is_none()) {
+        if verify && is_read {
             let has_changed = thread.has_changed();
             match has_changed.and_then(|it| Ok((Links::of(thread, linked)?, !it))) {
                 Ok((links, is_proof)) => self.add_links(path, links, is_proof),

@@ -4,11 +4,12 @@ use std::io::Write;
 
 use atf::analyze::{Last, LastOfThread};
 use atf::index::IndexEvent;
+use atf::manifest::Loss;
 use atf::spans::Span as Call;
 use serde::Serialize;
 
 use super::{Sink, end_ns};
-use crate::info::{Ending, RingInfo};
+use crate::info::{Ending, RingInfo, is_false};
 use crate::json::{self, Named, U64};
 use crate::loss::LossInfo;
 use crate::output::Failure;
@@ -39,6 +40,9 @@ struct Thread<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_name: Option<&'a str>,
     completeness: Ending,
+    /// Whether the last file has no footer although it was finalized.
+    #[serde(skip_serializing_if = "is_false")]
+    lost_footer: bool,
     event_count: U64,
     missing_events: U64,
     start_ns: Option<U64>,
@@ -97,6 +101,7 @@ impl<'a> Thread<'a> {
             thread: thread.thread,
             thread_name: part.thread_name(thread.thread),
             completeness: (&thread.completeness).into(),
+            lost_footer: thread.lost_footer,
             event_count: thread.event_count.into(),
             missing_events: thread.missing_events.into(),
             start_ns: thread.times.map(|(start_ns, _)| U64(start_ns)),
@@ -113,16 +118,20 @@ impl<'a> Thread<'a> {
 }
 
 impl<W: Write> Sink for Json<W> {
-    fn part(&mut self, part: &Part, last: &Last, problems: &[String]) -> Result<(), Failure> {
+    fn part(
+        &mut self,
+        part: &Part,
+        last: &Last,
+        lost_events: Option<Loss>,
+        problems: &[String],
+    ) -> Result<(), Failure> {
         let threads = last.threads.iter();
         let manifest = part.manifest();
         let session = Session {
             path: json::path(&part.path),
             ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
-            lost_events: part.lost_events().map(LossInfo::from),
-            unwritten_events: manifest
-                .and_then(|manifest| manifest.unwritten_events)
-                .map(U64),
+            lost_events: lost_events.map(LossInfo::from),
+            unwritten_events: part.unwritten_events().map(U64),
             threads: threads.map(|thread| Thread::new(part, thread)).collect(),
             problems,
         };

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use atf::Completeness;
 use atf::analyze::{self, Last, LastOfThread};
+use atf::manifest::Loss;
 
 use crate::clock::Clock;
 use crate::dump::Told;
@@ -39,8 +40,15 @@ pub(crate) struct Ends<'a> {
 }
 
 trait Sink {
-    /// Writes the threads of a session, and the messages of its problems.
-    fn part(&mut self, part: &Part, last: &Last, problems: &[String]) -> Result<(), Failure>;
+    /// Writes the threads of a session, the lost events of threads without files, and the messages
+    /// of its problems.
+    fn part(
+        &mut self,
+        part: &Part,
+        last: &Last,
+        lost_events: Option<Loss>,
+        problems: &[String],
+    ) -> Result<(), Failure>;
 }
 
 impl Ends<'_> {
@@ -79,7 +87,9 @@ impl Ends<'_> {
             if self.json {
                 problems.iter().for_each(complain);
             }
-            sink.part(part, &last, &problems)?;
+            // These are not losses of the selected threads.
+            let lost_events = part.lost_events().filter(|_| self.threads.is_empty());
+            sink.part(part, &last, lost_events, &problems)?;
         }
         drop(sink);
         out.flush()?;

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use atf::analyze::{Last, LastOfThread};
 use atf::index::IndexEvent;
-use atf::manifest::{Loss, Manifest};
+use atf::manifest::Loss;
 use atf::spans::Span as Call;
 use atf::{Completeness, EventKind};
 
@@ -119,20 +119,16 @@ impl<W: Write> Text<W> {
         self.events(by, thread)
     }
 
-    /// Writes the signal, the losses and the unwritten events listed in the manifest.
-    fn process(&mut self, by: &Shower<'_>, manifest: &Manifest) -> Written {
+    /// Writes the signal, the losses and the unwritten events listed in the manifests.
+    fn process(&mut self, by: &Shower<'_>, lost_events: Option<Loss>) -> Written {
         let bad = self.colours.bad;
-        if let Some(signal) = &manifest.ended_by {
+        let manifest = by.part.manifest();
+        if let Some(signal) = manifest.and_then(|manifest| manifest.ended_by.as_ref()) {
             let signal = Printable(signal);
             writeln!(self.out, "  {bad}ended{bad:#} by {signal}")?;
         }
-        self.loss(
-            by,
-            by.part.lost_events(),
-            "event",
-            " of threads without files",
-        )?;
-        if let Some(unwritten) = manifest.unwritten() {
+        self.loss(by, lost_events, "event", " of threads without files")?;
+        if let Some(unwritten) = by.part.unwritten() {
             writeln!(self.out, "  {bad}{unwritten}{bad:#}")?;
         }
         Ok(())
@@ -218,7 +214,8 @@ impl<W: Write> Text<W> {
         for call in &thread.open {
             self.call(by, thread, call)?;
         }
-        let more = thread.open_count.saturating_sub(thread.open.len() as u64);
+        let more = thread.open_count.saturating_sub(thread.given_up);
+        let more = more.saturating_sub(thread.open.len() as u64);
         let outermost = thread.outermost.filter(|_| more > 0);
         if more > 1 {
             let between = Counted(more - 1, "call");
@@ -273,7 +270,7 @@ fn outer_calls(thread: &LastOfThread) -> u64 {
     let depth = match (thread.outermost, thread.events.last()) {
         _ if thread.given_up > 0 => 0,
         (Some(call), _) if !call.depth.is_derived() => call.depth.get(),
-        (None, Some((_, event))) if event.event_kind == EventKind::RETURN => {
+        (None, Some((_, event))) if event.event_kind != EventKind::CALL => {
             event.call_depth.unwrap_or(0)
         }
         _ => 0,
@@ -282,14 +279,21 @@ fn outer_calls(thread: &LastOfThread) -> u64 {
 }
 
 impl<W: Write> Sink for Text<W> {
-    fn part(&mut self, part: &Part, last: &Last, problems: &[String]) -> Written {
+    fn part(
+        &mut self,
+        part: &Part,
+        last: &Last,
+        lost_events: Option<Loss>,
+        problems: &[String],
+    ) -> Written {
         if self.has_written {
             writeln!(self.out)?;
         }
         self.has_written = true;
         let strong = self.colours.strong;
-        let unfinalized = last.threads.iter().filter(|thread| thread.is_unfinalized());
-        let unfinalized = unfinalized.count();
+        let unfinalized = last.threads.iter().filter(|thread| died(thread)).count();
+        let damaged = last.threads.iter().filter(|thread| thread.is_unfinalized());
+        let damaged = damaged.count() - unfinalized;
         let unreadable: BTreeSet<u32> = last
             .problems
             .iter()
@@ -303,27 +307,29 @@ impl<W: Write> Sink for Text<W> {
             threads = format!("{shown} of {threads}");
         }
         let path = Printable(part.path.display());
-        let ended = match (unfinalized, unreadable.len()) {
-            (0, 0) => format!("{threads}, finalized"),
-            (0, count) => format!("{threads}, {count} unreadable"),
-            (count, 0) => format!("{threads}, {count} not finalized"),
-            (count, others) => {
-                format!("{threads}, {count} not finalized, {others} unreadable")
-            }
-        };
-        writeln!(
+        write!(
             self.out,
-            "{strong}{path}{strong:#}: {}, {ended}",
+            "{strong}{path}{strong:#}: {}, {threads}",
             part.what()
         )?;
+        let counts = [
+            (unfinalized, "not finalized"),
+            (damaged, "damaged at the end"),
+            (unreadable.len(), "unreadable"),
+        ];
+        for (count, what) in counts.iter().filter(|(count, _)| *count > 0) {
+            write!(self.out, ", {count} {what}")?;
+        }
+        if !last.threads.is_empty() && counts.iter().all(|(count, _)| *count == 0) {
+            write!(self.out, ", finalized")?;
+        }
+        writeln!(self.out)?;
         let by = Shower {
             part,
             origin_ns: part.origin_ns(),
             end_ns: part.end_ns().unwrap_or(0),
         };
-        if let Some(manifest) = part.manifest() {
-            self.process(&by, manifest)?;
-        }
+        self.process(&by, lost_events)?;
         let mut threads: Vec<&LastOfThread> = last.threads.iter().collect();
         threads.sort_by_key(|thread| (!thread.is_unfinalized(), Reverse(end_ns(thread))));
         let (full, others) = threads.split_at(self.limit.min(threads.len()));

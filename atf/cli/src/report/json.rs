@@ -138,6 +138,8 @@ pub(crate) struct Sums {
     given_up: U64,
     #[serde(flatten)]
     lost: Lost,
+    /// Whether these are all lost events. If not, a manifest or a thread could not be read.
+    knows_losses: bool,
     /// The maximum number of events per thread that the tracer had not yet written when it ended.
     unwritten_events: U64,
     busy_ns: U64,
@@ -177,6 +179,7 @@ impl From<Summed<'_>> for Sums {
             first_out_of_order: totals.first_out_of_order.as_ref().map(Place::from),
             given_up: totals.given_up.into(),
             lost: Lost::in_all(totals),
+            knows_losses: summed.knows_losses,
             unwritten_events: summed.unwritten_events().unwrap_or(0).into(),
             busy_ns: totals.busy_ns.into(),
             start_ns: totals.times.map(|(start_ns, _)| start_ns.into()),

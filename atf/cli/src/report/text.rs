@@ -14,6 +14,7 @@ use super::{Section, Sink};
 use crate::dump::Shown;
 use crate::loss::Lost;
 use crate::output::{Colours, Failure, write_problems};
+use crate::parts::unwritten_events;
 use crate::text::{Counted, Printable, Since, Span, time_goes_back};
 
 /// The length of a histogram's longest bar.
@@ -168,7 +169,7 @@ impl<W: Write> Text<W> {
         let modules = modules(&rows.pairs);
         for Row { function, value } in &rows.pairs {
             self.times(value)?;
-            self.function(*function, &modules, "no caller", &open(value))?;
+            self.function(*function, &modules, "no caller in the trace", &open(value))?;
         }
         if let Some(times) = &rows.cut.others {
             self.times(times)?;
@@ -218,10 +219,7 @@ pub(crate) struct Summed<'a> {
 
 impl Summed<'_> {
     pub(crate) fn unwritten_events(&self) -> Option<u64> {
-        match self.unwritten? {
-            Missing::Unwritten { events, .. } => Some(events),
-            _ => None,
-        }
+        unwritten_events(self.unwritten)
     }
 
     /// Returns whether there are open, unmatched, out-of-order or abandoned calls, or lost or
@@ -262,7 +260,11 @@ impl std::fmt::Display for Summed<'_> {
                 time_ns,
                 origin_ns: self.origin_ns,
             });
-            write!(f, ", {lost} lost by the tracer from {first}s to {last}s")?;
+            let least = if self.knows_losses { "" } else { "at least " };
+            write!(
+                f,
+                ", {least}{lost} lost by the tracer from {first}s to {last}s"
+            )?;
             if lost.events.is_some() {
                 f.write_str(
                     " (calls around lost events may seem longer than they were, and have wrong \

@@ -138,7 +138,10 @@ impl Report {
                             _ => {}
                         }
                     }
-                    unread
+                    match index.missing_events() {
+                        0 => unread,
+                        _ => unread.or_else(|| index.problems().into_iter().next()),
+                    }
                 }
                 Err(error) => Some(error),
             };

@@ -515,6 +515,6 @@ fn deleted_segments_are_reported_before_the_first_one_is_followed() {
     end(third);
     let output = atf(folder.path(), &["dump", "--follow", "."]);
     let (status, _, messages) = texts(&output);
-    let deleted = "segments 1 to 2 of the recording are not here";
+    let deleted = "segments 1 to 2 of the recording are not in this trace";
     assert!(status == 0 && messages.contains(deleted), "{messages}");
 }

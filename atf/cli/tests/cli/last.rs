@@ -127,7 +127,7 @@ thread 5: unreadable
     let text = written(folder.path(), &["last", "s"]);
     let expected = "\
 s: session, 2 threads, 2 unreadable
-  lost by the tracer: 2 events of threads without files, from +0.000000040 to +0.000000050 s
+  lost by the tracer: 2 events of threads without files, from 0.000000040 to 0.000000050 s
 
 thread 3: unreadable
 

@@ -26,6 +26,7 @@ mod segments;
 #[cfg(target_os = "linux")]
 mod symbolize;
 mod told;
+mod unknown;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

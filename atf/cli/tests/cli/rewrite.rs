@@ -352,7 +352,7 @@ fn a_session_without_readable_events_is_reported() {
     let (status, text, messages) = texts(&output);
     assert_eq!((status, messages), (1, ""));
     let expected = "\
-session: recovered, no events
+session: recovered, no events; 1 thread could not be read
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1) \
 [ATF-IHDR-001]; a copy is in unreadable/
   manifest.json: 0 modules, 0 symbols

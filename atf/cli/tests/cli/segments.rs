@@ -288,7 +288,7 @@ fn deleted_first_segments_are_stated_and_are_no_damage() {
     let (status, text, messages) = texts(&output);
     assert_eq!(status, 0);
     assert!(
-        messages.contains("segment 1 of the recording is not here"),
+        messages.contains("segment 1 of the recording is not in this trace"),
         "{messages}"
     );
     assert!(text.contains("1 return without a call"), "{text}");
@@ -298,7 +298,10 @@ fn deleted_first_segments_are_stated_and_are_no_damage() {
 fn functions(folder: &Path, arguments: &[&str]) -> Vec<[serde_json::Value; 5]> {
     let output = atf(folder, &[&["report", "--json"], arguments].concat());
     let (status, text, messages) = texts(&output);
-    assert!(status == 0 && !messages.contains("not here"), "{messages}");
+    assert!(
+        status == 0 && !messages.contains("not in this trace"),
+        "{messages}"
+    );
     let report = lines(text);
     assert_eq!(report.len(), 1, "one trace");
     let keys = ["function", "calls", "self_ns", "total_ns", "unmatched"];
@@ -348,7 +351,7 @@ fn a_cut_over_segments_has_the_report_of_its_range() {
     let arguments = ["cut", "--to", "5000", &one, "--out", "part"];
     let output = atf(folder.path(), &arguments);
     assert_eq!(texts(&output).0, 0);
-    let said = "segment 1 of the recording is not here";
+    let said = "segment 1 of the recording is not in this trace";
     assert!(texts(&output).2.contains(said));
     let part = functions(folder.path(), &["part"]);
     assert_eq!(part.len(), 1, "only parse: {part:?}");

@@ -112,7 +112,7 @@ impl Tree {
                     found.self_ns = found.self_ns.saturating_add(node.times.self_ns);
                 }
             }
-            let notes = notes_of_process(process, &tree.threads, &tree.problems);
+            let notes = notes_of_process(process, options, &tree.threads, &tree.problems);
             this.notes
                 .extend(notes.into_iter().map(|note| match &label {
                     Some(label) => format!("{label}: {note}"),

@@ -24,6 +24,7 @@ objects! {
     ManifestReport {
         was_there, modules, symbols, symbols_taken unless is_zero, is_lost unless is_false,
         problems unless Vec::is_empty, problem_count unless is_zero,
+        values_lost unless is_zero,
         unwritten_events unless Option::is_none, drops_events unless is_false,
         notes unless Notes::is_empty,
     }

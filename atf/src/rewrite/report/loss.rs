@@ -20,7 +20,8 @@ pub(in crate::rewrite) fn of_session(session: &SessionReport) -> u64 {
     let manifest = session.manifest.as_ref().map(|manifest| {
         let noted = [NoteKind::ThreadMissing, NoteKind::SymbolsDropped];
         let noted = noted.iter().map(|what| manifest.notes.count(*what));
-        noted.fold(manifest.is_lost.into(), u64::saturating_add)
+        let lost = manifest.values_lost.max(manifest.is_lost.into());
+        noted.fold(lost, u64::saturating_add)
     });
     let losses = threads.chain(manifest);
     losses.fold(left_behind(&session.left_behind), u64::saturating_add)

@@ -268,6 +268,9 @@ pub struct ManifestReport {
     pub problems: Vec<Place>,
     /// The total number of problems.
     pub problem_count: u64,
+    /// How many of these problems are values that the new manifest lacks: values of a wrong type,
+    /// and second values of a key, unless they are computed from the events.
+    pub values_lost: u64,
     /// The maximum number of events that may be missing at the end of each thread, because the
     /// tracer was killed while they were in memory.
     pub unwritten_events: Option<u64>,

@@ -50,19 +50,20 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         (true, Action::Cut) => "cut",
     };
     write!(f, "{}: {state}, ", Line(name))?;
+    let (recovered, unread) = session.thread_counts();
     match session.events() {
-        0 => writeln!(f, "no events")?,
+        0 => write!(f, "no events")?,
         events => {
             let (events, details) = (counted(events, "event"), session.details());
-            let (recovered, unread) = session.thread_counts();
             let threads = counted(recovered, "thread");
             let details = counted(details, "detail");
             write!(f, "{events} and {details} of {threads}")?;
-            match unread {
-                0 => writeln!(f)?,
-                _ => writeln!(f, "; {unread} could not be read")?,
-            }
         }
+    }
+    match (unread, session.events()) {
+        (0, _) => writeln!(f)?,
+        (_, 0) => writeln!(f, "; {} could not be read", counted(unread, "thread"))?,
+        (_, _) => writeln!(f, "; {unread} could not be read")?,
     }
     for item in &session.threads {
         thread(action, item, &session.left_behind, f)?;
@@ -96,7 +97,7 @@ fn thread(
         return writeln!(f);
     }
     if thread.nothing_written {
-        write!(f, "  {folder}: nothing was written")?;
+        write!(f, "  {folder}: no events")?;
         for note in thread.notes.iter() {
             for place in &note.first {
                 write!(f, ": {}{}", At(place), Rule(note.rule))?;
@@ -208,7 +209,11 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
         if manifest.is_lost {
             writeln!(f, "    lost: the whole manifest: {}", At(first))?;
         } else {
-            writeln!(f, "    mended: {problems}, first {}", At(first))?;
+            let effect = match manifest.values_lost {
+                0 => "mended",
+                _ => "lost or mended",
+            };
+            writeln!(f, "    {effect}: {problems}, first {}", At(first))?;
         }
     }
     if let Some(events) = manifest.unwritten_events {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use atf::detail::DetailEvent;
 use atf::follow::{DetailFollower, IndexFollower, Polled, SessionFollower};
-use atf::session::Segments;
+use atf::session::{Segments, thread_id};
 use atf::{FileKind, Wire};
 
 use self::output::Output;
@@ -62,7 +62,9 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             None
         }
         Target::Thread(path) => {
-            threads.push(Thread::of_folder(None, &path, dump.details));
+            let name = path.file_name().unwrap_or_default();
+            let id = thread_id(&name.to_string_lossy());
+            threads.push(Thread::of_folder(id, &path, dump.details));
             let around = session_around(&path);
             around.map(|around| Session::new(around.path(), false))
         }
@@ -154,8 +156,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             let process = None;
             dumped.contains(&id).then_some(ThreadName { process, id })
         };
-        let origin_ns = Some(start_ns.unwrap_or(0));
-        tell_losses_of(&manifests, &times, origin_ns, |ns| ns, name_of);
+        let is_for_all = dump.threads.is_empty();
+        tell_losses_of(&manifests, &times, start_ns, is_for_all, |ns| ns, name_of);
     }
     Ok(output.told.state())
 }

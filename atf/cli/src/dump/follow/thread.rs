@@ -18,7 +18,7 @@ const TURN: usize = 4096;
 
 /// A followed thread.
 pub(super) struct Thread {
-    /// The id in the folder's name, if the thread belongs to a session.
+    /// The id in the folder's name; `None` for a single index file.
     pub(super) id: Option<u32>,
     /// The thread's folder; `None` for a single index file.
     folder: Option<PathBuf>,
