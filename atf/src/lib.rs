@@ -77,10 +77,11 @@
 //! # What readers promise
 //!
 //! No matter what the input is, a reader does not panic, does not allocate more than a small
-//! multiple of the file's size, and returns no event that is not in the file. It reads truncated
-//! files up to their last whole event. Each problem with a file is an [`Error`] with a kind, a
-//! field and a byte offset. Opening a file fails only if its header does not determine where the
-//! events are; everything else is reported as data, for example [`Completeness`] and [`Checksum`].
+//! multiple of the file's size (40 times a manifest's size, plus 3 KB per thread that it lists),
+//! and returns no event that is not in the file. It reads truncated files up to their last whole
+//! event. Each problem with a file is an [`Error`] with a kind, a field and a byte offset. Opening
+//! a file fails only if its header does not determine where the events are; everything else is
+//! reported as data, for example [`Completeness`] and [`Checksum`].
 //!
 //! Files are read at explicit offsets, so a file that shrinks while it is being read causes an
 //! error. Callers that own the files can choose to map them with [`OpenOptions::mapped`].

@@ -34,8 +34,9 @@
  *
  * Strings are NUL-terminated const char *. A path may contain any bytes on Unix and is UTF-8 on
  * Windows. Later versions extend structs passed with their size (sizeof, as compiled into the
- * caller) at the end, and all other structs in their reserved members. Set reserved members to 0 in
- * structs that you pass, preferably with an initializer: any other value causes ATF_ERROR_ARGUMENT.
+ * caller) at the end, and all others but AtfLoss in their reserved members. Set reserved members to
+ * 0 in structs that you pass, preferably with an initializer: any other value causes
+ * ATF_ERROR_ARGUMENT, except in AtfMediaTime, where it is ignored.
  *
  * Sources (the format's documents), cited in brackets:
  *     S0: ATF Index File Format (BH-002)
@@ -73,8 +74,8 @@ typedef enum AtfStatus {
     /** The pointer is not a handle of this kind, or the handle is already closed. */
     ATF_ERROR_HANDLE = 3,
     /**
-     * The call is not allowed in this state: already finalized, still being written, or in a forked
-     * child.
+     * The call is not allowed in this state: already finalized, still being written, before details
+     * that were reserved are written or dropped, or in a forked child.
      */
     ATF_ERROR_STATE = 4,
     /** The operating system reported an error: see atf_last_error_os_code. */
@@ -283,7 +284,7 @@ typedef struct AtfThreadSummary {
 
 /**
  * Creates session_dir/thread_<thread_id>/ and a writer for it. options may be NULL.
- * ATF_ERROR_EXISTS: the folder has an index.atf or a detail.atf.
+ * ATF_ERROR_EXISTS: the folder has an index.atf, a detail.atf or a ring.atf.
  */
 AtfStatus atf_writer_open(const char *session_dir, uint32_t thread_id,
                           const AtfWriteOptions *options, AtfThreadWriter **writer);
@@ -362,8 +363,9 @@ const char *atf_writer_error_message(const AtfThreadWriter *writer);
 
 /**
  * Finalizes the files if they are not finalized yet, and frees the writer, whichever function
- * created it; NULL is allowed. A failure is reported only by atf_last_error_*; to get it as a
- * status, call atf_writer_finish first. (atf_session_writer_close does not finalize.) [S3]
+ * created it; NULL is allowed. A failure is not returned but reported by atf_last_error_* and the
+ * warning callback; to get it as a status, call atf_writer_finish first. (atf_session_writer_close
+ * does not finalize.) [S3]
  */
 void atf_writer_close(AtfThreadWriter *writer);
 
@@ -558,15 +560,15 @@ AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
  * Writes the current manifest, so that it survives a crash. Call this after setting modules and
  * symbols and before opening threads. From then on, opening a thread rewrites the manifest. Later
  * settings are written by the next call, by opening the next thread, or by
- * atf_session_writer_finish. ATF_ERROR_LIMIT: with its symbols, the manifest would be larger than
- * 64 MiB, so it was written without them.
+ * atf_session_writer_finish. ATF_ERROR_LIMIT: the manifest would be larger than 64 MiB. It was
+ * written without its symbols or, if it would still be too large, not at all.
  */
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
 /**
  * Writes the final manifest; totals may be NULL. ATF_ERROR_STATE: the session is already finished,
  * or threads are still being written. ATF_ERROR_LIMIT: as for atf_session_writer_write_manifest;
- * set fewer symbols and try again.
+ * set less and try again.
  */
 AtfStatus atf_session_writer_finish(const AtfSessionWriter *session, AtfSessionTotals *totals,
                                     size_t totals_size);

@@ -51,14 +51,16 @@
  * count as lost. Timestamps must be those of ada_get_timestamp_ns. The rings hold events until they
  * are older than the pre-roll; a ring that is more than half full discards its oldest events early,
  * and any of them that a later trigger requests are counted as lost. With a pre-roll of UINT64_MAX,
- * triggers request only what the rings hold, and nothing discarded early counts as lost. With a
- * window, the sequence numbers that atf_recording_record and related functions return are not
- * positions in the files: detail_seq, and with ATF_WINDOW_ALL also index_seq, count everything
- * recorded. With ATF_WINDOW_ALL, a thread's files are created when a trigger first requests one of
- * its events; a thread that ends before then leaves no files and does not count towards
- * max_threads. Other ended threads count until the pre-roll has passed. Events kept from ended
- * threads take at most 512 MiB, and at most 128 of the threads that have files keep events; beyond
- * that, the oldest are lost.
+ * triggers request only what the rings hold, and nothing discarded early counts as lost, except by
+ * rings that ring_memory made smaller with ATF_WINDOW_ALL. With a window, the sequence numbers that
+ * atf_recording_record and related functions return are not positions in the files: detail_seq, and
+ * with ATF_WINDOW_ALL also index_seq, count everything recorded. With ATF_WINDOW_ALL, a thread's
+ * files are created when a trigger first requests one of its events, when it ends after it lost
+ * events, or when the recording stops before it ends; without any of these, a thread leaves no
+ * files and does not count towards max_threads. Other ended threads count until the pre-roll has
+ * passed. Events kept from ended threads take at most 512 MiB, unless there is only one such
+ * thread, and at most 128 of the threads that have files keep events; beyond that, the oldest are
+ * lost.
  *
  * Segments. With segment_size or segment_duration_ns, a recording continues in a new session when
  * the current one reaches that size or age, or contains as many events as its files can hold:
@@ -68,9 +70,10 @@
  *
  * Forks. A forked child has the rings but no drain. Its events are lost, and recording them never
  * blocks. A child of vfork must not record. In the child, atf_recording_thread, _flush,
- * _set_window_open, _stop and _close return ATF_ERROR_STATE, but atf_recording_close still frees the
- * recording; atf_recording_wait_for_triggers returns ATF_TIMEOUT at once. The child can start a
- * recording of its own, in another session.
+ * _set_window_open, _stop and _close return ATF_ERROR_STATE, but atf_recording_close still frees
+ * the recording; atf_recording_wait_for_triggers never waits: it returns ATF_TIMEOUT unless all
+ * triggers had been served before the fork. The child can start a recording of its own, in another
+ * session.
  */
 #ifndef ATF_RECORD_H
 #define ATF_RECORD_H

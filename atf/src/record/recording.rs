@@ -49,8 +49,8 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 /// # Forks
 ///
 /// A forked child has the rings but not the drain, so all events it records are lost: its calls
-/// never block, and return [`Lost::Event`] once the ring is full. Waiting for triggers fails at
-/// once, and functions that return a [`Result`] return [`ErrorKind::Forked`]. With
+/// never block, and return [`Lost::Event`] once the ring is full. Waiting for triggers never
+/// waits, and functions that return a [`Result`] return [`ErrorKind::Forked`]. With
 /// [`survive_kill`](crate::write::WriteOptions::survive_kill), each call returns [`Lost::Event`],
 /// and the parent's files stay as they are. A child of `vfork` must not record at all. A forked
 /// child can start a recording of its own, in another session.

@@ -10,7 +10,8 @@ pub(crate) const MANIFEST_LIMIT: u64 = 64 << 20;
 /// [`SessionReader`](crate::session::SessionReader).
 ///
 /// By default, files are read with positioned reads, and symlinks inside a session are not
-/// followed. The options never change the results.
+/// followed. How files are read never changes the results; `follow_links` and `manifest_limit`
+/// determine what is read.
 ///
 /// ```
 /// use atf::OpenOptions;

@@ -25,7 +25,7 @@ enum Target {
     Markdown,
     /// JSON Schemas for the spec's YAML files and manifest.json
     Schema,
-    /// The rules as a table in Rust, for the conformance kit
+    /// The rules as a table in Rust, for the library's checker
     Rules,
     /// The fuzzers' dictionary
     Dict,

@@ -39,7 +39,7 @@ SIGWINCH and SIGTSTP, unless this command is in the foreground of a terminal and
 its process group: there, the terminal sends them to both.
 
 Exit status: the program's, or 128 plus the number of the signal that ended it; 2 usage, a program
-that cannot be run, or nothing was recorded.
+that cannot be run, or nothing was recorded although the program exited with 0.
 
 Examples:
   $ atf record -- ./program arguments

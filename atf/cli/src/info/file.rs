@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use atf::analyze::Threads;
 use atf::check::{Fact, Kind, detail_repeats, index_repeats};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
@@ -165,6 +166,9 @@ impl FileInfo {
         let stored = reader.footer().map(|footer| footer.checksum);
         problems.extend(ieee_problem(Kind::Index, checksum, reader.footer_offset()));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
+        // The footer has the times of events in a hole.
+        let times = reader.time_range()?;
+        let times = times.and_then(|_| Threads::from(reader).time_range());
         Ok(Facts {
             file_size: reader.file_size().into(),
             wire: wire.version(),
@@ -178,7 +182,7 @@ impl FileInfo {
             missing_events: missing(reader.missing_events()),
             count_source: reader.count_source().name(),
             events_offset: header.events_offset.into(),
-            time: reader.time_range()?.map(Times::new),
+            time: times.map(Times::new),
             checksum: ChecksumInfo::new(checksum, stored),
             contents,
         })

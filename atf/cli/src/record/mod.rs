@@ -230,6 +230,7 @@ fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result
     // Only the options count, because the environment may be that of a recorded program.
     command
         .env_remove("ATF_RECORD")
+        .env_remove("ATF_OUT")
         .env_remove("ATF_DEBUG_DIRS");
     for (name, value) in &settings.variables {
         match value {

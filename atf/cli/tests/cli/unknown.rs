@@ -225,6 +225,17 @@ fn details_that_cannot_be_read_are_not_called_missing() {
 }
 
 #[test]
+fn an_event_in_a_hole_has_the_time_in_the_footer() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    for seq in [0, 8] {
+        let folder = session(Some(&patched(&whole, 64 + seq * 32, &[0; 32])));
+        let (_, text, _) = run(&folder, &["info", "s"]);
+        let times = "1234567.890075648 s to 1234567.890083648 s, 8.000 µs";
+        assert!(text.contains(times), "{text}");
+    }
+}
+
+#[test]
 fn a_kill_journal_that_was_cut_is_damaged() {
     let folder = TempDir::new().unwrap();
     let ring = RingFile::of(1, 7).bytes();
