@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use atf::analyze::{Options, Threads, Totals};
 use atf::clock::MediaClock;
@@ -37,6 +37,8 @@ pub(crate) struct Part {
     clock: Option<MediaClock>,
     reader: Reader,
     names: OtherNames,
+    /// Whether manifests count the lost events of all sessions, once this was looked up.
+    counts_losses: OnceLock<bool>,
 }
 
 /// The names in another session's manifest, if they replace the names in the trace itself.
@@ -147,6 +149,7 @@ impl Part {
             clock: None,
             reader,
             names: names.clone(),
+            counts_losses: OnceLock::new(),
         }
     }
 
@@ -276,11 +279,12 @@ impl Part {
     /// if its files were read.
     pub(crate) fn knows_losses(&self, totals: &Totals, threads: usize) -> bool {
         let sessions = self.sessions();
-        let mut manifests = sessions.iter().map(SessionReader::manifest);
-        !sessions.is_empty()
-            && manifests.all(|manifest| manifest.is_some_and(counts_losses))
-            && !sessions.iter().any(|session| lost_manifest(session.path()))
-            && totals.threads >= threads as u64
+        let is_counted = |session: &SessionReader| {
+            session.manifest().is_some_and(counts_losses) && !lost_manifest(session.path())
+        };
+        // A report by thread asks for each thread.
+        let counts = || !sessions.is_empty() && sessions.iter().all(is_counted);
+        *self.counts_losses.get_or_init(counts) && totals.threads >= threads as u64
     }
 
     /// Returns the events that the tracer lost in threads without files, over all segments.

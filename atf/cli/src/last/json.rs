@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
-use atf::analyze::{Last, LastOfThread};
+use atf::analyze::LastOfThread;
 use atf::index::IndexEvent;
-use atf::manifest::Loss;
 use atf::spans::Span as Call;
 use serde::Serialize;
 
-use super::{Sink, end_ns};
+use super::{Section, Sink, end_ns};
 use crate::info::{Ending, RingInfo, is_false};
 use crate::json::{self, Named, U64};
 use crate::loss::LossInfo;
@@ -118,13 +117,13 @@ impl<'a> Thread<'a> {
 }
 
 impl<W: Write> Sink for Json<W> {
-    fn part(
-        &mut self,
-        part: &Part,
-        last: &Last,
-        lost_events: Option<Loss>,
-        problems: &[String],
-    ) -> Result<(), Failure> {
+    fn section(&mut self, section: &Section<'_>) -> Result<(), Failure> {
+        let Section {
+            part,
+            last,
+            lost_events,
+            problems,
+        } = *section;
         let threads = last.threads.iter();
         let manifest = part.manifest();
         let session = Session {

@@ -39,16 +39,18 @@ pub(crate) struct Ends<'a> {
     pub(crate) json: bool,
 }
 
+/// How the threads of a session ended.
+struct Section<'a> {
+    part: &'a Part,
+    last: &'a Last,
+    /// The lost events of threads without files, unless threads are selected.
+    lost_events: Option<Loss>,
+    /// The messages of the problems that no earlier section contains.
+    problems: &'a [String],
+}
+
 trait Sink {
-    /// Writes the threads of a session, the lost events of threads without files, and the messages
-    /// of its problems.
-    fn part(
-        &mut self,
-        part: &Part,
-        last: &Last,
-        lost_events: Option<Loss>,
-        problems: &[String],
-    ) -> Result<(), Failure>;
+    fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
 }
 
 impl Ends<'_> {
@@ -87,9 +89,12 @@ impl Ends<'_> {
             if self.json {
                 problems.iter().for_each(complain);
             }
-            // These are not losses of the selected threads.
-            let lost_events = part.lost_events().filter(|_| self.threads.is_empty());
-            sink.part(part, &last, lost_events, &problems)?;
+            sink.section(&Section {
+                part,
+                last: &last,
+                lost_events: part.lost_events().filter(|_| self.threads.is_empty()),
+                problems: &problems,
+            })?;
         }
         drop(sink);
         out.flush()?;

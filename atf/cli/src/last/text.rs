@@ -5,13 +5,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use atf::analyze::{Last, LastOfThread};
+use atf::analyze::LastOfThread;
 use atf::index::IndexEvent;
 use atf::manifest::Loss;
 use atf::spans::Span as Call;
 use atf::{Completeness, EventKind};
 
-use super::{Sink, died, end_ns};
+use super::{Section, Sink, died, end_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
 use crate::output::{Colours, Failure, write_problems};
@@ -279,13 +279,13 @@ fn outer_calls(thread: &LastOfThread) -> u64 {
 }
 
 impl<W: Write> Sink for Text<W> {
-    fn part(
-        &mut self,
-        part: &Part,
-        last: &Last,
-        lost_events: Option<Loss>,
-        problems: &[String],
-    ) -> Written {
+    fn section(&mut self, section: &Section<'_>) -> Written {
+        let Section {
+            part,
+            last,
+            lost_events,
+            problems,
+        } = *section;
         if self.has_written {
             writeln!(self.out)?;
         }

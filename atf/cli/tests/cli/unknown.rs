@@ -1,4 +1,4 @@
-//! What a command has not read, or what nobody counted, it does not state.
+//! Checks that commands state nothing that they have not read.
 
 use std::fs;
 
@@ -233,6 +233,42 @@ fn an_event_in_a_hole_has_the_time_in_the_footer() {
         let times = "1234567.890075648 s to 1234567.890083648 s, 8.000 µs";
         assert!(text.contains(times), "{text}");
     }
+}
+
+#[test]
+fn functions_of_missing_events_are_not_called_named() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let modules = r#"{"threads": [{"id": 7}], "modules": [{"module_id": 9, "path": "/none"}]}"#;
+    for (size, missing) in [(whole.len(), false), (64 + 4 * 32, true)] {
+        let folder = session(Some(&whole[..size]));
+        manifest(&folder, "s", modules);
+        let (_, text, _) = run(&folder, &["symbolize", "s"]);
+        let told = text.contains("1 thread whose events could not all be read");
+        assert_eq!(told, missing, "{text}");
+    }
+}
+
+#[test]
+fn names_of_another_segment_are_not_called_missing() {
+    let folder = TempDir::new().unwrap();
+    let modules = r#""modules": [{"module_id": 105140161, "function_offsets": true}]"#;
+    let symbols = r#""symbols": [{"function_id": "0x06444fc100000001", "name": "one"}]"#;
+    for (segment, keys) in [("pid_42", symbols), ("pid_42_segment_000002", modules)] {
+        let path = folder.path().join("run").join(segment);
+        thread(&path, "thread_7", &IndexFile::finalized(1, 8).bytes());
+        fs::rename(path.join("s/thread_7"), path.join("thread_7")).unwrap();
+        let session = format!("run/{segment}");
+        manifest(
+            &folder,
+            &session,
+            &format!(r#"{{"threads": [{{"id": 7}}], {keys}}}"#),
+        );
+    }
+    let unnamed = "functions have no names";
+    let (_, _, messages) = run(&folder, &["report", "run"]);
+    assert!(!messages.contains(unnamed), "{messages}");
+    let (_, _, messages) = run(&folder, &["report", "run/pid_42_segment_000002"]);
+    assert!(messages.contains(unnamed), "{messages}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What `--follow` writes and reports.
+//! The events that `--follow` writes, and the problems to report at the end.
 
 use std::collections::BTreeMap;
 use std::mem;
