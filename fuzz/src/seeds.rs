@@ -1,4 +1,4 @@
-//! Turns the files of the conformance corpus into seeds, in each target's input format.
+//! Turns the files of the conformance corpus and the samples into seeds, in each target's input format.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -7,6 +7,7 @@ use std::{fs, io};
 
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf_conformance::corpus::{self, edition};
 
 use crate::{TARGETS, packed, ring};
 
@@ -17,7 +18,7 @@ pub type Seeds = BTreeMap<&'static str, BTreeMap<String, Vec<u8>>>;
 ///
 /// # Errors
 ///
-/// Returns an error if the corpus or the spec cannot be read.
+/// Returns an error if the samples or the spec cannot be read, or the corpus cannot be copied.
 pub fn seeds(root: &Path) -> io::Result<Seeds> {
     let mut seeds: Seeds = TARGETS
         .iter()
@@ -29,13 +30,14 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
             of_target.insert(name.to_owned(), bytes.to_vec());
         }
     };
-    for part in ["conformance/corpus", "samples"] {
-        let folder = root.join(part);
-        for path in files(&folder)? {
+    let corpus = tempfile::tempdir()?;
+    edition::copy(corpus.path(), &corpus::cases())?;
+    for folder in [corpus.path(), &root.join("samples")] {
+        for path in files(folder)? {
             let Some(kind) = path.file_name().and_then(OsStr::to_str) else {
                 continue;
             };
-            let (name, bytes) = (name_of(&path, &folder), fs::read(&path)?);
+            let (name, bytes) = (name_of(&path, folder), fs::read(&path)?);
             match kind {
                 INDEX_FILE => {
                     add(&["index", "differential", "capi", "writer"], &name, &bytes);

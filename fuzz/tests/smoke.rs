@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atf_conformance::corpus::{self, edition};
 use atf_fuzz::found;
 
 type Body = fn(&[u8]);
@@ -52,8 +53,12 @@ fn feed_some(body: Body, path: &Path) {
 
 /// Returns all files below a folder of the repository whose names end with `ending`.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
+    files_below(&Path::new("..").join(folder), ending)
+}
+
+fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![Path::new("..").join(folder)];
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("the repository's own folder") {
             let path = entry.expect("as above").path();
@@ -64,7 +69,7 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
             }
         }
     }
-    assert!(!found.is_empty(), "no {ending} below {folder}");
+    assert!(!found.is_empty(), "no {ending} below {}", folder.display());
     found
 }
 
@@ -150,9 +155,11 @@ fn the_c_api_reads_what_the_rust_api_reads() {
 
 #[test]
 fn two_decoders_read_the_same() {
-    for part in ["samples", "conformance/corpus"] {
+    let corpus = tempfile::tempdir().expect("a place");
+    edition::copy(corpus.path(), &corpus::cases()).expect("a folder of our own");
+    for folder in [Path::new("../samples"), corpus.path()] {
         for ending in ["index.atf", "detail.atf"] {
-            let files = files(part, ending);
+            let files = files_below(folder, ending);
             // Neighbouring files are similar, so only some are needed.
             let some = files.iter().step_by(files.len() / 25 + 1);
             some.for_each(|path| feed_some(atf_fuzz::differential, path));
@@ -241,8 +248,8 @@ fn a_crash_becomes_a_small_case_that_names_the_rule() {
         name: "index",
         body: trusts_the_count,
     };
-    let case = "../conformance/corpus/v1/iftr-002-a-billion/files/index.atf";
-    let mut input = fs::read(case).expect("a case of the corpus");
+    let case = corpus::find("v1/iftr-002-a-billion").expect("a case of the corpus");
+    let mut input = case.files["index.atf"].clone();
     // The header also states a billion events, and the footer is missing.
     input[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
     input.truncate(64 + 5 * 32 + 9);

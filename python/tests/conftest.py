@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import struct
 import sys
+import tempfile
 
 import hypothesis
 import pytest
@@ -19,9 +20,36 @@ from layout import FOOTER_SIZE, crc32c  # noqa: E402
 SMALL = ROOT / "samples/sample-small/session_20260105_101500/pid_4242"
 CRASHED = ROOT / "samples/sample-crashed/session_20260105_101500/pid_4243"
 NO_MANIFEST = ROOT / "samples/sample-crashed-nomanifest/session_20260105_101500/pid_4244"
-CORPUS = sorted(
-    path for path in ROOT.glob("conformance/corpus/v*/*/files") if any(path.glob("thread_*"))
-)
+
+
+def copy_corpus(folder):
+    """Writes the files of the corpus's cases below a folder, and returns the folder of each case's files."""
+    corpus = ROOT / "conformance/corpus"
+    for table in json.loads((corpus / "corpus.json").read_bytes())["tables"]:
+        for case in json.loads((corpus / table).read_bytes())["cases"]:
+            files = folder / case["name"] / "files"
+            for path in ["", *case.get("folders", [])]:
+                (files / path).mkdir(parents=True, exist_ok=True)
+            for path, parts in case["files"].items():
+                (files / path).parent.mkdir(parents=True, exist_ok=True)
+                (files / path).write_bytes(b"".join(part_bytes(part) for part in parts))
+            for path, target in case.get("symlinks", {}).items():
+                (files / path).parent.mkdir(parents=True, exist_ok=True)
+                (files / path).symlink_to(target)
+            yield files
+
+
+def part_bytes(part):
+    """Returns the bytes of a part: text, or a name, bytes in hexadecimal and how often they repeat."""
+    if isinstance(part, str):
+        return part.encode()
+    _, digits, *times = part
+    return bytes.fromhex(digits) * (times[0] if times else 1)
+
+
+CORPUS_FOLDER = tempfile.TemporaryDirectory()
+CASES = sorted(copy_corpus(pathlib.Path(CORPUS_FOLDER.name)))
+CORPUS = [path for path in CASES if any(path.glob("thread_*"))]
 
 # Every run tests the same random inputs.
 hypothesis.settings.register_profile("same", derandomize=True)

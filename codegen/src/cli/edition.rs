@@ -22,16 +22,23 @@ pub(super) struct Options {
     corpus: Option<PathBuf>,
 }
 
-/// The cases of a corpus.
+/// The list of a corpus's tables, by path.
 #[derive(Deserialize)]
 struct Corpus {
-    cases: Vec<String>,
+    tables: Vec<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    cases: Vec<Case>,
 }
 
 /// The rules that a case tests or breaks.
 #[derive(Deserialize)]
 struct Case {
+    name: String,
     rules: Vec<String>,
+    #[serde(default)]
     broken: Vec<Broken>,
 }
 
@@ -80,20 +87,24 @@ pub(super) fn summary(
         let remedy = "name the corpus's folder with --corpus; a checkout has it in";
         io::Error::other(format!("{error}; {remedy} conformance/corpus"))
     })?;
-    let mut affected = Vec::new();
-    for name in &corpus.cases {
-        let case: Case = json(&folder.join(name).join("case.json"))?;
+    let tests_changes = |case: &Case| {
         let broken = case.broken.iter().map(|broken| &broken.rule);
-        if case
-            .rules
-            .iter()
-            .chain(broken)
-            .any(|rule| rules.contains(rule.as_str()))
-        {
-            affected.push(name);
-        }
+        let mut tested = case.rules.iter().chain(broken);
+        tested.any(|rule| rules.contains(rule.as_str()))
+    };
+    let (mut all, mut affected) = (0, Vec::new());
+    for table in &corpus.tables {
+        let table: Table = json(&folder.join(table))?;
+        all += table.cases.len();
+        affected.extend(
+            table
+                .cases
+                .into_iter()
+                .filter(tests_changes)
+                .map(|case| case.name),
+        );
     }
-    let (all, applying) = (corpus.cases.len(), corpus.cases.len() - affected.len());
+    let applying = all - affected.len();
     let version = context.spec.editions.corpus.version.as_str();
     let _ = writeln!(
         out,

@@ -274,6 +274,6 @@ fn show(name: &str) -> io::Result<u8> {
         let _ = writeln!(text, "folder   {path}");
     }
     let _ = writeln!(text, "\nExpected result\n{}", edition::text(&case.expected));
-    let _ = write!(text, "Bytes\n{}", case.dump);
+    let _ = write!(text, "Bytes\n{}", case.dump());
     print(&text)
 }

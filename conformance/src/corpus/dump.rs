@@ -3,18 +3,47 @@
 use std::fmt::Write as _;
 
 use super::document::hex;
-use super::layout::{FieldKind, Record, little_endian};
+use super::layout::{FieldKind, little_endian};
 use super::shape::Region;
+use super::{Case, Subject, Trace};
+
+/// Formats the files of a case. Files of a session that are the same in the clean session are only
+/// named.
+pub(super) fn case(case: &Case) -> String {
+    if case.subject != Subject::Session {
+        let files = case.files.iter();
+        return files.map(|(path, bytes)| file(case, path, bytes)).collect();
+    }
+    let name = format!("v{}/clean-session", case.wire);
+    let clean = (case.name != name).then(|| Trace::clean(case.wire));
+    let files = case.files.iter().map(|(path, bytes)| {
+        let same = clean.as_ref().and_then(|clean| clean.files().get(path));
+        if same == Some(bytes) {
+            format!("{path}\nas in {name}\n")
+        } else {
+            format!("{path}\n{}", file(case, path, bytes))
+        }
+    });
+    files.collect::<Vec<_>>().join("\n")
+}
+
+fn file(case: &Case, path: &str, bytes: &[u8]) -> String {
+    match (case.regions(path), str::from_utf8(bytes)) {
+        ([], Ok(text)) if path.ends_with(".json") => text.trim_end().to_owned() + "\n",
+        ([], _) => raw(bytes),
+        (regions, _) => dump(bytes, regions),
+    }
+}
 
 /// Formats one line per field, with its offset, bytes, name and value.
-pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
+fn dump(bytes: &[u8], regions: &[Region]) -> String {
     let mut out = String::new();
     for region in regions {
         let bytes = &bytes[region.offset..region.offset + region.size];
         let is_hole = region.name.starts_with("events[") && bytes.iter().all(|byte| *byte == 0);
         match region.record {
             Some(record) if !is_hole => {
-                for field in record.fields(wire) {
+                for field in record.fields(region.wire) {
                     let end = bytes.len().min(field.offset + field.size);
                     let Some(part) = bytes.get(field.offset..end).filter(|part| !part.is_empty())
                     else {
@@ -35,25 +64,8 @@ pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
     out
 }
 
-/// Formats a ring's header and areas.
-pub(super) fn ring(bytes: &[u8]) -> String {
-    let header = bytes.len().min(Record::RingHeader.size());
-    let region = |offset, size, name: &str, record| Region {
-        offset,
-        size,
-        name: name.to_owned(),
-        record,
-    };
-    let regions = [
-        region(0, header, "header", Some(Record::RingHeader)),
-        region(header, bytes.len() - header, "areas", None),
-    ];
-    let own: Vec<_> = regions.into_iter().filter(|one| one.size > 0).collect();
-    dump(1, bytes, &own)
-}
-
 /// Formats bytes without fields, 16 per line.
-pub(super) fn raw(bytes: &[u8]) -> String {
+fn raw(bytes: &[u8]) -> String {
     let mut out = String::new();
     for (line_number, part) in bytes.chunks(16).enumerate() {
         line(&mut out, 16 * line_number, part, "", &text(part));

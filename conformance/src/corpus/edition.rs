@@ -1,13 +1,18 @@
 //! Writes and verifies the corpus as a folder, for review and for use without this crate.
 //!
 //! ```text
-//! corpus.json                 edition, flags, names of all cases
-//! v1/SHA256SUMS               checksums of all files below v1, for sha256sum -c
-//! v1/CASE/case.json           description of the case
-//! v1/CASE/expected.json       the document that a reader must return
-//! v1/CASE/dump.txt            every byte of its files, by field; of a session, only files that differ
-//!                             from the clean session's
-//! v1/CASE/files/…             its files; only case.json lists symlinks and empty folders
+//! corpus.json             edition, and the tables
+//! v1/index_footer.json    the cases of one record and wire version
+//! ```
+//!
+//! [`copy`] expands cases into files:
+//!
+//! ```text
+//! v1/CASE/case.json       description of the case
+//! v1/CASE/expected.json   the document that a reader must return
+//! v1/CASE/dump.txt        every byte of its files, by field; of a session, only files that differ
+//!                         from the clean session's
+//! v1/CASE/files/…         its files, symlinks and folders
 //! ```
 
 use std::collections::BTreeMap;
@@ -18,72 +23,45 @@ use std::{fs, io};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Case, FLAGS, json};
+use super::{Case, FLAGS, json, table};
 use crate::rules::table::CORPUS_EDITION;
 use crate::scripts;
 
+/// The list of tables.
+const LIST: &str = "corpus.json";
+
 /// Returns all files of the corpus, by path within its folder.
 #[must_use]
-pub fn files(cases: &[Case]) -> BTreeMap<String, Vec<u8>> {
-    let mut files = BTreeMap::new();
+pub fn files(cases: &[Case]) -> BTreeMap<String, String> {
+    let mut tables: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for case in cases {
-        files.extend(case_files(case));
+        tables.entry(table::path(case)).or_default().push(case);
     }
-    let sums = ["v1", "v2"].map(|wire| (format!("{wire}/SHA256SUMS"), sums(&files, wire)));
-    files.extend(sums);
-    files.insert("corpus.json".to_owned(), json::text(&list(cases)));
+    let list = json!({
+        "edition": CORPUS_EDITION.version,
+        "tables": tables.keys().collect::<Vec<_>>(),
+    });
+    let tables = tables.into_iter();
+    let tables = tables.map(|(path, cases)| (path, table::table(&cases)));
+    let list = (LIST.to_owned(), list);
+    let files = tables.chain([list]);
     files
+        .map(|(path, value)| (path, json::text(&value)))
+        .collect()
 }
 
-/// Returns a case's files, with their paths within the corpus's folder.
-fn case_files(case: &Case) -> Vec<(String, Vec<u8>)> {
+/// Returns a case's expanded files, with their paths within the folder that [`copy`] writes.
+fn case_files(case: &Case) -> BTreeMap<String, Vec<u8>> {
     let at = |name: &str| format!("{}/{name}", case.name);
-    let mut files = vec![
-        (at("case.json"), json::text(&about(case))),
-        (at("expected.json"), json::text(&case.expected)),
-        (at("dump.txt"), case.dump.clone().into_bytes()),
+    let texts = [
+        ("case.json", json::text(&table::about(case).into())),
+        ("expected.json", json::text(&case.expected)),
+        ("dump.txt", case.dump()),
     ];
+    let texts = texts.map(|(name, text)| (at(name), text.into_bytes()));
     let own = case.files.iter();
-    files.extend(own.map(|(path, bytes)| (at(&format!("files/{path}")), bytes.clone())));
-    files
-}
-
-/// Returns a case's description, the content of `case.json`.
-#[must_use]
-pub fn about(case: &Case) -> Value {
-    let sizes: BTreeMap<_, _> = (case.files.iter())
-        .map(|(path, bytes)| (path, bytes.len()))
-        .collect();
-    let broken = case.broken.iter();
-    let broken: Vec<_> = broken
-        .map(|(file, rule)| json!({"file": file, "rule": rule}))
-        .collect();
-    json!({
-        "name": case.name,
-        "wire": case.wire,
-        "rules": case.rules,
-        "class": case.class,
-        "subject": case.subject,
-        "path": case.path,
-        "flags": case.flags,
-        "note": case.note,
-        "sources": case.sources,
-        "files": sizes,
-        "folders": case.folders,
-        "symlinks": case.symlinks,
-        "verdicts": case.verdicts,
-        "because": case.because,
-        "file_verdicts": case.file_verdicts,
-        "optional": case.optional,
-        "broken": broken,
-        "place": case.place,
-    })
-}
-
-fn list(cases: &[Case]) -> Value {
-    let names: Vec<_> = cases.iter().map(|case| &case.name).collect();
-    let flags: BTreeMap<_, _> = FLAGS.iter().map(|flag| (flag.name, flag.note)).collect();
-    json!({"edition": CORPUS_EDITION.version, "flags": flags, "cases": names})
+    let own = own.map(|(path, bytes)| (at(&format!("files/{path}")), bytes.clone()));
+    own.chain(texts).collect()
 }
 
 /// Returns the digest that identifies an edition of the corpus. The digest covers the cases, their
@@ -94,9 +72,9 @@ pub fn digest(cases: &[Case]) -> String {
     let mut add = |name: &str, bytes: &[u8]| {
         let _ = writeln!(text, "{}  {name}", sha256(bytes));
     };
-    for (path, bytes) in files(cases) {
-        if path != "corpus.json" {
-            add(&path, &bytes);
+    for (path, table) in files(cases) {
+        if path != LIST {
+            add(&path, table.as_bytes());
         }
     }
     for flag in FLAGS {
@@ -108,20 +86,6 @@ pub fn digest(cases: &[Case]) -> String {
     sha256(text.as_bytes())
 }
 
-/// Lists the checksums of the files below a folder, with paths relative to it.
-fn sums(files: &BTreeMap<String, Vec<u8>>, folder: &str) -> Vec<u8> {
-    let mut text = String::new();
-    for (path, bytes) in files {
-        let below = path
-            .strip_prefix(folder)
-            .and_then(|path| path.strip_prefix('/'));
-        if let Some(path) = below {
-            let _ = writeln!(text, "{}  {path}", sha256(bytes));
-        }
-    }
-    text.into_bytes()
-}
-
 /// Returns the SHA-256 of the bytes in hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
@@ -131,7 +95,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 /// Formats JSON as in the corpus's files: a value that fits on one line is written on one line.
 #[must_use]
 pub fn text(value: &Value) -> String {
-    String::from_utf8_lossy(&json::text(value)).into_owned()
+    json::text(value)
 }
 
 /// A difference between a folder and the corpus.
@@ -144,14 +108,12 @@ pub enum Difference {
         /// The error.
         why: String,
     },
-    /// The file's bytes differ.
+    /// The file's content differs.
     Other {
         /// The path in the folder.
         path: String,
-        /// The offset of the first byte that differs, from the start of the file.
-        offset: usize,
-        /// The expected SHA-256, followed by the actual one.
-        sums: [String; 2],
+        /// The number of the first line that differs, counted from 1.
+        line: usize,
     },
     /// A file that is not part of the corpus.
     Unknown {
@@ -165,24 +127,20 @@ pub enum Difference {
 pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
     let files = files(cases);
     let mut differences = Vec::new();
-    for (path, bytes) in &files {
+    for (path, text) in &files {
         let path = path.clone();
         match fs::read(folder.join(&path)) {
             Err(error) => {
                 let why = error.to_string();
                 differences.push(Difference::Missing { path, why });
             }
-            Ok(found) if found == *bytes => {}
+            Ok(found) if found == text.as_bytes() => {}
             Ok(found) => {
-                let same = found
-                    .iter()
-                    .zip(bytes)
-                    .take_while(|(left, right)| left == right);
-                differences.push(Difference::Other {
-                    path,
-                    offset: same.count(),
-                    sums: [sha256(bytes), sha256(&found)],
-                });
+                let same = found.iter().zip(text.bytes());
+                let same = same.take_while(|(found, expected)| *found == expected);
+                let lines = same.filter(|(_, expected)| *expected == b'\n').count();
+                let line = lines + 1;
+                differences.push(Difference::Other { path, line });
             }
         }
     }
@@ -204,7 +162,7 @@ pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     let unknown: Vec<_> = (on_disk(folder).into_iter())
         .filter(|path| !files.contains_key(path))
         .collect();
-    if !unknown.is_empty() && !folder.join("corpus.json").is_file() {
+    if !unknown.is_empty() && !folder.join(LIST).is_file() {
         let why = format!(
             "{}: contains other files below v1 or v2, and no corpus.json",
             folder.display()
@@ -223,6 +181,10 @@ pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
             above = parent.parent();
         }
     }
+    let files = files.into_iter();
+    let files = files
+        .map(|(path, text)| (path, text.into_bytes()))
+        .collect();
     super::write(folder, &files, &[], &BTreeMap::new())
 }
 
@@ -256,8 +218,7 @@ fn on_disk(folder: &Path) -> Vec<String> {
 /// Returns the file system's error, with the path.
 pub fn copy(folder: &Path, cases: &[Case]) -> io::Result<()> {
     for case in cases {
-        let own: BTreeMap<_, _> = case_files(case).into_iter().collect();
-        super::write(folder, &own, &[], &BTreeMap::new())?;
+        super::write(folder, &case_files(case), &[], &BTreeMap::new())?;
         let files = folder.join(&case.name).join("files");
         fs::create_dir_all(&files).map_err(|error| named(&files, &error))?;
         super::write(&files, &BTreeMap::new(), &case.folders, &case.symlinks)?;
@@ -269,14 +230,7 @@ impl std::fmt::Display for Difference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Missing { path, why } => write!(f, "{path}: {why}"),
-            Self::Other {
-                path,
-                offset,
-                sums: [expected, found],
-            } => write!(
-                f,
-                "{path}: differs from byte {offset} on; SHA-256 {found}, expected {expected}"
-            ),
+            Self::Other { path, line } => write!(f, "{path}:{line}: differs from the corpus"),
             Self::Unknown { path } => write!(f, "{path}: not part of the corpus"),
         }
     }

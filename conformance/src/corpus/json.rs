@@ -2,23 +2,26 @@
 
 use serde_json::Value;
 
-/// The maximum width of a value on one line.
-const WIDTH: usize = 120;
+/// The maximum width of a value on one line. A 64-byte header fits.
+const WIDTH: usize = 160;
 
-/// Formats a value with sorted keys and a final line feed.
-pub(super) fn text(value: &Value) -> Vec<u8> {
+/// Formats a value with a final line feed. Keys keep their order.
+pub(super) fn text(value: &Value) -> String {
     let mut out = String::new();
     write(&mut out, value, 0);
     out.push('\n');
-    out.into_bytes()
+    out
 }
 
 fn write(out: &mut String, value: &Value, depth: usize) {
     let short = one_line(value);
-    let (open, close, parts) = match value {
+    let (open, close, parts): (_, _, Vec<(Option<&String>, &Value)>) = match value {
         _ if short.len() + depth <= WIDTH => return out.push_str(&short),
         Value::Array(values) => ('[', ']', values.iter().map(|value| (None, value)).collect()),
-        Value::Object(_) => ('{', '}', sorted(value)),
+        Value::Object(entries) => {
+            let entries = entries.iter().map(|(key, value)| (Some(key), value));
+            ('{', '}', entries.collect())
+        }
         _ => return out.push_str(&short),
     };
     out.push(open);
@@ -26,7 +29,7 @@ fn write(out: &mut String, value: &Value, depth: usize) {
         out.push_str(if position == 0 { "\n" } else { ",\n" });
         out.push_str(&" ".repeat(depth + 2));
         if let Some(key) = key {
-            out.push_str(&Value::from(key).to_string());
+            out.push_str(&Value::from(key.as_str()).to_string());
             out.push_str(": ");
         }
         write(out, value, depth + 2);
@@ -36,28 +39,17 @@ fn write(out: &mut String, value: &Value, depth: usize) {
     out.push(close);
 }
 
-/// Sorts entries by key. A map's own order depends on which `serde_json` features other crates
-/// enable.
-fn sorted(value: &Value) -> Vec<(Option<&str>, &Value)> {
-    let entries = value.as_object().into_iter().flatten();
-    let mut entries: Vec<_> = entries
-        .map(|(key, value)| (Some(key.as_str()), value))
-        .collect();
-    entries.sort_by_key(|(key, _)| *key);
-    entries
-}
-
 fn one_line(value: &Value) -> String {
     match value {
         Value::Array(values) => {
             let values: Vec<_> = values.iter().map(one_line).collect();
             format!("[{}]", values.join(", "))
         }
-        Value::Object(_) => {
-            let entry = |(key, value): (Option<&str>, &Value)| {
-                format!("{}: {}", Value::from(key), one_line(value))
+        Value::Object(entries) => {
+            let entry = |(key, value): (&String, &Value)| {
+                format!("{}: {}", Value::from(key.as_str()), one_line(value))
             };
-            let entries: Vec<_> = sorted(value).into_iter().map(entry).collect();
+            let entries: Vec<_> = entries.iter().map(entry).collect();
             format!("{{{}}}", entries.join(", "))
         }
         _ => value.to_string(),

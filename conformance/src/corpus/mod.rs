@@ -20,6 +20,7 @@ pub(crate) mod layout;
 mod recipe;
 mod recipes;
 pub(crate) mod shape;
+mod table;
 pub mod trace;
 mod vectors;
 pub(crate) mod verdicts;
@@ -90,7 +91,7 @@ pub fn find(name: &str) -> Option<Case> {
 }
 
 /// A small trace with its expected result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Case {
     /// The case's permanent name, such as `v1/iftr-004-one-bit-off`.
     pub name: String,
@@ -133,8 +134,8 @@ pub struct Case {
     pub broken: Vec<(String, &'static str)>,
     /// The place in the file where the first of these rules is broken.
     pub place: Option<Place>,
-    /// A dump of the trace files, which shows the field of every byte.
-    pub dump: String,
+    /// The parts of the trace files, by path. Other files have none.
+    pub(crate) regions: BTreeMap<String, Vec<shape::Region>>,
 }
 
 impl Case {
@@ -142,6 +143,16 @@ impl Case {
     fn is_same_trace(&self, other: &Self) -> bool {
         (&self.path, &self.files, &self.folders, &self.symlinks)
             == (&other.path, &other.files, &other.folders, &other.symlinks)
+    }
+
+    /// Returns a dump of the case's files, which shows the field of every byte.
+    #[must_use]
+    pub fn dump(&self) -> String {
+        dump::case(self)
+    }
+
+    fn regions(&self, path: &str) -> &[shape::Region] {
+        self.regions.get(path).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the case's files outside the session, which no reader may open.
@@ -226,9 +237,10 @@ pub struct FileVerdicts {
 
 named! {
     /// The kind of fault in the files of a case.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
     pub enum Class {
         /// No MUST is broken.
+        #[default]
         Valid = "valid",
         /// A field has a forbidden value.
         Malformed = "malformed",
@@ -240,10 +252,11 @@ named! {
 }
 
 /// The kind of file or folder that a case asks implementations to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
     /// An `index.atf`.
+    #[default]
     Index,
     /// A `detail.atf`.
     Detail,

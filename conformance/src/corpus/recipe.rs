@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::effects::effect;
 use super::flags::flag_of;
 use super::trace::{DETAIL, INDEX, Trace};
-use super::{Case, Class, Subject, document, dump, verdicts};
+use super::{Case, Class, Subject, document, verdicts};
 use crate::{Place, Verdict, rules};
 
 /// One edit of the clean session, in one or both wire versions.
@@ -343,7 +343,6 @@ impl Recipe {
             name: format!("v{wire}/{}", self.slug()),
             wire,
             rules: self.rules_in(wire),
-            class: Class::Valid,
             path: self.subject.to_owned(),
             subject: Subject::Session,
             flags: self.flags.clone(),
@@ -352,14 +351,7 @@ impl Recipe {
             files: trace.files().clone(),
             folders: trace.folders().to_vec(),
             symlinks: trace.symlinks().clone(),
-            verdicts: Vec::new(),
-            because: Vec::new(),
-            file_verdicts: Vec::new(),
-            optional: Vec::new(),
-            expected: serde_json::Value::Null,
-            broken: Vec::new(),
-            place: None,
-            dump: String::new(),
+            ..Case::default()
         };
         if let Some(name) = file_name(self.subject) {
             let is_own =
@@ -378,23 +370,16 @@ impl Recipe {
             case.path = name.to_owned();
             case.files = [(name.to_owned(), trace.file(self.subject).to_vec())].into();
             (case.folders, case.symlinks) = (Vec::new(), [].into());
-            case.dump = dump_of(&trace, self.subject);
+            case.regions = [(name.to_owned(), trace.regions(self.subject))].into();
             (case.expected, case.verdicts) = (expected, verdicts);
             case.broken = broken.iter().map(|rule| (name.to_owned(), *rule)).collect();
         } else {
             let expected = document::session(&trace, self.subject, &self.broken());
             (case.expected, case.verdicts) = (expected.document, expected.verdicts);
             (case.file_verdicts, case.optional) = (expected.files, expected.optional);
-            let clean = (!self.is_clean()).then(|| Trace::clean(wire));
-            let dumps = trace.files().iter().map(|(path, bytes)| {
-                let same = clean.as_ref().and_then(|clean| clean.files().get(path));
-                if same == Some(bytes) {
-                    format!("{path}\nas in v{wire}/clean-session\n")
-                } else {
-                    format!("{path}\n{}", dump_of(&trace, path))
-                }
-            });
-            case.dump = dumps.collect::<Vec<_>>().join("\n");
+            let paths = trace.files().keys();
+            let regions = paths.map(|path| (path.clone(), trace.regions(path)));
+            case.regions = regions.collect();
             case.broken = (self.broken().into_iter())
                 .map(|(file, rule)| (file.to_owned(), rule))
                 .collect();
@@ -501,17 +486,6 @@ impl Found {
             Some(offset) => Place::at(self.field, offset),
             None => Place::of(self.field),
         }
-    }
-}
-
-fn dump_of(trace: &Trace, path: &str) -> String {
-    let regions = trace.regions(path);
-    let bytes = trace.file(path);
-    match (regions.as_slice(), str::from_utf8(bytes)) {
-        _ if path.ends_with("ring.atf") => dump::ring(bytes),
-        ([], Ok(text)) if path.ends_with(".json") => text.trim_end().to_owned() + "\n",
-        ([], _) => dump::raw(bytes),
-        _ => dump::dump(trace.wire_of(path), bytes, &regions),
     }
 }
 

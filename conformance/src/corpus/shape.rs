@@ -24,13 +24,38 @@ pub(crate) struct Shape {
 
 /// A range of bytes that form one part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Region {
+pub(crate) struct Region {
     pub(super) offset: usize,
     pub(super) size: usize,
     /// The prefix of the fields' names, such as `events[3]`.
     pub(super) name: String,
     /// The record; `None` for bytes without fields.
     pub(super) record: Option<Record>,
+    /// The wire version of the record.
+    pub(super) wire: u8,
+}
+
+impl Region {
+    /// Returns the only region of a file without parts.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Self {
+        Self {
+            offset: 0,
+            size: bytes.len(),
+            name: String::new(),
+            record: None,
+            wire: 0,
+        }
+    }
+}
+
+/// Divides the bytes of a kill journal into regions.
+pub(super) fn ring_regions(wire: u8, bytes: &[u8]) -> Vec<Region> {
+    let header = Record::RingHeader;
+    let mut parts = Parts::of(wire);
+    parts.add(header.size().min(bytes.len()), "header", Some(header));
+    parts.add(bytes.len().saturating_sub(header.size()), "areas", None);
+    parts.regions.retain(|region| region.size > 0);
+    parts.regions
 }
 
 impl Shape {
@@ -104,7 +129,7 @@ impl Shape {
 
     /// Divides the file's bytes into contiguous regions.
     pub(super) fn regions(&self, bytes: &[u8]) -> Vec<Region> {
-        let mut parts = Parts::default();
+        let mut parts = Parts::of(self.wire);
         parts.add(64, "header", Some(self.header_record()));
         parts.add(self.start - 64, "padding", None);
         for (seq, size) in self.events.iter().enumerate() {
@@ -133,6 +158,7 @@ impl Shape {
             size: behind,
             name: "trailing bytes".to_owned(),
             record: None,
+            wire: self.wire,
         });
         regions.retain(|region| region.size > 0);
         regions
@@ -140,19 +166,28 @@ impl Shape {
 }
 
 /// The regions of a file, which are added one after another.
-#[derive(Default)]
 struct Parts {
     regions: Vec<Region>,
     end: usize,
+    wire: u8,
 }
 
 impl Parts {
+    const fn of(wire: u8) -> Self {
+        Self {
+            regions: Vec::new(),
+            end: 0,
+            wire,
+        }
+    }
+
     fn add(&mut self, size: usize, name: &str, record: Option<Record>) {
         self.regions.push(Region {
             offset: self.end,
             size,
             name: name.to_owned(),
             record,
+            wire: self.wire,
         });
         self.end += size;
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::layout::Record;
-use super::shape::{Region, Shape};
+use super::shape::{Region, Shape, ring_regions};
 use atf_samples::files::{
     DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched,
 };
@@ -276,16 +276,11 @@ impl Trace {
         self.shapes.get(path)
     }
 
-    /// Returns a file's wire version, which differs from the session's version if the file was
-    /// taken from another trace.
-    pub(super) fn wire_of(&self, path: &str) -> u8 {
-        self.shapes
-            .get(path)
-            .map_or(self.version, |shape| shape.wire)
-    }
-
     /// Returns the regions of a trace file, or nothing for other files.
     pub(super) fn regions(&self, path: &str) -> Vec<Region> {
+        if path.ends_with("ring.atf") {
+            return ring_regions(self.version, self.file(path));
+        }
         let shape = self.shapes.get(path);
         shape.map_or_else(Vec::new, |shape| shape.regions(self.file(path)))
     }

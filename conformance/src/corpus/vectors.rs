@@ -5,7 +5,7 @@
 //! different number. The checksums were computed bit by bit outside this project.
 
 use super::shape::Shape;
-use super::{Case, Class, Subject, dump};
+use super::{Case, Subject};
 use crate::Verdict;
 use atf_samples::files::hex;
 
@@ -41,7 +41,7 @@ struct Vector {
     file: &'static str,
     rules: &'static [&'static str],
     broken: &'static [&'static str],
-    /// The file's parts, used only for the dump.
+    /// The file's parts, used only to show them.
     shape: Shape,
     /// The bytes, the document and the sources.
     typed: (&'static str, &'static str, &'static [&'static str]),
@@ -61,7 +61,6 @@ impl Vector {
             name: format!("v{wire}/{}", self.slug),
             wire,
             rules: self.rules.to_vec(),
-            class: Class::Valid,
             path: self.file.to_owned(),
             subject,
             flags: vec!["footer-field-order", "wide-numbers"],
@@ -69,18 +68,13 @@ impl Vector {
                    so a field read from the wrong place has a different value."
                 .to_owned(),
             sources: sources.to_vec(),
-            dump: dump::dump(wire, &bytes, &self.shape.regions(&bytes)),
+            regions: [(self.file.to_owned(), self.shape.regions(&bytes))].into(),
             files: [(self.file.to_owned(), bytes)].into(),
-            folders: Vec::new(),
-            symlinks: [].into(),
             verdicts: vec![Verdict::Accept],
-            because: Vec::new(),
-            file_verdicts: Vec::new(),
-            optional: Vec::new(),
             expected: serde_json::from_str(document)
                 .unwrap_or_else(|error| panic!("{}: {error}", self.slug)),
             broken: broken.map(|rule| (self.file.to_owned(), *rule)).collect(),
-            place: None,
+            ..Case::default()
         }
     }
 }

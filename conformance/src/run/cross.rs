@@ -264,22 +264,14 @@ impl CrossTask {
             class: Class::Valid,
             path: self.path.clone(),
             subject: self.subject,
-            flags: Vec::new(),
             note: scripted.note.to_owned(),
-            sources: Vec::new(),
-            files: BTreeMap::new(),
-            folders: Vec::new(),
-            symlinks: BTreeMap::new(),
             verdicts: verdicts.into_iter().collect(),
-            because: Vec::new(),
             file_verdicts: file_verdicts
                 .filter(|file| files.contains(&file.path))
                 .collect(),
-            optional: Vec::new(),
             expected: expected.ok_or("it has no expected document")?,
             broken: own,
-            place: None,
-            dump: String::new(),
+            ..Case::default()
         };
         Ok(Reading::new(self.role, Arc::new(case)))
     }

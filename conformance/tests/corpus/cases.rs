@@ -172,7 +172,7 @@ fn each_case_names_rules_of_its_wire_version_and_has_a_note() {
             "{}",
             case.name
         );
-        assert!(!case.dump.is_empty() || case.files.values().all(Vec::is_empty));
+        assert!(!case.dump().is_empty() || case.files.values().all(Vec::is_empty));
     }
 }
 

@@ -1,11 +1,14 @@
 //! Tests the corpus as a folder: the committed files match the cases, and differences are reported.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
-use atf_conformance::corpus::edition::{self, Difference};
+use atf_conformance::corpus::edition;
+use atf_samples::files::hex;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::CASES;
@@ -40,41 +43,19 @@ fn changed_missing_and_unknown_files_are_reported() {
     edition::generate(folder.path(), some).unwrap();
     assert_eq!(edition::verify(folder.path(), some), []);
 
-    let path = "v1/clean-index/files/index.atf";
-    let mut bytes = fs::read(folder.path().join(path)).unwrap();
-    let before = edition::sha256(&bytes);
-    bytes[41] ^= 1;
-    fs::write(folder.path().join(path), &bytes).unwrap();
-    fs::remove_file(folder.path().join("v1/clean-session/dump.txt")).unwrap();
-    fs::write(folder.path().join("v1/clean-session/notes.txt"), "mine").unwrap();
+    let path = folder.path().join("v1/index.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen('\n', "\n\n", 1)).unwrap();
+    fs::remove_file(folder.path().join("v1/session.json")).unwrap();
+    fs::write(folder.path().join("v1/notes.txt"), "mine").unwrap();
     let differences = edition::verify(folder.path(), some);
-    let [other, missing, unknown] = differences.as_slice() else {
-        panic!("{differences:?}");
+    let texts: Vec<_> = differences.iter().map(ToString::to_string).collect();
+    let [other, missing, unknown] = texts.as_slice() else {
+        panic!("{texts:?}");
     };
-    let sums = [before, edition::sha256(&bytes)];
-    assert_eq!(
-        *other,
-        Difference::Other {
-            path: path.to_owned(),
-            offset: 41,
-            sums
-        }
-    );
-    assert!(
-        matches!(missing, Difference::Missing { path, .. } if path == "v1/clean-session/dump.txt")
-    );
-    assert!(
-        matches!(unknown, Difference::Unknown { path } if path == "v1/clean-session/notes.txt")
-    );
-    let text = missing.to_string();
-    assert!(
-        text.starts_with("v1/clean-session/dump.txt: No such file"),
-        "{text}"
-    );
-    assert_eq!(
-        unknown.to_string(),
-        "v1/clean-session/notes.txt: not part of the corpus"
-    );
+    assert_eq!(other, "v1/index.json:2: differs from the corpus");
+    assert!(missing.starts_with("v1/session.json: No such file"));
+    assert_eq!(unknown, "v1/notes.txt: not part of the corpus");
 }
 
 #[test]
@@ -83,7 +64,7 @@ fn generating_removes_an_older_corpus_but_no_other_files() {
     edition::generate(folder.path(), &CASES[..3]).unwrap();
     edition::generate(folder.path(), &CASES[..1]).unwrap();
     assert_eq!(edition::verify(folder.path(), &CASES[..1]), []);
-    assert!(!folder.path().join("v1/clean-session").exists());
+    assert!(!folder.path().join("v1/session.json").exists());
 
     let folder = TempDir::new().unwrap();
     let mine = folder.path().join("v1/mine.txt");
@@ -91,6 +72,46 @@ fn generating_removes_an_older_corpus_but_no_other_files() {
     fs::write(&mine, "mine").unwrap();
     assert!(edition::generate(folder.path(), &CASES[..1]).is_err());
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
+}
+
+/// Returns the committed table entries of all cases, by name.
+fn entries() -> BTreeMap<String, Value> {
+    let read = |path: &str| -> Value {
+        serde_json::from_slice(&fs::read(committed().join(path)).unwrap()).unwrap()
+    };
+    let list = read("corpus.json");
+    let tables = list["tables"].as_array().unwrap();
+    let tables = tables.iter().map(|path| read(path.as_str().unwrap()));
+    let cases = tables.flat_map(|table| table["cases"].as_array().unwrap().clone());
+    cases
+        .map(|case| (case["name"].as_str().unwrap().to_owned(), case))
+        .collect()
+}
+
+/// Joins the parts of a file, as docs/conformance/README.md describes.
+fn bytes(parts: &Value) -> Vec<u8> {
+    let parts = parts.as_array().unwrap().iter();
+    let bytes = parts.map(|part| match part {
+        Value::String(text) => text.clone().into_bytes(),
+        part => {
+            let times = part[2].as_u64().unwrap_or(1);
+            hex(part[1].as_str().unwrap()).repeat(usize::try_from(times).unwrap())
+        }
+    });
+    bytes.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn the_tables_have_each_byte_and_document() {
+    let entries = entries();
+    assert_eq!(entries.len(), CASES.len());
+    for case in CASES.iter() {
+        let entry = &entries[&case.name];
+        let files = entry["files"].as_object().into_iter().flatten();
+        let files: BTreeMap<_, _> = files.map(|(path, it)| (path.clone(), bytes(it))).collect();
+        assert!(files == case.files, "{}", case.name);
+        assert_eq!(entry["expected"], case.expected, "{}", case.name);
+    }
 }
 
 /// The checksums of "abc" and of the empty string are published test vectors of FIPS 180-4.
@@ -118,16 +139,12 @@ fn the_command_verifies_a_folder_and_shows_the_first_difference() {
     assert_eq!(verify(&committed()), (Some(0), good));
     let folder = TempDir::new().unwrap();
     edition::generate(folder.path(), &CASES).unwrap();
-    let path = folder.path().join("v1/clean-index/files/index.atf");
-    let bytes = fs::read(&path).unwrap();
-    fs::write(&path, &bytes[..41]).unwrap();
-    let line = format!(
-        "FOLDER/v1/clean-index/files/index.atf: differs from byte 41 on; SHA-256 {}, expected {}\n",
-        edition::sha256(&bytes[..41]),
-        edition::sha256(&bytes),
-    );
+    let path = folder.path().join("v1/index_footer.json");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.lines().next().unwrap()).unwrap();
+    let line = "FOLDER/v1/index_footer.json:1: differs from the corpus\n".to_owned();
     assert_eq!(verify(folder.path()), (Some(1), line.clone()));
-    fs::remove_file(folder.path().join("v2/SHA256SUMS")).unwrap();
+    fs::remove_file(folder.path().join("v2/link.json")).unwrap();
     fs::write(folder.path().join("v2/mine"), "").unwrap();
     let more = format!("{line}and 2 more\n");
     assert_eq!(verify(folder.path()), (Some(1), more));
@@ -171,12 +188,9 @@ fn the_command_lists_selected_cases() {
             .map(|line| line.split(' ').next().unwrap().to_owned());
         names.collect::<Vec<_>>()
     };
-    // Compare with the committed case.json files.
-    let about = |is_wanted: &dyn Fn(&serde_json::Value) -> bool| {
-        let cases = CASES.iter().filter(|case| {
-            let path = committed().join(&case.name).join("case.json");
-            is_wanted(&serde_json::from_slice(&fs::read(path).unwrap()).unwrap())
-        });
+    let entries = entries();
+    let about = |is_wanted: &dyn Fn(&Value) -> bool| {
+        let cases = CASES.iter().filter(|case| is_wanted(&entries[&case.name]));
         cases.map(|case| case.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -185,16 +199,16 @@ fn the_command_lists_selected_cases() {
     );
     assert_eq!(
         names(&["--wire", "2", "*link*"]),
-        about(&|case| { case["wire"] == 2 && case["name"].as_str().unwrap().contains("link") })
+        about(&|case| {
+            let name = case["name"].as_str().unwrap();
+            name.starts_with("v2/") && name.contains("link")
+        })
     );
     assert_eq!(
         names(&["--flag", "ties"]),
         about(&|case| {
-            case["flags"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .any(|flag| flag == "ties")
+            let flags = case["flags"].as_array().into_iter().flatten();
+            { flags }.any(|flag| flag == "ties")
         })
     );
     assert_eq!(command(&["list", "no-such-*"]).status.code(), Some(2));
@@ -230,12 +244,10 @@ fn the_command_shows_a_case_with_its_fault_and_its_bytes() {
     assert!(text.contains("\nabout    ATF-IFTR-002\n"));
     assert!(text.contains("\nsources  S"));
     assert!(text.contains("\n00000108  0700000000000000  footer.event_count  7\n"));
-    let expected =
-        fs::read_to_string(committed().join("v1/iftr-002-one-too-many/expected.json")).unwrap();
-    assert!(
-        text.contains(&format!("\nExpected result\n{expected}")),
-        "{text}"
-    );
+    let (_, expected) = text.split_once("\nExpected result\n").unwrap();
+    let (expected, _) = expected.split_once("\nBytes\n").unwrap();
+    let expected: Value = serde_json::from_str(expected).unwrap();
+    assert_eq!(expected, entries()["v1/iftr-002-one-too-many"]["expected"]);
     assert_eq!(command(&["show", "v1/none"]).status.code(), Some(2));
 }
 

@@ -1,0 +1,160 @@
+//! A table of the corpus: a JSON file with the cases of one record and wire version.
+//!
+//! A file's content is a list of parts, in order:
+//!
+//! - a string is text, encoded as UTF-8;
+//! - `[NAME, HEX]` is the bytes of a header, an event or a footer;
+//! - `[NAME, HEX, TIMES]` is these bytes repeated.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::document::hex;
+use super::shape::Region;
+use super::{Case, FLAGS, Subject};
+
+/// The families of rules that have tables of their own.
+const FAMILIES: [(&str, &str); 10] = [
+    ("IHDR", "index_header"),
+    ("IEVT", "index_event"),
+    ("IFTR", "index_footer"),
+    ("DHDR", "detail_header"),
+    ("DEVT", "detail_event"),
+    ("DPAY", "detail_function_payload"),
+    ("DFTR", "detail_footer"),
+    ("LINK", "link"),
+    ("RING", "ring"),
+    ("MANI", "manifest"),
+];
+
+/// The units that a long run may repeat, in bytes.
+const UNITS: [usize; 2] = [1, 256];
+
+/// The minimum size of a run that is written as one unit, in bytes.
+const SHORTEST_RUN: usize = 65;
+
+/// Returns the path of a case's table, relative to the corpus.
+pub(super) fn path(case: &Case) -> String {
+    let slug = case.name.split('/').nth(1).unwrap_or_default();
+    let family = FAMILIES
+        .iter()
+        .find(|(prefix, _)| slug.starts_with(&format!("{}-", prefix.to_lowercase())));
+    let name = match (family, case.subject) {
+        (Some((_, name)), _) => name,
+        (None, Subject::Index) => "index",
+        (None, Subject::Detail) => "detail",
+        (None, Subject::Session) => "session",
+    };
+    format!("v{}/{name}.json", case.wire)
+}
+
+/// Returns a table: a head that explains the flags, and the cases.
+pub(super) fn table(cases: &[&Case]) -> Value {
+    let used = |flag: &&super::Flag| cases.iter().any(|case| case.flags.contains(&flag.name));
+    let flags: BTreeMap<_, _> = FLAGS
+        .iter()
+        .filter(used)
+        .map(|it| (it.name, it.note))
+        .collect();
+    let wire = cases.first().map(|case| case.wire);
+    let cases: Vec<_> = cases.iter().map(|case| entry(case)).collect();
+    json!({"wire": wire, "flags": flags, "cases": cases})
+}
+
+fn entry(case: &Case) -> Value {
+    let mut entry = about(case);
+    let files = case.files.iter();
+    let files: Map<_, _> = files
+        .map(|(path, bytes)| (path.clone(), content(bytes, case.regions(path))))
+        .collect();
+    entry.insert("files".to_owned(), files.into());
+    entry.insert("expected".to_owned(), case.expected.clone());
+    entry.into()
+}
+
+/// Returns a case's description: everything but its files and the expected document. Lists without
+/// members are omitted.
+pub(super) fn about(case: &Case) -> Map<String, Value> {
+    let broken = case.broken.iter();
+    let broken: Vec<_> = broken
+        .map(|(file, rule)| json!({"file": file, "rule": rule}))
+        .collect();
+    let about = json!({
+        "name": case.name,
+        "note": case.note,
+        "subject": case.subject,
+        "path": case.path,
+        "class": case.class,
+        "verdicts": case.verdicts,
+        "because": case.because,
+        "file_verdicts": case.file_verdicts,
+        "optional": case.optional,
+        "broken": broken,
+        "place": case.place,
+        "rules": case.rules,
+        "sources": case.sources,
+        "flags": case.flags,
+        "folders": case.folders,
+        "symlinks": case.symlinks,
+    });
+    let Value::Object(mut about) = about else {
+        unreachable!("the literal is an object")
+    };
+    about.retain(|_, value| {
+        let is_empty = value.is_null()
+            || value.as_array().is_some_and(Vec::is_empty)
+            || value.as_object().is_some_and(Map::is_empty);
+        !is_empty
+    });
+    about
+}
+
+/// Returns a file's content as parts.
+fn content(bytes: &[u8], regions: &[Region]) -> Value {
+    let whole = [Region::of_bytes(bytes)];
+    let has_parts = !regions.is_empty();
+    let regions = if has_parts { regions } else { &whole };
+    let mut parts = Vec::new();
+    for region in regions {
+        let bytes = &bytes[region.offset..region.offset + region.size];
+        for (unit, times) in runs(bytes) {
+            match str::from_utf8(unit) {
+                Ok(text) if !has_parts && times == 1 => {
+                    parts.extend(text.split_inclusive('\n').map(Value::from));
+                }
+                _ if times == 1 => parts.push(json!([region.name, hex(unit)])),
+                _ => parts.push(json!([region.name, hex(unit), times])),
+            }
+        }
+    }
+    parts.into()
+}
+
+/// Divides bytes into long runs of one unit, and the bytes between them.
+fn runs(bytes: &[u8]) -> Vec<(&[u8], usize)> {
+    let (mut runs, mut start, mut offset) = (Vec::new(), 0, 0);
+    while offset < bytes.len() {
+        let rest = &bytes[offset..];
+        let run = UNITS.iter().find_map(|size| {
+            let unit = rest.get(..*size)?;
+            let times = rest
+                .chunks_exact(*size)
+                .take_while(|it| *it == unit)
+                .count();
+            (times >= 2 && times * size >= SHORTEST_RUN).then_some((unit, times))
+        });
+        match run {
+            Some((unit, times)) => {
+                runs.push((&bytes[start..offset], 1));
+                runs.push((unit, times));
+                offset += unit.len() * times;
+                start = offset;
+            }
+            None => offset += 1,
+        }
+    }
+    runs.push((&bytes[start..], 1));
+    runs.retain(|(unit, _)| !unit.is_empty());
+    runs
+}
