@@ -1,11 +1,11 @@
 //! The versions shown in reports.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::rules::table;
 
 /// The versions of the kit and of its grading data.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Editions {
     /// The version of the kit.
     pub kit: String,

@@ -11,6 +11,8 @@
 pub mod cause;
 pub mod command;
 #[cfg(feature = "kit")]
+pub mod compare;
+#[cfg(feature = "kit")]
 pub mod corpus;
 pub mod editions;
 #[cfg(feature = "kit")]

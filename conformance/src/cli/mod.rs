@@ -1,5 +1,6 @@
 //! The command line, with one file per subcommand.
 
+mod compare;
 mod corpus;
 mod interrupt;
 mod run;
@@ -26,6 +27,8 @@ struct Cli {
 enum Command {
     /// Check captured traces: a verdict for each file, with the rules it breaks
     Check(command::check::Options),
+    /// Compare two runs: the cases that are mended, and those that are broken
+    Compare(compare::Options),
     /// Write, verify, list, show or copy the golden corpus: traces with their expected results
     Corpus(corpus::Options),
     /// Grade writers, readers and validators with the corpus
@@ -49,6 +52,7 @@ pub(crate) fn run() -> ExitCode {
             Ok(status) => ExitCode::from(status),
             Err(message) => run::failure(&message),
         },
+        Ok(Command::Compare(options)) => compare::run(&options),
         Ok(Command::Corpus(options)) => corpus::run(&options),
         Ok(Command::Run(options)) => run::run(&options),
         Ok(Command::Scripts(options)) => scripts::run(&options),

@@ -36,6 +36,7 @@ pub(crate) use document::CHECKSUMS;
 pub use flags::{FLAGS, Flag};
 pub use recipe::{Found, Recipe};
 pub use recipes::recipes;
+pub use shape::Region;
 pub use trace::Trace;
 
 use crate::named::named;
@@ -135,7 +136,7 @@ pub struct Case {
     /// The place in the file where the first of these rules is broken.
     pub place: Option<Place>,
     /// The parts of the trace files, by path. Other files have none.
-    pub(crate) regions: BTreeMap<String, Vec<shape::Region>>,
+    pub regions: BTreeMap<String, Vec<Region>>,
 }
 
 impl Case {
@@ -151,7 +152,7 @@ impl Case {
         dump::case(self)
     }
 
-    fn regions(&self, path: &str) -> &[shape::Region] {
+    fn regions(&self, path: &str) -> &[Region] {
         self.regions.get(path).map_or(&[], Vec::as_slice)
     }
 

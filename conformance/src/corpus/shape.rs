@@ -24,7 +24,7 @@ pub(crate) struct Shape {
 
 /// A range of bytes that form one part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Region {
+pub struct Region {
     pub(super) offset: usize,
     pub(super) size: usize,
     /// The prefix of the fields' names, such as `events[3]`.

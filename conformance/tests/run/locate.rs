@@ -206,7 +206,7 @@ fn nothing_is_shown_for_an_unknown_place() {
 
 /// Returns a field's offset and size from the dump: `00000010  03  header.clock_type  3`.
 fn dumped(case: &Case, name: &str) -> Option<(u64, u64)> {
-    case.dump.lines().find_map(|line| {
+    case.dump().lines().find_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
         let [offset, bytes, found, ..] = words[..] else {
             return None;

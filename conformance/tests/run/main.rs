@@ -8,6 +8,7 @@ mod documents;
 mod lists;
 mod locate;
 mod manifest;
+mod mended;
 mod outcomes;
 mod processes;
 mod shortage;

@@ -77,20 +77,13 @@ pub(crate) fn case(name: &str) -> Case {
         class: Class::Truncated,
         path: "thread_7/index.atf".to_owned(),
         subject: Subject::Index,
-        flags: Vec::new(),
         note: "no footer".to_owned(),
-        sources: Vec::new(),
         files: BTreeMap::from([("thread_7/index.atf".to_owned(), FILE.to_vec())]),
-        folders: Vec::new(),
-        symlinks: BTreeMap::new(),
         verdicts: vec![Verdict::Recover],
-        because: Vec::new(),
-        file_verdicts: Vec::new(),
-        optional: Vec::new(),
         expected: document(),
         broken: vec![("thread_7/index.atf".to_owned(), "ATF-IFTR-001")],
         place: Some(Place::at("footer", 96)),
-        dump: String::new(),
+        ..Case::default()
     }
 }
 

@@ -66,7 +66,7 @@ pub fn files() -> Vec<File> {
                 beside: beside.unwrap_or_else(|| clean(case.wire, other)),
                 shared: 0,
                 fields: if is_lone(&case) {
-                    fields(&case.dump)
+                    fields(&case.dump())
                 } else {
                     BTreeMap::new()
                 },

@@ -1,0 +1,179 @@
+//! Compares two runs: which cases an implementation mended and which it broke.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::{fs, io};
+
+use serde::Deserialize;
+
+use crate::editions::Editions;
+use crate::report::Printable;
+
+/// The version of the JSON reports that can be compared.
+const FORMAT: u64 = 2;
+
+/// The JSON report of a run.
+#[derive(Debug)]
+pub struct Run {
+    editions: Editions,
+    results: BTreeMap<Key, Fault>,
+}
+
+/// The implementation, its role and the case.
+type Key = (String, String, String);
+
+/// The failures of a case, as text; `None` if it did not fail.
+type Fault = Option<String>;
+
+#[derive(Deserialize)]
+struct Version {
+    format: u64,
+}
+
+#[derive(Deserialize)]
+struct Report {
+    editions: Editions,
+    testees: Vec<Testee>,
+    cases: Vec<CaseResult>,
+}
+
+#[derive(Deserialize)]
+struct Testee {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct CaseResult {
+    testee: usize,
+    role: String,
+    case: String,
+    outcome: String,
+    #[serde(default)]
+    message: String,
+}
+
+/// The differences between two runs.
+#[derive(Debug)]
+pub struct Comparison {
+    lines: Vec<String>,
+    broken: usize,
+}
+
+impl Run {
+    /// Reads the JSON report of a run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message with the path if the file cannot be read, is not the JSON report of a run,
+    /// or has another version.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let at = |why: &dyn std::fmt::Display| {
+            io::Error::other(format!("{}: {why}", Printable(path.display())))
+        };
+        let text = fs::read(path).map_err(|error| at(&error))?;
+        let no_report = |error: serde_json::Error| {
+            at(&format!(
+                "not the JSON report of a run (run --report json): {error}"
+            ))
+        };
+        let Version { format } = serde_json::from_slice(&text).map_err(no_report)?;
+        if format != FORMAT {
+            return Err(at(&format!(
+                "reports of version {format} cannot be compared, only {FORMAT}"
+            )));
+        }
+        let report: Report = serde_json::from_slice(&text).map_err(no_report)?;
+        let mut results: BTreeMap<Key, Fault> = BTreeMap::new();
+        for (position, case) in report.cases.into_iter().enumerate() {
+            let CaseResult {
+                testee,
+                role,
+                case,
+                outcome,
+                message,
+            } = case;
+            if outcome == "skipped" {
+                continue;
+            }
+            let Some(testee) = report.testees.get(testee) else {
+                let count = report.testees.len();
+                return Err(at(&format!(
+                    "cases[{position}].testee: {testee}, of {count} testees"
+                )));
+            };
+            let fault = results
+                .entry((testee.name.clone(), role, case))
+                .or_default();
+            if outcome == "failed" {
+                let before = fault.take().map(|before| before + "; ");
+                *fault = Some(before.unwrap_or_default() + &message);
+            }
+        }
+        Ok(Self {
+            editions: report.editions,
+            results,
+        })
+    }
+
+    /// Lists what a later run mended and broke.
+    #[must_use]
+    pub fn compare(&self, later: &Self) -> Comparison {
+        let mut lines = Vec::new();
+        for ((of, before), (_, now)) in self.editions.all().iter().zip(later.editions.all()) {
+            if *before != now {
+                lines.push(format!("{of} {} -> {}", Printable(before), Printable(now)));
+            }
+        }
+        let (mut mended, mut broken, mut still, mut new) = (0, 0, 0, 0);
+        for (key, now) in &later.results {
+            let (word, fault) = match (self.results.get(key), now) {
+                (Some(Some(before)), None) => ("mended", before),
+                (Some(None), Some(now)) => ("broken", now),
+                (None, Some(now)) => ("new", now),
+                (Some(Some(_)), Some(_)) => {
+                    still += 1;
+                    continue;
+                }
+                (Some(None) | None, None) => continue,
+            };
+            match word {
+                "mended" => mended += 1,
+                "broken" => broken += 1,
+                _ => new += 1,
+            }
+            let (name, role, case) = key;
+            let fault = fault.lines().next().unwrap_or_default();
+            let line = format!("{word:6}  {name} {role} {case}: {fault}");
+            lines.push(Printable(&line).to_string());
+        }
+        let gone = self
+            .results
+            .keys()
+            .filter(|key| !later.results.contains_key(*key));
+        let gone = gone.count();
+        let mut summary = format!("{mended} mended, {broken} broken, {still} still failing");
+        for (count, what) in [(new, "new cases fail"), (gone, "cases were not run again")] {
+            if count > 0 {
+                // Writing to a string cannot fail.
+                let _ = write!(summary, ", {count} {what}");
+            }
+        }
+        lines.push(summary);
+        Comparison { lines, broken }
+    }
+}
+
+impl Comparison {
+    /// Returns whether the later run fails a case that the earlier one passed.
+    #[must_use]
+    pub const fn is_worse(&self) -> bool {
+        self.broken > 0
+    }
+}
+
+impl std::fmt::Display for Comparison {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.lines.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
