@@ -17,7 +17,8 @@ use atf_conformance::results::{self, CaseResult, Made, Results};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Scope, Select, Smoke, exit_code, readings, run as grade, writings,
+    Candidate, Failures, Limits, Scope, Select, Shard, Smoke, exit_code, readings, run as grade,
+    writings,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -49,6 +50,9 @@ pub(super) struct Options {
     /// Only this role
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<Role>,
+    /// Only part I of N: all parts together run each case once
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
     /// Grade data and labels, or only data (events and their values, without what a reader reports
     /// about them)
     #[arg(long, value_name = "GRADE", default_value = "all")]
@@ -222,7 +226,7 @@ fn graded(options: &Options) -> Result<Results, String> {
         run_options.grading = results::Grading::Data;
     }
     let roles: Vec<results::Role> = options.roles.iter().map(|role| (*role).into()).collect();
-    let select = Select::new(&options.cases, &options.rules, &roles)?;
+    let select = Select::new(&options.cases, &options.rules, &roles)?.with_shard(options.shard);
     for manifest in candidates.iter().filter_map(Candidate::manifest) {
         if options.update && manifest.failures.is_none() {
             let name = Printable(&manifest.name);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::pool::unsupported;
-use super::{About, Smoke, Task};
+use super::{About, Shard, Smoke, Task};
 use crate::protocol::Manifest;
 use crate::results::Role;
 
@@ -15,6 +15,7 @@ pub struct Select {
     cases: Option<GlobSet>,
     rules: Vec<String>,
     roles: Vec<Role>,
+    shard: Option<Shard>,
 }
 
 impl Select {
@@ -37,7 +38,14 @@ impl Select {
             cases: (!cases.is_empty()).then_some(globs),
             rules: rules.to_vec(),
             roles: roles.to_vec(),
+            shard: None,
         })
+    }
+
+    /// Also selects by shard.
+    #[must_use]
+    pub fn with_shard(self, shard: Option<Shard>) -> Self {
+        Self { shard, ..self }
     }
 
     /// Returns whether the selection includes a role.
@@ -58,7 +66,8 @@ impl Select {
             let rules = about.rules;
             self.rules.is_empty() || self.rules.iter().any(|rule| rules.contains(rule))
         };
-        is_case && self.takes_role(about.role) && is_rule()
+        let is_of_shard = || self.shard.is_none_or(|shard| shard.takes(about.name));
+        is_case && self.takes_role(about.role) && is_rule() && is_of_shard()
     }
 
     /// Returns the names of the cases that an implementation could run, but that are not selected.

@@ -21,6 +21,5 @@ pub mod hostile;
 #[cfg(target_os = "linux")]
 pub mod limits;
 pub mod races;
-mod shard;
 
-pub use shard::Shard;
+pub use atf_conformance::run::Shard;

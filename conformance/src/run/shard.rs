@@ -1,9 +1,9 @@
-//! Divides a long run into shards, which can run on different days.
+//! Divides a long run into shards, which can run on different machines or days.
 
 use std::ops::Range;
 use std::str::FromStr;
 
-/// One of several contiguous parts of a list.
+/// One of several parts of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     number: usize,
@@ -17,7 +17,16 @@ impl Shard {
         count: 1,
     };
 
-    /// Returns this shard's part of a list of `total` items. All shards together cover the list.
+    /// Returns whether a case belongs to this shard. A case keeps its shard when others are added.
+    #[must_use]
+    pub fn takes(self, case: &str) -> bool {
+        let hash = case.bytes().fold(0_usize, |hash, byte| {
+            hash.wrapping_mul(31).wrapping_add(byte.into())
+        });
+        hash % self.count == self.number - 1
+    }
+
+    /// Returns this shard's contiguous part of a list of `total` items. All shards together cover the list.
     #[must_use]
     pub fn of(self, total: usize) -> Range<usize> {
         let end = |shards| total / self.count * shards + (total % self.count).min(shards);
@@ -58,6 +67,22 @@ mod tests {
                 assert_eq!(items, (0..total).collect::<Vec<_>>(), "{count} shards");
             }
         }
+    }
+
+    #[test]
+    fn each_case_belongs_to_one_shard_and_no_shard_is_empty() {
+        let shards: Vec<_> = (1..=7).map(|number| Shard { number, count: 7 }).collect();
+        let takers = |case: &str| shards.iter().position(|shard| shard.takes(case));
+        let names = crate::corpus::cases().into_iter().map(|case| case.name);
+        let mut sizes = [0; 7];
+        for name in names {
+            assert_eq!(shards.iter().filter(|shard| shard.takes(&name)).count(), 1);
+            sizes[takers(&name).unwrap()] += 1;
+        }
+        assert!(
+            sizes.iter().all(|size| (90..150).contains(size)),
+            "{sizes:?}"
+        );
     }
 
     #[test]
