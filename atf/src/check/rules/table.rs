@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.3.0",
-    digest: "b38eb905a1f071ee553d131d545f7fde111236c07701387fd4afca9dbf2a0dea",
+    digest: "3f2b6ec277051dc87303a4e70269425bc563931ce24b8ba55533a2dc539e22ee",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
