@@ -47,11 +47,13 @@ pub enum Owner<'a> {
 
 /// The names that every header defines, apart from include guards, and those of the accessors'
 /// parameters.
-const OF_EVERY_HEADER: [&str; 15] = [
+const OF_EVERY_HEADER: [&str; 17] = [
+    "ATF_CAST",
     "ATF_LAYOUT_ASSERT",
     "ATF_LAYOUT_FIELD",
     "ATF_LAYOUT_PACKED",
     "ATF_LAYOUT_RECORD",
+    "ATF_LAYOUT_SIZEOF",
     "ATF_SHARED_DEFINITIONS",
     "atf_crc32c",
     "atf_load_u16",

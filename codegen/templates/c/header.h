@@ -78,6 +78,7 @@ extern "C" {
 #pragma pack(pop)
 #undef ATF_LAYOUT_PACKED
 #undef ATF_LAYOUT_ASSERT
+#undef ATF_LAYOUT_SIZEOF
 #undef ATF_LAYOUT_RECORD
 #undef ATF_LAYOUT_FIELD
 {% for version in wires %}

@@ -7,8 +7,10 @@
 
 #ifdef __cplusplus
 #define ATF_LAYOUT_ASSERT(condition, message) static_assert(condition, message)
+#define ATF_LAYOUT_SIZEOF(type, field) sizeof(type::field)
 #else
 #define ATF_LAYOUT_ASSERT(condition, message) _Static_assert(condition, message)
+#define ATF_LAYOUT_SIZEOF(type, field) sizeof(((type *)0)->field)
 #endif
 
 /* Checks each record's size and each field's offset and size against the layout. */
@@ -20,7 +22,7 @@
     ATF_LAYOUT_ASSERT(offsetof(type, field) == offset,                                          \
                       #record "." #field " (" #type ") must be at offset " #offset              \
                       " in wire version " #wire);                                               \
-    ATF_LAYOUT_ASSERT(sizeof(((type *)0)->field) == size,                                       \
+    ATF_LAYOUT_ASSERT(ATF_LAYOUT_SIZEOF(type, field) == size,                                   \
                       #record "." #field " (" #type ") must be " #size                          \
                       " bytes in wire version " #wire)
 

@@ -136,7 +136,19 @@ fn a_name_in_c_has_one_meaning() {
 
 #[test]
 fn names_that_compilers_and_standard_headers_define_are_refused() {
-    for name in ["unix", "linux", "i386", "errno"] {
+    let windows = [
+        "small",
+        "interface",
+        "near",
+        "far",
+        "hyper",
+        "pascal",
+        "cdecl",
+    ];
+    for name in ["unix", "linux", "i386", "errno", "stdin"]
+        .iter()
+        .chain(&windows)
+    {
         assert_refused(&check_field(name), "is a macro in C");
         let record = format!("c_name: {name}\n");
         assert_refused(

@@ -143,7 +143,8 @@ impl Compiler {
         here
     }
 
-    /// Compiles source code without output. The error is the compiler's message.
+    /// Compiles source code without output. The error is the compiler's message. C++ has to do
+    /// without C's casts and null pointers.
     pub(crate) fn check(
         &self,
         bench: &Bench,
@@ -151,6 +152,9 @@ impl Compiler {
         options: &[&str],
     ) -> Result<(), String> {
         let mut command = self.command(bench);
+        if matches!(self.language, Language::Cpp) {
+            command.args(["-Wold-style-cast", "-Wzero-as-null-pointer-constant"]);
+        }
         command
             .arg("-fsyntax-only")
             .args(options)

@@ -24,13 +24,23 @@ pub(super) fn is_macro_name(name: &str) -> bool {
     is_c_name(name) && !name.contains(|letter: char| letter.is_ascii_lowercase())
 }
 
-/// Returns whether a name is a macro of GCC or Clang on some target, or of a standard header whose
-/// macros are not in capitals.
+/// Returns whether a name is a macro of GCC or Clang on some target, of a standard header whose
+/// macros are not in capitals, or of `<windows.h>`.
 pub(super) fn is_predefined(name: &str) -> bool {
-    [
-        "complex", "errno", "i386", "linux", "mips", "noreturn", "sparc", "unix",
-    ]
-    .contains(&name)
+    let standard = ["complex", "errno", "noreturn", "stderr", "stdin", "stdout"];
+    let targets = ["i386", "linux", "mips", "sparc", "unix"];
+    let windows = [
+        "cdecl",
+        "environ",
+        "far",
+        "hyper",
+        "interface",
+        "near",
+        "pascal",
+        "s_addr",
+        "small",
+    ];
+    [&standard[..], &targets, &windows].concat().contains(&name)
 }
 
 /// Returns whether `<stddef.h>` or `<stdint.h>`, which the headers include, may define a name.
