@@ -77,40 +77,47 @@ extern "C" {
 /** The thread has a detail.atf. [S0 S1 S2 S3 S4] */
 #define ATF_INDEX_FLAG_HAS_DETAIL_FILE 0x1u
 
+/* A cast that C++ compilers do not warn about either. */
+#ifdef __cplusplus
+#define ATF_CAST(type, value) static_cast<type>(value)
+#else
+#define ATF_CAST(type, value) ((type)(value))
+#endif
+
 /* Little-endian integers at any address, on any host. */
 static inline uint16_t atf_load_u16(const void *record, size_t offset) {
-    const uint8_t *byte = (const uint8_t *)record + offset;
-    return (uint16_t)(byte[0] | byte[1] << 8);
+    const uint8_t *byte = ATF_CAST(const uint8_t *, record) + offset;
+    return ATF_CAST(uint16_t, byte[0] | byte[1] << 8);
 }
 
 static inline uint32_t atf_load_u32(const void *record, size_t offset) {
-    const uint8_t *byte = (const uint8_t *)record + offset;
-    return (uint32_t)byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16 |
-           (uint32_t)byte[3] << 24;
+    const uint8_t *byte = ATF_CAST(const uint8_t *, record) + offset;
+    return ATF_CAST(uint32_t, byte[0]) | ATF_CAST(uint32_t, byte[1]) << 8 |
+           ATF_CAST(uint32_t, byte[2]) << 16 | ATF_CAST(uint32_t, byte[3]) << 24;
 }
 
 static inline uint64_t atf_load_u64(const void *record, size_t offset) {
-    return (uint64_t)atf_load_u32(record, offset) |
-           (uint64_t)atf_load_u32(record, offset + 4) << 32;
+    return ATF_CAST(uint64_t, atf_load_u32(record, offset)) |
+           ATF_CAST(uint64_t, atf_load_u32(record, offset + 4)) << 32;
 }
 
 static inline void atf_store_u16(void *record, size_t offset, uint16_t value) {
-    uint8_t *byte = (uint8_t *)record + offset;
-    byte[0] = (uint8_t)value;
-    byte[1] = (uint8_t)(value >> 8);
+    uint8_t *byte = ATF_CAST(uint8_t *, record) + offset;
+    byte[0] = ATF_CAST(uint8_t, value);
+    byte[1] = ATF_CAST(uint8_t, value >> 8);
 }
 
 static inline void atf_store_u32(void *record, size_t offset, uint32_t value) {
-    uint8_t *byte = (uint8_t *)record + offset;
-    byte[0] = (uint8_t)value;
-    byte[1] = (uint8_t)(value >> 8);
-    byte[2] = (uint8_t)(value >> 16);
-    byte[3] = (uint8_t)(value >> 24);
+    uint8_t *byte = ATF_CAST(uint8_t *, record) + offset;
+    byte[0] = ATF_CAST(uint8_t, value);
+    byte[1] = ATF_CAST(uint8_t, value >> 8);
+    byte[2] = ATF_CAST(uint8_t, value >> 16);
+    byte[3] = ATF_CAST(uint8_t, value >> 24);
 }
 
 static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
-    atf_store_u32(record, offset, (uint32_t)value);
-    atf_store_u32(record, offset + 4, (uint32_t)(value >> 32));
+    atf_store_u32(record, offset, ATF_CAST(uint32_t, value));
+    atf_store_u32(record, offset + 4, ATF_CAST(uint32_t, value >> 32));
 }
 
 /**
@@ -125,7 +132,7 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
         0x61C69362u, 0x7198540Du, 0x82F63B78u, 0x92A8FC17u, 0xA24BB5A6u, 0xB21572C9u,
         0xC38D26C4u, 0xD3D3E1ABu, 0xE330A81Au, 0xF36E6F75u
     };
-    const uint8_t *byte = (const uint8_t *)bytes;
+    const uint8_t *byte = ATF_CAST(const uint8_t *, bytes);
     uint32_t sum = ~checksum;
     for (size_t i = 0; i < size; i++) {
         sum ^= byte[i];
@@ -134,6 +141,7 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
     }
     return ~sum;
 }
+#undef ATF_CAST
 
 #endif
 
@@ -242,8 +250,10 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
 
 #ifdef __cplusplus
 #define ATF_LAYOUT_ASSERT(condition, message) static_assert(condition, message)
+#define ATF_LAYOUT_SIZEOF(type, field) sizeof(type::field)
 #else
 #define ATF_LAYOUT_ASSERT(condition, message) _Static_assert(condition, message)
+#define ATF_LAYOUT_SIZEOF(type, field) sizeof(((type *)0)->field)
 #endif
 
 /* Checks each record's size and each field's offset and size against the layout. */
@@ -255,7 +265,7 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
     ATF_LAYOUT_ASSERT(offsetof(type, field) == offset,                                          \
                       #record "." #field " (" #type ") must be at offset " #offset              \
                       " in wire version " #wire);                                               \
-    ATF_LAYOUT_ASSERT(sizeof(((type *)0)->field) == size,                                       \
+    ATF_LAYOUT_ASSERT(ATF_LAYOUT_SIZEOF(type, field) == size,                                   \
                       #record "." #field " (" #type ") must be " #size                          \
                       " bytes in wire version " #wire)
 
@@ -1537,6 +1547,7 @@ ATF_LAYOUT_FIELD(ring_header, AtfV2RingHeader, _reserved3, 72, 56, 2);
 #pragma pack(pop)
 #undef ATF_LAYOUT_PACKED
 #undef ATF_LAYOUT_ASSERT
+#undef ATF_LAYOUT_SIZEOF
 #undef ATF_LAYOUT_RECORD
 #undef ATF_LAYOUT_FIELD
 
