@@ -59,11 +59,16 @@ pub(super) fn bless(
     options: &Options,
     compiled: &Compiled,
     spec: &std::path::Path,
+    has_overlay: bool,
 ) -> io::Result<Option<ExitCode>> {
     let (true, Some(folder), Some(known)) = (options.bless, &options.sources, &compiled.spec)
     else {
         return Ok(None);
     };
+    if has_overlay {
+        let why = "--bless writes the official digests, so it cannot be used with --overlay";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let written: Result<String, Vec<Diagnostic>> = text::digests(known, folder);
     match written {
         Ok(yaml) => fs::write(spec.join("digests.yaml"), yaml)?,

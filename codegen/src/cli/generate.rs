@@ -40,8 +40,8 @@ pub(super) struct Options {
     /// Targets to generate [default: all]
     #[arg(value_name = "TARGET")]
     targets: Vec<Target>,
-    /// Write to this folder instead of the repository's root; with an overlay, also show what it
-    /// changes and which cases of the corpus still apply, like `spec edition`
+    /// Write to this folder instead of the repository's root; with an overlay, which requires it,
+    /// also show what it changes and which cases of the corpus still apply, like `spec edition`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The corpus's folder, for an overlay and --out [default: `conformance/corpus` beside the spec]
@@ -53,6 +53,11 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+    if context.has_overlay && options.out.is_none() && !options.check {
+        let why = "with --overlay, name the folder to write with --out DIR; to replace the official \
+                   files in a checkout, use --out .";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     let root = options.out.as_ref().unwrap_or(&context.root);
     let is_edition = context.has_overlay && options.out.is_some() && !options.check;
     let summary = is_edition.then(|| edition::summary(options.corpus.as_deref(), context));

@@ -87,7 +87,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     }
     let compiled = atf_spec::compile_with(&folder, cli.overlay.as_deref());
     if let Command::Spec(SpecCommand::Check(options)) = &cli.command
-        && let Some(code) = check::bless(options, &compiled, &folder)?
+        && let Some(code) = check::bless(options, &compiled, &folder, cli.overlay.is_some())?
     {
         return Ok(code);
     }

@@ -2,11 +2,31 @@
 
 use std::fs;
 
-use crate::{real_spec, run};
+use crate::{changed_spec, files, real_spec, run};
 
 fn experiment(name: &str) -> String {
     let folder = real_spec().join("experiments").join(name);
     folder.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// Only `--out .` replaces the official files of a checkout with those of an edition.
+#[test]
+fn an_edition_never_replaces_the_official_files_by_accident() {
+    let checkout = tempfile::tempdir().expect("a temporary folder");
+    let spec = checkout.path().join("spec");
+    let copy = changed_spec("format.yaml", "format: ATF v2", "format: ATF v2");
+    fs::rename(copy.path(), &spec).expect("a folder of the same disk");
+    let before = files(checkout.path());
+    let overlay = experiment("vendor");
+    let ran = run(&spec, &["--overlay", &overlay, "generate", "c"]);
+    assert_eq!((ran.status, &*ran.stdout), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("use --out ."), "{}", ran.stderr);
+    let documents = checkout.path().to_str().expect("a path in UTF-8");
+    let bless = ["spec", "check", "--sources", documents, "--bless"];
+    let ran = run(&spec, &[&["--overlay", &overlay][..], &bless].concat());
+    assert_eq!((ran.status, &*ran.stdout), (2, ""), "{}", ran.stderr);
+    assert!(ran.stderr.contains("with --overlay"), "{}", ran.stderr);
+    assert!(files(checkout.path()) == before);
 }
 
 #[test]

@@ -365,10 +365,7 @@ pub(crate) const STAND_FOR: &[(&str, &str)] = &[
     ("--deny should PATH", "--deny should clean"),
     ("--callers token", "--callers load"),
     ("--debug-dir DIR", "--debug-dir debug"),
-    (
-        "--overlay DIR generate",
-        "--overlay DIR generate --out acme",
-    ),
+    ("generate --out .", "generate --out acme"),
     ("--overlay DIR", "--overlay spec/experiments/vendor"),
     ("FILE", "thread_0/index.atf"),
     ("SESSION", "session_20260105_101500/pid_4242"),
