@@ -1,6 +1,7 @@
 //! Writes a trace in another tool's format, either to standard output or to a file that appears
 //! once it is complete.
 
+use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -60,23 +61,32 @@ pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selecti
     Ok(opened.tell(&summary, &mut Told::default()))
 }
 
-/// Writes a trace in a format to an open file, which error messages call `what`. The inner error
-/// means that the trace cannot be read.
-pub(crate) fn to_file(
+/// Writes a trace in a format to a temporary file. The inner error means that the trace cannot be
+/// read.
+pub(crate) fn to_temporary_file(
     form: Form,
     paths: &[PathBuf],
-    file: &File,
-    what: &str,
     selection: &Selection<'_>,
-) -> Result<Result<State, State>, Failure> {
+) -> Result<Result<(File, State), State>, Failure> {
+    let at = |error: Error| {
+        let error = match error {
+            Error::Output(error) => Error::TemporaryFile {
+                folder: env::temp_dir(),
+                error,
+            },
+            error => error,
+        };
+        Failure::Usage(error.to_string())
+    };
     let opened = match Opened::new(paths, selection)? {
         Ok(opened) => opened,
         Err(state) => return Ok(Err(state)),
     };
-    let out = BufWriter::with_capacity(BUFFER, file);
-    let summary = export(&opened.processes(), &opened.options, form, out);
-    let summary = summary.map_err(|error| Failure::Usage(format!("{what}: {error}")))?;
-    Ok(Ok(opened.tell(&summary, &mut Told::default())))
+    let file = tempfile::tempfile().map_err(|error| at(error.into()))?;
+    let out = BufWriter::with_capacity(BUFFER, &file);
+    let summary = export(&opened.processes(), &opened.options, form, out).map_err(at)?;
+    let state = opened.tell(&summary, &mut Told::default());
+    Ok(Ok((file, state)))
 }
 
 /// Writes a flame graph of a trace, or of its difference from an earlier trace.
@@ -171,6 +181,13 @@ impl Opened {
         for problem in &summary.problems {
             told.tell(&problem.error);
         }
+        if summary.late_events > 0 {
+            let events = Counted(summary.late_events, "event");
+            told.say(format!(
+                "{events} after {} ns, the latest time of an export, are left out",
+                i64::MAX
+            ));
+        }
         if summary.foreign_details > 0 {
             let events = Counted(summary.foreign_details, "event");
             told.say(format!(
@@ -202,7 +219,10 @@ fn write_to<T>(
         let message = "the name of a trace's own file; choose another one";
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
-    let at = |error: Error| Failure::Usage(format!("{}: {error}", path.display()));
+    let at = |error: Error| match error {
+        Error::TemporaryFile { .. } => Failure::Usage(error.to_string()),
+        error => Failure::Usage(format!("{}: {error}", path.display())),
+    };
     if is_file_of(inputs, path).map_err(|error| at(error.into()))? {
         let message = "one of the files to read; choose another one";
         return Err(Failure::Usage(format!("{}: {message}", path.display())));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use atf_export::Form;
 
-use crate::export::{Selection, to_file};
+use crate::export::{Selection, to_temporary_file};
 use crate::output::{Failure, Outcome, stdout};
 
 /// The only page that may read the trace.
@@ -24,10 +24,8 @@ pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Ou
     let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
     let host = listener.local_addr().map_err(at)?.to_string();
-    let of_file = |error: io::Error| Failure::Usage(format!("temporary file: {error}"));
-    let mut file = tempfile::tempfile().map_err(of_file)?;
-    let state = match to_file(Form::Perfetto, paths, &file, "temporary file", selection)? {
-        Ok(state) => state,
+    let (mut file, state) = match to_temporary_file(Form::Perfetto, paths, selection)? {
+        Ok(written) => written,
         Err(unreadable) => return Ok(unreadable),
     };
     let mut out = stdout();

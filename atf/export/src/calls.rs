@@ -2,7 +2,9 @@
 
 use std::mem;
 
-use atf::analyze::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, ThreadTotals};
+use atf::analyze::{
+    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+};
 use atf::detail::{DetailEvent, LARGEST_FIELDS, fields};
 use atf::index::IndexEvent;
 use atf::session::Problem;
@@ -17,6 +19,7 @@ pub(crate) struct Calls<'a, 's> {
     process: &'s Process<'a>,
     pid: u32,
     info: &'s TraceInfo,
+    options: &'s Options,
     sink: &'s mut dyn Sink<'a>,
     thread: Thread,
     details: Option<ThreadReader>,
@@ -33,13 +36,14 @@ impl<'a, 's> Calls<'a, 's> {
         process: &'s Process<'a>,
         pid: u32,
         threads: u32,
-        info: &'s TraceInfo,
+        (info, options): (&'s TraceInfo, &'s Options),
         sink: &'s mut dyn Sink<'a>,
     ) -> Self {
         Self {
             process,
             pid,
             info,
+            options,
             sink,
             thread: Thread {
                 pid,
@@ -151,14 +155,14 @@ impl CallVisitor for Calls<'_, '_> {
         totals: Option<&ThreadTotals>,
         problems: &[Problem],
     ) -> Result<(), Error> {
-        let mut notes = notes_of(totals, self.process.unwritten(), problems);
+        let mut notes = notes_of(totals, self.options, self.process.unwritten(), problems);
         let foreign = mem::take(&mut self.foreign);
         notes.extend((foreign > 0).then(|| foreign_details(foreign)));
         self.foreign_details = self.foreign_details.saturating_add(foreign);
         let times = totals.and_then(|totals| totals.times);
         self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,
-            end_ns: times.map_or(self.info.start_ns, |(_, end_ns)| end_ns),
+            end_ns: times.map_or(self.info.first_ns(), |(_, end_ns)| end_ns),
             notes: &notes,
         })?;
         self.problems.extend_from_slice(problems);

@@ -87,9 +87,8 @@ impl<'a, W: Write> Sink<'a> for Chrome<W> {
             "time 0 in ns of the trace's clock",
             &start_ns,
         )?;
-        if let Some((from_ns, to_ns)) = self.info.range_ns {
-            let range = format!("{from_ns} to {to_ns}");
-            self.metadata(&place, "atf", "time range in ns", &range)?;
+        if let Some(range) = self.info.range() {
+            self.metadata(&place, "atf", "time range", &range)?;
         }
         for (key, value) in &process.facts {
             self.metadata(&place, "atf", key, value)?;
@@ -115,6 +114,9 @@ impl<'a, W: Write> Sink<'a> for Chrome<W> {
             return Ok(());
         }
         self.event('E', call.end_ns)?;
+        // speedscope finds the call by its name.
+        let name = name_of(&call.function);
+        write!(self.out, r#","name":{}"#, Quoted(&name))?;
         match call.remark() {
             Some(remark) => write!(self.out, r#","args":{{"end":{}}}}}"#, Quoted(remark)),
             None => self.out.write_all(b"}"),
@@ -135,9 +137,9 @@ impl<'a, W: Write> Sink<'a> for Chrome<W> {
 
     fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
         self.place = format!(r#""pid":{}"#, self.pid);
-        let start_ns = self.info.start_ns;
+        let first_ns = self.info.first_ns();
         let mut notes = notes.iter();
-        notes.try_for_each(|note| self.note(start_ns, 'p', note))
+        notes.try_for_each(|note| self.note(first_ns, 'p', note))
     }
 
     fn finish(&mut self) -> io::Result<()> {

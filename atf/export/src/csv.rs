@@ -15,32 +15,52 @@ use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 #[derive(Debug)]
 pub(crate) struct Csv<W> {
     out: W,
+    formulas: Formulas,
     pid: u32,
     thread: u32,
 }
 
 impl<W: Write> Csv<W> {
-    pub(crate) fn new(out: W) -> Self {
+    pub(crate) fn new(out: W, formulas: Formulas) -> Self {
         Self {
             out,
+            formulas,
             pid: 0,
             thread: 0,
         }
     }
 
     fn notes(&mut self, thread: &str, notes: &[String]) -> io::Result<()> {
-        let mut notes = notes.iter().map(|note| quoted(note));
+        let formulas = self.formulas;
+        let mut notes = notes.iter().map(|note| formulas.text(note));
         notes.try_for_each(|note| writeln!(self.out, "{},{thread},,,,,,,,{note}", self.pid))
     }
 }
 
-/// Quotes a CSV field if necessary.
-#[must_use]
-pub fn quoted(field: &str) -> Cow<'_, str> {
-    if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
-        format!("\"{}\"", field.replace('"', "\"\"")).into()
-    } else {
-        field.into()
+/// What becomes of text that a spreadsheet would run as a formula.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Formulas {
+    /// It is written as it is, for programs.
+    #[default]
+    Keep,
+    /// It gets a `'` before it, so that a spreadsheet shows it as text.
+    Escape,
+}
+
+impl Formulas {
+    /// Returns a cell with this text, in quotes if necessary. A number needs neither.
+    #[must_use]
+    pub fn text(self, text: &str) -> Cow<'_, str> {
+        let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        let text = match self {
+            Self::Escape if is_formula => format!("'{text}").into(),
+            Self::Escape | Self::Keep => Cow::Borrowed(text),
+        };
+        if text.contains([',', '"', '\n', '\r']) || text.trim() != text {
+            format!("\"{}\"", text.replace('"', "\"\"")).into()
+        } else {
+            text
+        }
     }
 }
 
@@ -76,7 +96,7 @@ impl<'a, W: Write> Sink<'a> for Csv<W> {
         };
         let id = call.function.id;
         let name = name_of(&call.function);
-        let (pid, thread, name) = (self.pid, self.thread, quoted(&name));
+        let (pid, thread, name) = (self.pid, self.thread, self.formulas.text(&name));
         write!(
             self.out,
             "{pid},{thread},{id:#018x},{name},{},",
@@ -107,7 +127,7 @@ impl<'a, W: Write> Sink<'a> for Csv<W> {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::Formulas;
 
     #[test]
     fn fields_are_quoted_where_they_must_be() {
@@ -119,7 +139,23 @@ mod tests {
             ("a\nb", "\"a\nb\""),
             ("", ""),
         ] {
-            assert_eq!(quoted(field), written);
+            assert_eq!(Formulas::Keep.text(field), written);
+        }
+    }
+
+    #[test]
+    fn text_that_a_spreadsheet_would_run_is_escaped_on_request() {
+        for (text, raw, escaped) in [
+            ("=1+1", "=1+1", "'=1+1"),
+            ("+A1", "+A1", "'+A1"),
+            ("-[Row init]", "-[Row init]", "'-[Row init]"),
+            ("@SUM(1,2)", "\"@SUM(1,2)\"", "\"'@SUM(1,2)\""),
+            ("\t=1", "\"\t=1\"", "'\t=1"),
+            ("a=1", "a=1", "a=1"),
+            ("", "", ""),
+        ] {
+            assert_eq!(Formulas::Keep.text(text), raw);
+            assert_eq!(Formulas::Escape.text(text), escaped);
         }
     }
 }

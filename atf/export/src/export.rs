@@ -7,11 +7,12 @@ use atf::manifest::Missing;
 
 use crate::calls::Calls;
 use crate::chrome::Chrome;
-use crate::csv::Csv;
+use crate::csv::{Csv, Formulas};
 use crate::firefox::Firefox;
 use crate::folded;
 use crate::notes::lost;
 use crate::perfetto::Perfetto;
+use crate::sink::LATEST_NS;
 use crate::speedscope::Speedscope;
 use crate::{Error, Process, ProcessInfo, Sink, Summary, TraceInfo};
 
@@ -31,6 +32,8 @@ pub enum Form {
     Folded,
     /// One row per call.
     Csv,
+    /// The same, with escaped [formulas](Formulas), for spreadsheets.
+    SpreadsheetCsv,
 }
 
 /// Writes the calls of processes that share a clock, in one of the formats.
@@ -62,7 +65,8 @@ pub fn export<'a>(
             summary.is_cut = firefox.is_cut();
             Ok(summary)
         }
-        Form::Csv => export_to(processes, options, &mut Csv::new(out)),
+        Form::Csv => export_to(processes, options, &mut Csv::new(out, Formulas::Keep)),
+        Form::SpreadsheetCsv => export_to(processes, options, &mut Csv::new(out, Formulas::Escape)),
         Form::Folded => folded::write(processes, options, out),
     }
 }
@@ -87,7 +91,7 @@ pub fn export_to<'a>(
             name: process.name(),
             facts: process.facts(),
         })?;
-        let mut calls = Calls::new(process, pid, threads, &info, sink);
+        let mut calls = Calls::new(process, pid, threads, (&info, options), sink);
         let problems = analyze::calls(process.threads, &process.options(options), &mut calls)?;
         threads = calls.thread_count();
         let foreign = calls.foreign_details();
@@ -116,7 +120,7 @@ fn trace_info(processes: &[Process<'_>], options: &Options) -> TraceInfo {
     let is_all = options.from_ns == 0 && options.to_ns == u64::MAX;
     TraceInfo {
         // A trace without events has no times.
-        start_ns: starts.min().unwrap_or(0),
+        start_ns: starts.min().unwrap_or(0).min(LATEST_NS),
         range_ns: (!is_all).then_some((options.from_ns, options.to_ns)),
     }
 }

@@ -3,12 +3,13 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
 use atf::symbols::Function;
 
 use crate::json::{Commas, Quoted, Since, Unit};
 use crate::names::{OTHERS, name_of};
+use crate::temporary::of_temporary;
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// The version of the format; later versions of the Firefox Profiler upgrade it.
@@ -126,18 +127,27 @@ impl Samples {
         };
         let durations = match &mut self.durations {
             Some(durations) => durations,
-            none => none.insert(BufWriter::new(tempfile::tempfile()?)),
+            none => none.insert(BufWriter::new(tempfile::tempfile().map_err(of_temporary)?)),
         };
-        write!(durations, "{comma}{duration}")
+        write!(durations, "{comma}{duration}").map_err(of_temporary)
     }
 
     /// Copies the durations from the temporary file.
     fn copy(&mut self, out: &mut impl Write) -> io::Result<()> {
         if let Some(durations) = &mut self.durations {
-            durations.flush()?;
+            durations.flush().map_err(of_temporary)?;
             let file = durations.get_mut();
-            file.rewind()?;
-            io::copy(file, out)?;
+            file.rewind().map_err(of_temporary)?;
+            let mut reader = BufReader::new(file);
+            loop {
+                let bytes = reader.fill_buf().map_err(of_temporary)?;
+                let count = bytes.len();
+                if count == 0 {
+                    break;
+                }
+                out.write_all(bytes)?;
+                reader.consume(count);
+            }
         }
         Ok(())
     }
@@ -375,9 +385,8 @@ impl<'a, W: Write> Sink<'a> for Firefox<'a, W> {
         )?;
         let start_ns = format!("{} ns of the trace's clock", self.info.start_ns);
         let mut extra = vec![("time 0".to_owned(), start_ns)];
-        if let Some((from_ns, to_ns)) = self.info.range_ns {
-            extra.push(("time range".to_owned(), format!("{from_ns} to {to_ns} ns")));
-        }
+        let range = self.info.range();
+        extra.extend(range.map(|range| ("time range".to_owned(), range)));
         if self.is_cut {
             let note = "functions or stacks beyond the limit are not told apart";
             extra.push(("limit".to_owned(), note.to_owned()));

@@ -7,7 +7,7 @@
 //! | [`Form::Speedscope`] | speedscope |
 //! | [`Form::Firefox`] | Firefox Profiler |
 //! | [`Form::Folded`] | flamegraph.pl, inferno, speedscope |
-//! | [`Form::Csv`] | spreadsheets, data frames |
+//! | [`Form::Csv`], [`Form::SpreadsheetCsv`] | data frames; spreadsheets |
 //! | [`flame`] | browsers |
 //!
 //! [`export`] passes the calls of a trace to a [`Sink`] in one pass, one thread after another. Each
@@ -16,7 +16,8 @@
 //! adds.
 //!
 //! Times never decrease: see [`atf::analyze`]. Functions without a name appear as module and
-//! number, and names are truncated to [`LONGEST_NAME`] bytes.
+//! number, and names are truncated to [`LONGEST_NAME`] bytes. Events from 2⁶³ ns on are left out and
+//! [counted](Summary::late_events).
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -68,8 +69,10 @@ mod process;
 mod sink;
 mod speedscope;
 mod summary;
+mod temporary;
 
 use std::io;
+use std::path::PathBuf;
 
 pub use export::{Form, export, export_to};
 pub use names::LONGEST_NAME;
@@ -83,7 +86,15 @@ pub use summary::Summary;
 pub enum Error {
     /// The output could not be written.
     #[error(transparent)]
-    Output(#[from] io::Error),
+    Output(io::Error),
+    /// A temporary file could not be written or read.
+    #[error("temporary file in {}: {error}", folder.display())]
+    TemporaryFile {
+        /// The folder for temporary files, such as that in `TMPDIR`.
+        folder: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
     /// An internal error of the reader. The [`Summary`] reports damage to a trace instead.
     #[error(transparent)]
     Trace(#[from] atf::Error),

@@ -5,10 +5,12 @@ use atf::manifest::{Loss, Missing};
 use atf::session::Problem;
 
 use crate::Process;
+use crate::sink::LATEST_NS;
 
 /// Returns sentences about missing or damaged data in a thread, for formats that can include them.
 pub(crate) fn notes_of(
     totals: Option<&ThreadTotals>,
+    options: &Options,
     unwritten: Option<Missing>,
     problems: &[Problem],
 ) -> Vec<String> {
@@ -20,8 +22,9 @@ pub(crate) fn notes_of(
         lost(totals.lost_details, Missing::Details),
         unwritten,
     ];
-    let counts = counted(&Totals::of(std::slice::from_ref(totals)));
-    counts
+    let threads = std::slice::from_ref(totals);
+    counted(&Totals::of(threads))
+        .chain(late(late_events(threads, options)))
         .chain(missing(losses))
         .chain(told(problems))
         .collect()
@@ -45,6 +48,7 @@ pub(crate) fn notes_of_process(
         process.unwritten(),
     ];
     counted(&totals)
+        .chain(late(late_events(threads, options)))
         .chain(missing(losses))
         .chain(told(problems))
         .collect()
@@ -69,6 +73,22 @@ fn counted(totals: &Totals) -> impl Iterator<Item = String> + use<> {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     })
+}
+
+/// Returns how many events are omitted because they are later than any export can show.
+pub(crate) fn late_events(threads: &[ThreadTotals], options: &Options) -> u64 {
+    if options.to_ns <= LATEST_NS {
+        // The range ends before, so nothing is missing from it.
+        return 0;
+    }
+    let events = threads.iter().map(|thread| thread.later_events);
+    events.fold(0, u64::saturating_add)
+}
+
+fn late(count: u64) -> Option<String> {
+    let events = if count == 1 { "event" } else { "events" };
+    (count > 0)
+        .then(|| format!("{count} {events} after {LATEST_NS} ns, the latest time of an export"))
 }
 
 /// Returns a sentence about events whose details were omitted.

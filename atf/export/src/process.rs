@@ -11,6 +11,8 @@ use atf::session::{ProcessName, Segments, SessionReader};
 use atf::symbols::{Function, Symbols};
 use atf::thread::ThreadReader;
 
+use crate::sink::LATEST_NS;
+
 /// A process to export: a session, its segments, a thread's folder or an index file.
 #[derive(Debug, Clone)]
 pub struct Process<'a> {
@@ -88,11 +90,12 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Returns the options for analyzing this process.
+    /// Returns the options for analyzing this process, up to the latest time of an export.
     pub(crate) fn options(&self, options: &Options) -> Options {
+        let options = options.clone().to_ns(options.to_ns.min(LATEST_NS));
         match &self.clock {
-            Some(clock) => options.clone().clock(Some(clock.clone())),
-            None => options.clone(),
+            Some(clock) => options.clock(Some(clock.clone())),
+            None => options,
         }
     }
 

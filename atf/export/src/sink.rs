@@ -59,9 +59,31 @@ pub trait Sink<'a> {
 pub struct TraceInfo {
     /// The time of the first event in nanoseconds: the origin of relative times.
     pub start_ns: u64,
-    /// The time range, inclusive; `None` for all times.
+    /// The time range, inclusive; `None` for all times. It lasts to the end if its second time is
+    /// [`u64::MAX`].
     pub range_ns: Option<(u64, u64)>,
 }
+
+impl TraceInfo {
+    /// Returns the time range in words.
+    pub(crate) fn range(&self) -> Option<String> {
+        self.range_ns.map(|(from_ns, to_ns)| match to_ns {
+            u64::MAX => format!("from {from_ns} ns to the end"),
+            _ => format!("from {from_ns} to {to_ns} ns"),
+        })
+    }
+
+    /// Returns the earliest time that can be in the output. A note at this time does not widen what
+    /// a viewer shows.
+    pub(crate) fn first_ns(&self) -> u64 {
+        let from_ns = self.range_ns.map_or(0, |(from_ns, _)| from_ns);
+        self.start_ns.max(from_ns.min(LATEST_NS))
+    }
+}
+
+/// The latest time in nanoseconds that an export contains. Perfetto's times are signed, and so are
+/// those of most programs that read CSV.
+pub(crate) const LATEST_NS: u64 = i64::MAX.cast_unsigned();
 
 /// A process.
 #[derive(Debug, Clone)]
@@ -178,8 +200,8 @@ impl End<'_> {
 pub struct ThreadEnd<'e> {
     /// The thread.
     pub thread: &'e Thread,
-    /// The time of the thread's last event in nanoseconds, or the trace's start if it has no
-    /// events.
+    /// The time of the thread's last event in nanoseconds, or the start of the trace or of the range
+    /// if it has no events there.
     pub end_ns: u64,
     /// Sentences about missing or damaged data.
     pub notes: &'e [String],

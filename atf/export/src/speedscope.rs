@@ -14,7 +14,7 @@ const MOST_FRAMES: usize = 1 << 20;
 
 /// A sink that writes profiles. If no event ended a call, the call ends with the thread's last
 /// event, because the format does not support open calls. Times are in nanoseconds since the
-/// trace's first event.
+/// trace's first event; a profile begins with its thread's first event.
 #[derive(Debug)]
 pub(crate) struct Speedscope<'a, W> {
     out: W,
@@ -27,7 +27,8 @@ pub(crate) struct Speedscope<'a, W> {
     functions: Vec<Function<'a>>,
     profiles: Commas,
     events: Commas,
-    last_ns: u64,
+    /// The times of the current profile's first and last event.
+    times_ns: Option<(u64, u64)>,
     notes: Vec<String>,
 }
 
@@ -42,7 +43,7 @@ impl<'a, W: Write> Speedscope<'a, W> {
             functions: Vec::new(),
             profiles: Commas::default(),
             events: Commas::default(),
-            last_ns: 0,
+            times_ns: None,
             notes: Vec::new(),
         }
     }
@@ -64,7 +65,8 @@ impl<'a, W: Write> Speedscope<'a, W> {
     fn event(&mut self, kind: char, function: Function<'a>, time_ns: u64) -> io::Result<()> {
         let frame = self.frame(function);
         let at = self.since_start(time_ns);
-        self.last_ns = time_ns;
+        let (first_ns, _) = self.times_ns.unwrap_or((time_ns, time_ns));
+        self.times_ns = Some((first_ns, time_ns));
         self.events.next(&mut self.out)?;
         write!(
             self.out,
@@ -97,8 +99,8 @@ impl<'a, W: Write> Sink<'a> for Speedscope<'a, W> {
     fn thread(&mut self, _: &Thread) -> io::Result<()> {
         self.profiles.next(&mut self.out)?;
         self.events = Commas::default();
-        self.last_ns = self.info.start_ns;
-        let head = r#"{"type":"evented","unit":"nanoseconds","startValue":0,"events":["#;
+        self.times_ns = None;
+        let head = r#"{"type":"evented","unit":"nanoseconds","events":["#;
         write!(self.out, "\n{head}")
     }
 
@@ -115,13 +117,21 @@ impl<'a, W: Write> Sink<'a> for Speedscope<'a, W> {
     }
 
     fn thread_end(&mut self, end: &ThreadEnd<'_>) -> io::Result<()> {
+        let first_ns = self.info.first_ns();
+        let times_ns = self.times_ns.unwrap_or((first_ns, first_ns));
+        let (first, last) = (self.since_start(times_ns.0), self.since_start(times_ns.1));
+        // speedscope shows all times from `startValue` on, and counts from there.
+        let start = (first != 0).then(|| format!("starts at {first} ns"));
+        let notes: Vec<_> = start.iter().chain(end.notes).cloned().collect();
         let mut name = end.thread.to_string();
-        if !end.notes.is_empty() {
-            name = format!("{name}: {}", end.notes.join("; "));
+        if !notes.is_empty() {
+            name = format!("{name}: {}", notes.join("; "));
         }
-        let last = self.since_start(self.last_ns);
         let name = Quoted(&name);
-        write!(self.out, r#"],"endValue":{last},"name":{name}}}"#)
+        write!(
+            self.out,
+            r#"],"startValue":{first},"endValue":{last},"name":{name}}}"#
+        )
     }
 
     fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
@@ -132,8 +142,8 @@ impl<'a, W: Write> Sink<'a> for Speedscope<'a, W> {
     fn finish(&mut self) -> io::Result<()> {
         let start_ns = self.info.start_ns;
         let mut name = self.process_names.join(", ");
-        if let Some((from_ns, to_ns)) = self.info.range_ns {
-            name = format!("{name}, from {from_ns} to {to_ns} ns");
+        if let Some(range) = self.info.range() {
+            name = format!("{name}, {range}");
         }
         name = format!("{name}, time 0 is {start_ns} ns of the trace's clock");
         for note in &self.notes {

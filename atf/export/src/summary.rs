@@ -4,6 +4,7 @@ use atf::analyze::{Options, ThreadTotals, Totals};
 use atf::session::Problem;
 
 use crate::Process;
+use crate::notes::late_events;
 
 /// The result of an export.
 #[derive(Debug, Default)]
@@ -17,6 +18,9 @@ pub struct Summary {
     /// How many events link to details of other events. The output omits these details, and reports
     /// how many there are.
     pub foreign_details: u64,
+    /// How many events are later than 2⁶³ − 1 ns. The output omits them, and reports how many there
+    /// are.
+    pub late_events: u64,
     /// Whether a limit cut off parts of the trace. The output reports this too.
     pub is_cut: bool,
 }
@@ -26,7 +30,10 @@ impl Summary {
     /// tracer may have lost events: see [`totals`](Self::totals).
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.problems.is_empty() && self.foreign_details == 0 && !self.is_cut
+        self.problems.is_empty()
+            && self.foreign_details == 0
+            && self.late_events == 0
+            && !self.is_cut
     }
 
     pub(crate) fn add(
@@ -39,6 +46,8 @@ impl Summary {
         let mut totals = Totals::of(threads);
         totals.add_lost_events(process.lost_events(options));
         self.totals.push(totals);
+        let late = late_events(threads, options);
+        self.late_events = self.late_events.saturating_add(late);
         self.problems.extend(problems);
     }
 }

@@ -285,6 +285,8 @@ pub struct ThreadTotals {
     /// The place of the first such event, as in
     /// [`Disorder::first_seq`](crate::index::Disorder::first_seq).
     pub first_out_of_order: Option<EventPlace>,
+    /// The number of events after the time range.
+    pub later_events: u64,
     /// The earliest and the latest time of an event, in nanoseconds; `None` without events.
     pub times: Option<(u64, u64)>,
     /// The time during which at least one call was open, in nanoseconds.

@@ -218,6 +218,8 @@ impl<'o, O: Observer> Walk<'o, O> {
                     seq: seq.saturating_sub(*first_seq),
                 });
             }
+        } else if now_ns > self.options.to_ns {
+            totals.later_events = totals.later_events.saturating_add(1);
         }
         let (start_ns, end_ns) = (self.options.clip(before_ns), self.options.clip(now_ns));
         let ns = end_ns.saturating_sub(start_ns);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::slice;
 
-use super::selection::ClockOption;
+use super::selection::{ClockOption, CsvOption};
 use crate::diff::{Comparison, Paths};
 use crate::output::{Failure, Outcome};
 use crate::report::Form;
@@ -80,9 +80,8 @@ pub(super) struct Options {
     /// Write a JSON object
     #[arg(long)]
     json: bool,
-    /// Write CSV
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
+    #[command(flatten)]
+    csv: CsvOption,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
@@ -113,7 +112,7 @@ pub(super) fn run(options: &Options) -> Outcome {
             limit => limit,
         },
         all: options.all,
-        form: Form::of(options.json, options.csv),
+        form: Form::of(options.json, options.csv.formulas()),
     };
     comparison.run()
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 
 use super::selection::Selected;
 use crate::export;
-use crate::output::Outcome;
+use crate::output::{Failure, Outcome};
 
 const AFTER_HELP: &str = "\
 FORM            opens it; what it loses
@@ -20,8 +20,10 @@ FORM            opens it; what it loses
   folded        flamegraph.pl, inferno, speedscope; single calls, their times, threads: the self
                 time of each stack in nanoseconds. `;` in a name becomes `:`.
   csv           spreadsheets; details. A row per call: duration_ns is empty if no event ended it.
+                To open it in a spreadsheet, add --escape-formulas: names come from the program.
 
-All forms: times never go back, as for `atf report`, and names are truncated to 4096 bytes. Threads
+All forms: times never go back, as for `atf report`, and names are truncated to 4096 bytes. Events
+after 9223372036854775807 ns, 292 years, are left out and counted, and the exit status is 1. Threads
 are numbered from 1, since some tools take 0 for the idle thread; their names contain the trace's
 ids, which csv uses. chrome, perfetto and csv have each call's start and end as in the trace;
 perfetto and csv also its times, the others count from the trace's first event. Every form records
@@ -60,6 +62,10 @@ pub(super) struct Options {
     /// The form
     #[arg(long, value_name = "FORM")]
     format: FormName,
+    /// In csv, write ' before text that begins with =, +, - or @, which spreadsheets would run as a
+    /// formula
+    #[arg(long)]
+    escape_formulas: bool,
     /// The file to write; - for standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -78,12 +84,17 @@ enum FormName {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
+    if options.escape_formulas && !matches!(options.format, FormName::Csv) {
+        let message = "--escape-formulas is for --format csv";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let form = match options.format {
         FormName::Chrome => Form::Chrome,
         FormName::Perfetto => Form::Perfetto,
         FormName::Speedscope => Form::Speedscope,
         FormName::Firefox => Form::Firefox,
         FormName::Folded => Form::Folded,
+        FormName::Csv if options.escape_formulas => Form::SpreadsheetCsv,
         FormName::Csv => Form::Csv,
     };
     let selection = options.selected.selection();

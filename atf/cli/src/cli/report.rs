@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use atf::symbols::Pattern;
 
-use super::selection::{ClockOption, thread_id};
+use super::selection::{ClockOption, CsvOption, thread_id};
 use crate::output::Outcome;
 use crate::report::{Form, Report, Sort, View};
 use crate::time::Time;
@@ -44,7 +44,8 @@ before it, as open calls.
 JSON lines: an object per session, with --by-thread per thread. 64-bit numbers are decimal strings.
 The rows of a tree have a depth, and each follows its parent.
 CSV: a line per row, all sessions in one table; times in nanoseconds. The last column, `note`, is
-for rows without numbers, on open calls, losses and damage.
+for rows without numbers, on open calls, losses and damage. To open CSV in a spreadsheet, add
+--escape-formulas: names and paths come from the traced program.
 
 All events are verified as they are read. Problems are part of the output, in which text lists at
 most 20 per table; with --json and --csv they are also written to standard error.
@@ -120,9 +121,8 @@ pub(super) struct Options {
     /// Write JSON lines
     #[arg(long)]
     json: bool,
-    /// Write CSV
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
+    #[command(flatten)]
+    csv: CsvOption,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
@@ -158,7 +158,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         clock: options.clock.clock,
         by_thread: options.by_thread,
         symbols: options.symbols.as_deref(),
-        form: Form::of(options.json, options.csv),
+        form: Form::of(options.json, options.csv.formulas()),
     };
     report.run()
 }

@@ -1,7 +1,9 @@
 //! Options that select a part of a trace, shared by `export`, `flamegraph` and `open`. Other
-//! commands use the clock option too.
+//! commands use the clock option too, and `report` and `diff` that of CSV.
 
 use std::path::PathBuf;
+
+use atf_export::csv::Formulas;
 
 use crate::clock::Clock;
 use crate::export::Selection;
@@ -13,6 +15,29 @@ pub(super) struct ClockOption {
     /// The clock of the times: the trace's own, or that of a recording, by the session's timing anchors
     #[arg(long, value_name = "CLOCK", default_value = "trace")]
     pub(super) clock: Clock,
+}
+
+/// The CSV output of `report` and `diff`.
+#[derive(clap::Args)]
+pub(super) struct CsvOption {
+    /// Write CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Write ' before text that begins with =, +, - or @, which spreadsheets would run as a formula
+    #[arg(long, requires = "csv")]
+    escape_formulas: bool,
+}
+
+impl CsvOption {
+    /// Returns how to write text in CSV; `None` for another form.
+    pub(super) fn formulas(&self) -> Option<Formulas> {
+        let formulas = if self.escape_formulas {
+            Formulas::Escape
+        } else {
+            Formulas::Keep
+        };
+        self.csv.then_some(formulas)
+    }
 }
 
 #[derive(clap::Args)]

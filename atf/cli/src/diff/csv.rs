@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use atf::analyze::Subject;
-use atf_export::csv::quoted;
+use atf_export::csv::Formulas;
 
 use super::{Shown, shown_name, state};
 use crate::output::{Failure, complain};
@@ -16,7 +16,11 @@ const COLUMNS: &str = "function,function_id,module,state,change_ns,\
     note";
 
 /// Writes a comparison.
-pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failure> {
+pub(super) fn write(
+    mut out: impl Write,
+    formulas: Formulas,
+    shown: &Shown<'_>,
+) -> Result<(), Failure> {
     writeln!(out, "{COLUMNS}")?;
     for row in &shown.rows {
         let id = match row.subject {
@@ -24,12 +28,14 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
             _ => String::new(),
         };
         let module = row.subject.module().unwrap_or_default();
-        let text = [
-            shown_name(&row.subject),
-            id,
-            Printable(module).to_string(),
-            state(row).to_owned(),
-            row.change_ns().to_string(),
+        let name = shown_name(&row.subject);
+        let module = Printable(module).to_string();
+        let first = [
+            formulas.text(&name),
+            id.into(),
+            formulas.text(&module),
+            state(row).into(),
+            row.change_ns().to_string().into(),
         ];
         let (before, after) = (&row.before, &row.after);
         let spreads = [
@@ -41,11 +47,9 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
             after.total_ns,
         ];
         let numbers = spreads.iter().flat_map(|it| [it.min, it.median, it.max]);
-        let text = text.iter().map(|field| quoted(field));
-        let fields: Vec<_> = text
-            .chain(numbers.map(|it| it.to_string().into()))
-            .collect();
-        writeln!(out, "{},", fields.join(","))?;
+        let numbers = numbers.map(|it| it.to_string().into());
+        let cells: Vec<_> = first.into_iter().chain(numbers).collect();
+        writeln!(out, "{},", cells.join(","))?;
     }
     // Notes on missing or wrong events are rows without a function.
     let empty = ",".repeat(COLUMNS.split(',').count() - 1);
@@ -56,7 +60,7 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
             for note in sums.iter().chain(&about.problems) {
                 let path = about.path.display();
                 let note = Printable(format_args!("{side} {path}: {note}")).to_string();
-                writeln!(out, "{empty}{}", quoted(&note))?;
+                writeln!(out, "{empty}{}", formulas.text(&note))?;
             }
         }
     }

@@ -127,7 +127,7 @@ impl Comparison<'_> {
         match self.form {
             Form::Text => text::write(stdout(), Colours::of_stdout(), &shown)?,
             Form::Json => json::write(stdout(), &shown)?,
-            Form::Csv => csv::write(stdout(), &shown)?,
+            Form::Csv(formulas) => csv::write(stdout(), formulas, &shown)?,
         }
         Ok(told.state())
     }

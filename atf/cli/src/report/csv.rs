@@ -5,7 +5,7 @@ use std::io::Write;
 
 use atf::analyze::Times;
 use atf::symbols::Function;
-use atf_export::csv::quoted;
+use atf_export::csv::Formulas;
 
 use super::rows::Rows;
 use super::{Section, Sink};
@@ -17,6 +17,7 @@ use crate::text::{Counted, Printable};
 /// column contains notes on missing or wrong events, each in a row without numbers.
 pub(super) struct Csv<W> {
     out: W,
+    formulas: Formulas,
     /// The number of columns between the section's place and the note; 0 before the first table.
     columns: usize,
 }
@@ -24,25 +25,35 @@ pub(super) struct Csv<W> {
 type Written = Result<(), Failure>;
 
 impl<W: Write> Csv<W> {
-    pub(super) const fn new(out: W) -> Self {
-        Self { out, columns: 0 }
+    pub(super) const fn new(out: W, formulas: Formulas) -> Self {
+        Self {
+            out,
+            formulas,
+            columns: 0,
+        }
+    }
+
+    fn text(&self, text: impl Display) -> String {
+        self.formulas.text(&text.to_string()).into_owned()
+    }
+
+    /// Returns the cells of a function.
+    fn function(&self, function: Option<Function<'_>>) -> [String; 2] {
+        match function {
+            Some(function) => [format!("{:#018x}", function.id), self.text(Shown(function))],
+            None => [String::new(), String::new()],
+        }
     }
 
     /// Writes a row without a note.
-    fn line(&mut self, fields: &[String]) -> Written {
-        let fields: Vec<_> = fields.iter().map(|field| quoted(field)).collect();
-        Ok(writeln!(self.out, "{},", fields.join(","))?)
+    fn line(&mut self, cells: &[String]) -> Written {
+        Ok(writeln!(self.out, "{},", cells.join(","))?)
     }
 
-    fn note(&mut self, place: &[String; 2], note: &str) -> Written {
-        let [path, thread] = place.each_ref().map(|field| quoted(field));
+    fn note(&mut self, [path, thread]: &[String; 2], note: &str) -> Written {
         let empty = ",".repeat(self.columns);
-        let note = Printable(note).to_string();
-        Ok(writeln!(
-            self.out,
-            "{path},{thread},{empty}{}",
-            quoted(&note)
-        )?)
+        let note = self.text(Printable(note));
+        Ok(writeln!(self.out, "{path},{thread},{empty}{note}")?)
     }
 
     fn columns(&mut self, columns: &str) -> Written {
@@ -67,16 +78,6 @@ impl Display for Place<'_> {
     }
 }
 
-fn function(function: Option<Function<'_>>) -> [String; 2] {
-    match function {
-        Some(function) => [
-            format!("{:#018x}", function.id),
-            Shown(function).to_string(),
-        ],
-        None => [String::new(), String::new()],
-    }
-}
-
 fn times(times: &Times) -> [String; 4] {
     [times.calls, times.open, times.self_ns, times.total_ns].map(|number| number.to_string())
 }
@@ -88,7 +89,7 @@ fn number(number: Option<impl Display>) -> String {
 
 impl<W: Write> Sink for Csv<W> {
     fn section(&mut self, section: &Section<'_>) -> Written {
-        let path = Printable(section.part.path.display()).to_string();
+        let path = self.text(Printable(section.part.path.display()));
         let place = [path, number(section.thread)];
         match &section.rows {
             Rows::Functions(rows, cut) => {
@@ -106,20 +107,20 @@ impl<W: Write> Sink for Csv<W> {
                         Some(row.value.unmatched),
                     ];
                     let numbers = times(&row.value.times);
-                    let row: &[&[String]] = &[&place, &function(row.function), &numbers];
+                    let row: &[&[String]] = &[&place, &self.function(row.function), &numbers];
                     let row = [row.concat(), quantiles.map(number).to_vec()];
                     self.line(&row.concat())?;
                 }
                 if let Some(others) = &cut.others {
                     let none = vec![String::new(); 5];
-                    let row: &[&[String]] = &[&place, &function(None), &times(others), &none];
+                    let row: &[&[String]] = &[&place, &self.function(None), &times(others), &none];
                     self.line(&row.concat())?;
                 }
             }
             Rows::Histograms(rows, _) => {
                 self.columns("function_id,function,from_ns,to_ns,calls")?;
                 for row in rows {
-                    let function = function(row.function);
+                    let function = self.function(row.function);
                     for bucket in row.value.durations.buckets() {
                         let numbers = [bucket.from_ns, bucket.to_ns, bucket.count];
                         let numbers = numbers.map(|number| number.to_string());
@@ -133,7 +134,8 @@ impl<W: Write> Sink for Csv<W> {
                 for row in rows {
                     let depth = [row.value.depth.to_string()];
                     let numbers = times(&row.value.times);
-                    let row: &[&[String]] = &[&place, &depth, &function(row.function), &numbers];
+                    let row: &[&[String]] =
+                        &[&place, &depth, &self.function(row.function), &numbers];
                     self.line(&row.concat())?;
                 }
             }
@@ -142,7 +144,8 @@ impl<W: Write> Sink for Csv<W> {
                 self.columns("caller_id,caller,callee_id,callee,calls,open,self_ns,total_ns")?;
                 for rows in all {
                     for row in &rows.pairs {
-                        let (of, other) = (function(Some(rows.of)), function(row.function));
+                        let (of, other) =
+                            (self.function(Some(rows.of)), self.function(row.function));
                         let pair = if is_callees { [of, other] } else { [other, of] };
                         let row: &[&[String]] = &[&place, &pair.concat(), &times(&row.value)];
                         self.line(&row.concat())?;
@@ -150,7 +153,7 @@ impl<W: Write> Sink for Csv<W> {
                 }
                 // The combined pairs are the same for all functions.
                 if let Some(others) = all.first().and_then(|rows| rows.cut.others) {
-                    let none = [function(None), function(None)].concat();
+                    let none = [self.function(None), self.function(None)].concat();
                     let row: &[&[String]] = &[&place, &none, &times(&others)];
                     self.line(&row.concat())?;
                 }

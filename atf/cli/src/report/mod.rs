@@ -17,6 +17,7 @@ use atf::Error;
 use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
 use atf::session::Problem;
 use atf::symbols::Pattern;
+use atf_export::csv::Formulas;
 
 use crate::clock::Clock;
 use crate::dump::Told;
@@ -45,16 +46,16 @@ pub(crate) enum Form {
     /// One JSON object per session or thread.
     Json,
     /// One CSV line per row.
-    Csv,
+    Csv(Formulas),
 }
 
 impl Form {
     /// Returns the format that the options select.
-    pub(crate) const fn of(json: bool, csv: bool) -> Self {
+    pub(crate) const fn of(json: bool, csv: Option<Formulas>) -> Self {
         match (json, csv) {
             (true, _) => Self::Json,
-            (false, true) => Self::Csv,
-            (false, false) => Self::Text,
+            (false, Some(formulas)) => Self::Csv(formulas),
+            (false, None) => Self::Text,
         }
     }
 }
@@ -171,7 +172,7 @@ impl Report<'_> {
         let mut sink: Box<dyn Sink + '_> = match self.form {
             Form::Text => Box::new(Text::new(&mut out, Colours::of_stdout())),
             Form::Json => Box::new(Json(&mut out)),
-            Form::Csv => Box::new(Csv::new(&mut out)),
+            Form::Csv(formulas) => Box::new(Csv::new(&mut out, formulas)),
         };
         let mut told = Told::default();
         for part in &parts {

@@ -314,3 +314,93 @@ fn an_output_that_fails_in_the_middle_leaves_no_file_and_keeps_an_older_one() {
         fs::remove_file(&out).unwrap();
     }
 }
+
+/// Runs a command with this folder for temporary files, and returns its status and messages.
+fn with_temporary_folder(folder: &str, arguments: &[&str]) -> (i32, String) {
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("atf"));
+    command.args(arguments).current_dir(atf_samples::folder());
+    let output = command.env("TMPDIR", folder).output().unwrap();
+    let (status, _, messages) = texts(&output);
+    (status, messages.to_owned())
+}
+
+#[test]
+fn an_error_of_a_temporary_file_names_its_folder_and_not_the_output() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out.json");
+    let out = out.to_str().unwrap();
+    let missing = "/nowhere/temporary";
+    let export = [
+        "export",
+        "--format",
+        "firefox",
+        "--out",
+        out,
+        "sample-small",
+    ];
+    let to_stdout = [
+        "export",
+        "--format",
+        "firefox",
+        "--out",
+        "-",
+        "sample-small",
+    ];
+    let open = ["open", "--port", "0", "sample-small"];
+    for arguments in [&export[..], &to_stdout, &open] {
+        let (status, messages) = with_temporary_folder(missing, arguments);
+        let expected = format!("atf: temporary file in {missing}: ");
+        assert_eq!(status, 2, "{messages}");
+        assert!(messages.starts_with(&expected), "{messages}");
+        assert!(!messages.contains("out.json"), "{messages}");
+    }
+}
+
+/// A name that begins with `-` is one of Objective-C; `change_ns` may be negative.
+#[test]
+fn every_csv_escapes_formulas_on_request_and_never_numbers() {
+    let folder = TempDir::new().unwrap();
+    for (run, end_ns) in [("=before", 1_000), ("=after", 10)] {
+        let writer =
+            atf::write::SessionWriter::create(folder.path().join(run), &Default::default());
+        let writer = writer.unwrap();
+        let mut thread = writer.thread(0).unwrap();
+        for (time, kind) in [(0, EventKind::CALL), (end_ns, EventKind::RETURN)] {
+            thread.write(&Event::new(time, 7, kind, 1)).unwrap();
+        }
+        thread.finalize().unwrap();
+        writer.set_symbols(vec![atf::manifest::Symbol::new(7, "-[Row show]")]);
+        writer.finalize().unwrap();
+    }
+    let export = ["export", "--format", "csv", "--out", "-", "=after"];
+    let report = ["report", "--csv", "=after"];
+    let tree = ["report", "--tree", "--csv", "=after"];
+    let histogram = ["report", "--histogram", "show", "--csv", "=after"];
+    let callers = ["report", "--callers", "show", "--csv", "=after"];
+    let diff = ["diff", "--csv", "=before", "=after"];
+    for arguments in [&export[..], &report, &tree, &histogram, &callers, &diff] {
+        let raw = clean(folder.path(), arguments);
+        let escaped = [arguments, &["--escape-formulas"]].concat();
+        let escaped = clean(folder.path(), &escaped);
+        assert!(
+            raw.contains(",-[Row show],") || raw.contains("\n-[Row show],"),
+            "{raw}"
+        );
+        assert!(!raw.contains('\''), "{raw}");
+        let expected = raw.replace("-[Row show]", "'-[Row show]");
+        assert_eq!(escaped, expected.replace("\n=after", "\n'=after"));
+    }
+    assert!(clean(folder.path(), &diff).contains(",-990,"), "a number");
+    let not_csv = [
+        "export",
+        "--format",
+        "folded",
+        "--out",
+        "-",
+        "--escape-formulas",
+        "=after",
+    ];
+    assert_eq!(texts(&atf(folder.path(), &not_csv)).0, 2);
+    let no_csv = ["report", "--escape-formulas", "=after"];
+    assert_eq!(texts(&atf(folder.path(), &no_csv)).0, 2);
+}

@@ -235,9 +235,11 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
         let mut labels: Vec<_> = facts
             .map(|(key, value)| format!("{key}: {value}"))
             .collect();
-        if let Some((from_ns, to_ns)) = self.info.range_ns {
-            labels.push(format!("time range: {from_ns} to {to_ns} ns"));
-        }
+        labels.extend(
+            self.info
+                .range()
+                .map(|range| format!("time range: {range}")),
+        );
         let descriptor = ProcessDescriptor {
             pid: Some(process.pid.cast_signed()),
             process_name: Some(process.name.clone()),
@@ -329,7 +331,7 @@ impl<'a, W: Write> Sink<'a> for Perfetto<W> {
     }
 
     fn process_end(&mut self, notes: &[String]) -> io::Result<()> {
-        let (time_ns, track) = (self.info.start_ns, self.process);
+        let (time_ns, track) = (self.info.first_ns(), self.process);
         let mut notes = notes.iter();
         notes.try_for_each(|note| self.note(time_ns, note, Some(track)))
     }

@@ -38,18 +38,18 @@ fn chrome_has_a_begin_and_an_end_of_each_call_in_order() {
         json!([
             ["B", 0.0, "main", none],
             ["B", 0.1, ODD_NAME, none],
-            ["E", 0.35, none, "exception"],
+            ["E", 0.35, ODD_NAME, "exception"],
             ["B", 0.4, ODD_NAME, none],
             ["B", 0.45, "0x100000003", none],
-            ["E", 0.5, none, ended_first],
-            ["E", 0.5, none, none],
+            ["E", 0.5, "0x100000003", ended_first],
+            ["E", 0.5, ODD_NAME, none],
             ["i", 0.6, "return without a call: 0x100000003", none],
-            ["E", 1.0, none, none],
+            ["E", 1.0, "main", none],
             ["B", 1.1, "main", none],
             ["B", 1.345, ODD_NAME, none],
-            ["E", 1.345, none, none],
+            ["E", 1.345, ODD_NAME, none],
             ["B", 1.4, "main", none],
-            ["E", 1.45, none, none],
+            ["E", 1.45, "main", none],
             ["i", 1.45, "1 call open at the end", none],
             ["i", 1.45, "1 return without a call", none],
         ])
@@ -58,7 +58,7 @@ fn chrome_has_a_begin_and_an_end_of_each_call_in_order() {
         of_thread(2),
         json!([
             ["B", 0.2, "main", none],
-            ["E", 0.7, none, none],
+            ["E", 0.7, "main", none],
             [
                 "i",
                 0.7,
@@ -89,7 +89,7 @@ fn speedscope_events_nest_and_name_their_frames() {
         names,
         [
             "thread 0: 1 call open at the end; 1 return without a call",
-            "worker (thread 7): the tracer lost 5 events, from 1800 to 1900 ns"
+            "worker (thread 7): starts at 200 ns; the tracer lost 5 events, from 1800 to 1900 ns"
         ]
     );
     let mut all = Vec::new();
@@ -119,11 +119,42 @@ fn speedscope_events_nest_and_name_their_frames() {
     );
     // The open call ends with the last event.
     assert_eq!(all[13], json!(["C", 1450, "main"]));
-    let ends: Vec<_> = profiles
-        .iter()
-        .map(|profile| &profile["endValue"])
-        .collect();
-    assert_eq!(ends, [1450, 700]);
+    let times = profiles.iter();
+    let times = times.map(|profile| json!([profile["startValue"], profile["endValue"]]));
+    assert_eq!(
+        times.collect::<Vec<_>>(),
+        [json!([0, 1450]), json!([200, 700])]
+    );
+}
+
+/// speedscope shows all times from a profile's `startValue` on.
+#[test]
+fn a_selected_range_fills_the_page_and_is_stated_in_words() {
+    let (folder, _) = session();
+    let session = crate::lacking(&folder);
+    let options = Options::default().from_ns(2_000);
+    let [speedscope, chrome, firefox] = [Form::Speedscope, Form::Chrome, Form::Firefox]
+        .map(|form| serde_json::from_str::<Value>(&text(&session, &options, form)).unwrap());
+    let first = &speedscope["profiles"][0];
+    assert_eq!(
+        (&first["startValue"], &first["endValue"]),
+        (&json!(1_000), &json!(1_450))
+    );
+    let until_the_end = "from 2000 ns to the end";
+    let title = speedscope["name"].as_str().unwrap();
+    assert!(
+        title.contains(&format!(", {until_the_end}, time 0")),
+        "{title}"
+    );
+    let range = json!({"name": "atf", "ph": "M", "pid": 42, "args": {"time range": until_the_end}});
+    let events = chrome.as_array().unwrap();
+    assert!(events.contains(&range), "{events:?}");
+    // A note on the process lies within the range too: 1 µs after the first event.
+    let notes: Vec<_> = events.iter().filter(|event| event["s"] == "p").collect();
+    assert!(!notes.is_empty() && notes.iter().all(|note| note["ts"] == 1.0));
+    let extra = &firefox["meta"]["extra"][0]["entries"];
+    let range = json!({"label": "time range", "format": "string", "value": until_the_end});
+    assert!(extra.as_array().unwrap().contains(&range), "{extra}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod damage;
 mod flame;
 mod json;
+mod late;
 mod perfetto;
 mod text;
 
