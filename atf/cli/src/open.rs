@@ -1,16 +1,23 @@
-//! Serves a trace to Perfetto UI, which fetches it once from 127.0.0.1; see
+//! Serves a trace to Perfetto UI, which fetches it from 127.0.0.1; see
 //! <https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui>.
+//!
+//! All users of the machine can reach the port and send any header. Only a client that knows the
+//! trace's path, which contains 128 random bits, gets the trace.
 
+use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use atf_export::Form;
 
 use crate::export::{Selection, to_temporary_file};
-use crate::output::{Failure, Outcome, stdout};
+use crate::output::{Failure, Outcome, complain, stdout};
 
 /// The only page that may read the trace.
 const PAGE: &str = "https://ui.perfetto.dev";
@@ -18,69 +25,178 @@ const PAGE: &str = "https://ui.perfetto.dev";
 const LONGEST: u64 = 16 << 10;
 /// The timeout for the whole request, and for each write of the response.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The maximum number of connections without a complete request.
+const MOST_WAITING: usize = 64;
+/// How many bytes of the trace are read at a time.
+const PIECE: usize = 256 << 10;
 
-/// Exports a trace and serves it for one request.
-pub(crate) fn run(paths: &[PathBuf], port: u16, selection: &Selection<'_>) -> Outcome {
+/// Exports a trace, and serves it until no client has fetched any of it for `timeout`.
+pub(crate) fn run(
+    paths: &[PathBuf],
+    port: u16,
+    timeout: Duration,
+    selection: &Selection<'_>,
+) -> Outcome {
     let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
     let host = listener.local_addr().map_err(at)?.to_string();
-    let (mut file, state) = match to_temporary_file(Form::Perfetto, paths, selection)? {
+    let (trace, state) = match to_temporary_file(Form::Perfetto, paths, selection)? {
         Ok(written) => written,
         Err(unreadable) => return Ok(unreadable),
     };
+    let server = Arc::new(Server::new(host, trace)?);
     let mut out = stdout();
-    writeln!(out, "{PAGE}/#!/?url=http://{host}/trace")?;
+    writeln!(out, "{PAGE}/#!/?url=http://{}{}", server.host, server.path)?;
     out.flush()?;
-    loop {
-        let (client, _) = listener.accept().map_err(at)?;
-        // Continue after a client fails or disconnects early: the page may repeat its request.
-        if serve(&client, &host, &mut file).unwrap_or(false) {
-            return Ok(state);
+    let (sender, sent) = channel();
+    thread::spawn(move || server.listen(&listener, &sender));
+    let mut is_fetched = false;
+    while sent.recv_timeout(timeout).is_ok() {
+        is_fetched = true;
+    }
+    if !is_fetched {
+        complain(format_args!("no page fetched the trace within {timeout:?}"));
+    }
+    Ok(state)
+}
+
+struct Server {
+    host: String,
+    /// The trace's path.
+    path: String,
+    trace: Mutex<File>,
+    /// The connections without a complete request, oldest first.
+    waiting: Mutex<VecDeque<Arc<TcpStream>>>,
+}
+
+impl Server {
+    fn new(host: String, trace: File) -> Result<Self, Failure> {
+        let mut secret = [0; 16];
+        let random = getrandom::fill(&mut secret);
+        random.map_err(|error| Failure::Usage(format!("random numbers: {error}")))?;
+        Ok(Self {
+            host,
+            path: format!("/{:032x}/trace", u128::from_be_bytes(secret)),
+            trace: Mutex::new(trace),
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// Serves each client in a thread of its own. `sent` receives a message for each piece of the
+    /// trace that a client got.
+    fn listen(self: Arc<Self>, listener: &TcpListener, sent: &Sender<()>) {
+        loop {
+            let Ok((client, _)) = listener.accept() else {
+                // There may be too many open files.
+                self.close_oldest(0);
+                thread::sleep(Duration::from_millis(10));
+                continue;
+            };
+            let client = Arc::new(client);
+            lock(&self.waiting).push_back(Arc::clone(&client));
+            self.close_oldest(MOST_WAITING);
+            let (server, sent) = (Arc::clone(&self), sent.clone());
+            // A client that gets no thread or no whole response can repeat its request.
+            let _ = thread::Builder::new().spawn(move || server.serve(&client, &sent));
         }
+    }
+
+    /// Closes the oldest connection without a complete request if there are more than `most`, so
+    /// that idle connections keep no one out.
+    fn close_oldest(&self, most: usize) {
+        let mut waiting = lock(&self.waiting);
+        if waiting.len() > most
+            && let Some(client) = waiting.pop_front()
+        {
+            // The client may have disconnected.
+            let _ = client.shutdown(Shutdown::Both);
+        }
+    }
+
+    /// Answers a request.
+    fn serve(&self, client: &Arc<TcpStream>, sent: &Sender<()>) -> io::Result<()> {
+        let request = Request::read(client, &self.host);
+        lock(&self.waiting).retain(|other| !Arc::ptr_eq(other, client));
+        let request = request?;
+        let mut client: &TcpStream = client;
+        client.set_write_timeout(Some(PATIENCE))?;
+        let mut words = request.line.split(' ');
+        let (method, is_trace) = (words.next(), words.next() == Some(&self.path));
+        match method {
+            // A page from another host is a different site even if its host name resolves to this
+            // machine.
+            _ if !request.is_for_us => answer(&mut client, "403 Forbidden", 0),
+            // Browsers first send an `OPTIONS` request to ask whether a public page may read from
+            // this machine.
+            Some("OPTIONS") if is_trace => answer(&mut client, "204 No Content", 0),
+            Some("GET") if is_trace && !request.is_from_page => {
+                answer(&mut client, "403 Forbidden", 0)
+            }
+            Some("GET") if is_trace => self.send(client, sent),
+            _ => answer(&mut client, "404 Not Found", 0),
+        }
+    }
+
+    fn send(&self, mut client: &TcpStream, sent: &Sender<()>) -> io::Result<()> {
+        let size = lock(&self.trace).metadata()?.len();
+        answer(&mut client, "200 OK", size)?;
+        let mut piece = vec![0; PIECE];
+        let mut offset = 0;
+        while offset < size {
+            let count = {
+                let mut trace = lock(&self.trace);
+                trace.seek(SeekFrom::Start(offset))?;
+                trace.read(&mut piece)?
+            };
+            if count == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            client.write_all(&piece[..count])?;
+            offset += count as u64;
+            // Nobody receives the message if the command ends now.
+            let _ = sent.send(());
+        }
+        client.flush()
     }
 }
 
-/// Answers a request. Returns whether the client got the trace.
-fn serve(client: &TcpStream, host: &str, trace: &mut File) -> io::Result<bool> {
-    client.set_write_timeout(Some(PATIENCE))?;
-    let head = Head {
-        client,
-        end: Instant::now() + PATIENCE,
-    };
-    let mut lines = BufReader::new(head.take(LONGEST)).lines();
-    let request = lines.next().transpose()?.unwrap_or_default();
-    let (mut is_for_us, mut is_from_page) = (false, false);
-    for line in lines {
-        let line = line?;
-        if line.is_empty() {
-            break;
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a client asks for.
+struct Request {
+    /// The method, the path and the version.
+    line: String,
+    is_for_us: bool,
+    is_from_page: bool,
+}
+
+impl Request {
+    fn read(client: &TcpStream, host: &str) -> io::Result<Self> {
+        let head = Head {
+            client,
+            end: Instant::now() + PATIENCE,
+        };
+        let mut lines = BufReader::new(head.take(LONGEST)).lines();
+        let line = lines.next().transpose()?.unwrap_or_default();
+        let (mut is_for_us, mut is_from_page) = (false, false);
+        for line in lines {
+            let line = line?;
+            if line.is_empty() {
+                break;
+            }
+            if let Some((name, value)) = line.split_once(':') {
+                is_for_us |= name.eq_ignore_ascii_case("host") && value.trim() == host;
+                is_from_page |= name.eq_ignore_ascii_case("origin") && value.trim() == PAGE;
+            }
         }
-        // A page from another host is a different site even if its host name resolves to this
-        // machine.
-        if let Some((name, value)) = line.split_once(':') {
-            is_for_us |= name.eq_ignore_ascii_case("host") && value.trim() == host;
-            is_from_page |= name.eq_ignore_ascii_case("origin") && value.trim() == PAGE;
-        }
+        Ok(Self {
+            line,
+            is_for_us,
+            is_from_page,
+        })
     }
-    let mut words = request.split(' ');
-    let mut client = client;
-    match (words.next(), words.next()) {
-        _ if !is_for_us => answer(&mut client, "403 Forbidden", 0)?,
-        // Browsers first send an `OPTIONS` request to ask whether a public page may read from this
-        // machine.
-        (Some("OPTIONS"), Some("/trace")) => answer(&mut client, "204 No Content", 0)?,
-        // Another page cannot read the trace, but its request could use up the only response.
-        (Some("GET"), Some("/trace")) if !is_from_page => answer(&mut client, "403 Forbidden", 0)?,
-        (Some("GET"), Some("/trace")) => {
-            trace.rewind()?;
-            answer(&mut client, "200 OK", trace.metadata()?.len())?;
-            io::copy(trace, &mut client)?;
-            client.flush()?;
-            return Ok(true);
-        }
-        _ => answer(&mut client, "404 Not Found", 0)?,
-    }
-    Ok(false)
 }
 
 /// A reader with one deadline for a whole request, so that a slow client cannot extend it.
@@ -113,25 +229,12 @@ fn answer(client: &mut impl Write, status: &str, size: u64) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Returns a client that has sent a request, and the server's end of the connection.
-    fn connection(request: &[u8]) -> (TcpStream, TcpStream) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        client.write_all(request).unwrap();
-        (client, listener.accept().unwrap().0)
-    }
-
-    #[test]
-    fn a_client_that_reads_nothing_does_not_hold_the_server() {
-        let (_client, server) = connection(b"GET / HTTP/1.1\r\n\r\n");
-        let mut trace = tempfile::tempfile().unwrap();
-        assert!(!serve(&server, "localhost", &mut trace).unwrap());
-        assert_eq!(server.write_timeout().unwrap(), Some(PATIENCE));
-    }
-
     #[test]
     fn a_request_has_one_end_for_all_its_bytes() {
-        let (_client, server) = connection(b"GET /");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.write_all(b"GET /").unwrap();
+        let server = listener.accept().unwrap().0;
         let mut head = Head {
             client: &server,
             end: Instant::now() + PATIENCE / 2,

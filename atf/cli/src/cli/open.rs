@@ -1,14 +1,18 @@
 //! `open`: shows a trace in Perfetto UI.
 
+use std::time::Duration;
+
 use super::selection::Selected;
 use crate::open;
 use crate::output::Outcome;
+use crate::time::parse_span;
 
 const AFTER_HELP: &str = "\
 Writes the trace to a temporary file like `atf export --format perfetto`, prints an address, and
-serves the file to the page at that address, once. Open the address in a browser on this machine.
-The page comes from ui.perfetto.dev; the trace does not leave this machine. Other pages cannot read
-it.
+serves the file to the page at that address until the page has fetched nothing for the time of
+--timeout. Open the address in a browser on this machine. The page comes from ui.perfetto.dev; the
+trace does not leave this machine. Other pages cannot read it, nor can other users of this machine:
+the address contains a random number, so treat it like a password.
 
 With --clock media, times, including --from and --to, refer to the audio or screen recording with
 which a session's timing anchors align it. Sessions of several machines with anchors to one
@@ -31,11 +35,19 @@ pub(super) struct Options {
     /// The port on 127.0.0.1; 0 for any
     #[arg(long, default_value_t = 9001)]
     port: u16,
+    /// End once no page has fetched anything for this long
+    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = parse_span)]
+    timeout: Duration,
     #[command(flatten)]
     selected: Selected,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
     let selection = options.selected.selection();
-    open::run(&options.selected.paths, options.port, &selection)
+    open::run(
+        &options.selected.paths,
+        options.port,
+        options.timeout,
+        &selection,
+    )
 }
