@@ -198,7 +198,7 @@ impl fmt::Display for ErrorKind {
             Self::ByteOrderMark => f.write_str("begins with a byte-order mark, which JSON forbids"),
             Self::Empty => f.write_str("is empty"),
             Self::EmptyName => f.write_str("is empty; omit the key if the function has no name"),
-            Self::NotUtf8 => f.write_str("is not UTF-8"),
+            Self::NotUtf8 => f.write_str("is not UTF-8, but another encoding, such as UTF-16"),
             Self::NotJson(problem) => write!(f, "is not JSON: {problem}"),
             Self::WrongType { found, expected } => write!(f, "{found}, expected {expected}"),
             Self::MissingKey => f.write_str("missing"),

@@ -29,6 +29,28 @@ fn an_edition_never_replaces_the_official_files_by_accident() {
     assert!(files(checkout.path()) == before);
 }
 
+/// Editors of Windows write both.
+#[test]
+fn an_overlay_may_have_a_byte_order_mark_and_utf_16_is_named() {
+    let text = "objects:\n  - object: thread\n    fields:\n      \
+                - { name: acme, type: u8, means: Hm. }\n";
+    let mut utf_16 = vec![0xff, 0xfe];
+    utf_16.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+    let check = |bytes: &[u8]| {
+        let overlay = tempfile::tempdir().expect("a temporary folder");
+        fs::write(overlay.path().join("manifest.yaml"), bytes).expect("a temporary file");
+        let overlay = overlay.path().to_str().expect("a path in UTF-8");
+        run(&real_spec(), &["--overlay", overlay, "spec", "edition"])
+    };
+    let ran = check(format!("\u{feff}{text}").as_bytes());
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("thread.acme\n"), "{}", ran.stdout);
+    let ran = check(&utf_16);
+    assert_eq!(ran.status, 1);
+    let expected = "error: the file is not UTF-8, but UTF-16\n --> overlay/manifest.yaml:1:1";
+    assert!(ran.stderr.starts_with(expected), "{}", ran.stderr);
+}
+
 #[test]
 fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
     let overlay = experiment("vendor");

@@ -11,6 +11,7 @@ use toml::Spanned;
 use crate::corpus::Subject;
 use crate::lacks::Lack;
 use crate::named::named;
+use crate::protocol::text::read_text;
 use crate::results::Role;
 
 /// The version of the protocol.
@@ -125,7 +126,7 @@ impl Manifest {
             place,
             message,
         };
-        let text = fs::read_to_string(path).map_err(|e| error(None, e.to_string()))?;
+        let text = read_text(path).map_err(|e| error(None, e.to_string()))?;
         let at = |span: Option<Range<usize>>, message: String| {
             error(span.and_then(|span| position(&text, span.start)), message)
         };

@@ -11,6 +11,7 @@ mod locate;
 pub mod manifest;
 pub mod schema;
 mod step;
+pub(crate) mod text;
 
 pub(crate) use compare::is_same_thread;
 pub use compare::{Mismatch, differences};

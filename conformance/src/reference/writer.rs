@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Arch, Clock, DetailEventType, EventKind, Os, Wire};
 
+use crate::protocol::text::read_text;
 use crate::scripts::{Index, Open, Operation, Script, ScriptError};
 
 /// The reason why a script could not be executed.
@@ -38,7 +39,7 @@ pub enum WriteError {
 /// Returns an error if the script is unreadable or invalid, or if an operation fails. Everything
 /// written up to that point is kept.
 pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
-    let text = std::fs::read_to_string(script).map_err(|source| WriteError::Unreadable {
+    let text = read_text(script).map_err(|source| WriteError::Unreadable {
         path: script.to_owned(),
         source,
     })?;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
+use crate::protocol::text::read_text;
 use crate::results::{CaseResult, Failure, Grading, Outcome, Role};
 
 /// A list of known failures.
@@ -95,7 +95,7 @@ impl Failures {
     ///
     /// Returns an error if the file cannot be read.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self::parse(path, &fs::read_to_string(path)?))
+        Ok(Self::parse(path, &read_text(path)?))
     }
 
     /// Parses a list. Messages refer to the list as `path`.

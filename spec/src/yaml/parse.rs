@@ -38,8 +38,15 @@ fn document(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
             start,
             end: start,
         };
-        Diagnostic::error(place, "the file is not UTF-8")
-            .label(format!("byte 0x{:02x}", bytes[error.valid_up_to()]))
+        let is_utf16 = [[0xff, 0xfe], [0xfe, 0xff]]
+            .iter()
+            .any(|mark| bytes.starts_with(mark));
+        let why = if is_utf16 {
+            "the file is not UTF-8, but UTF-16"
+        } else {
+            "the file is not UTF-8"
+        };
+        Diagnostic::error(place, why).label(format!("byte 0x{:02x}", bytes[error.valid_up_to()]))
     })?;
     let raw: Raw = serde_saphyr::from_str_with_options(text, options())
         .map_err(|error| parse_error(file, text, &error))?;
