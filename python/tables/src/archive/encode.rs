@@ -44,10 +44,35 @@ pub(super) struct Details {
     payload: BinaryArray,
 }
 
-/// The columns of `events` from which records are encoded.
-pub(super) const OF_EVENTS: &[&str] = &["time_ns", "kind", "function_id", "depth", "detail_seq"];
-
 impl Records {
+    /// Returns the names of a table's columns from which records are encoded.
+    pub(super) const fn columns(table: Table) -> &'static [&'static str] {
+        match table {
+            Table::Events => &["time_ns", "kind", "function_id", "depth", "detail_seq"],
+            Table::Details => &[
+                "seq",
+                "time_ns",
+                "kind",
+                "payload_size",
+                "function_id",
+                "x0",
+                "x1",
+                "x2",
+                "x3",
+                "x4",
+                "x5",
+                "x6",
+                "x7",
+                "lr",
+                "fp",
+                "sp",
+                "stack",
+                "payload",
+            ],
+            _ => &[],
+        }
+    }
+
     /// Takes the columns of a batch. The error message names the column that is missing or has the
     /// wrong type.
     pub(super) fn new(table: Table, batch: &RecordBatch) -> Result<Self, String> {

@@ -7,6 +7,9 @@
 
 mod encode;
 mod files;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod hostile;
 mod pack;
 mod parts;
 mod read;

@@ -1,18 +1,25 @@
 //! Reads the Parquet files of an archive, row group by row group.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use ::parquet::basic::Type;
+use ::parquet::column::reader::ColumnReaderImpl;
+use ::parquet::data_type::{ByteArray, ByteArrayType};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::ColumnChunkMetaData;
+use ::parquet::file::serialized_reader::SerializedPageReader;
 use arrow_array::RecordBatch;
 
 use super::bad;
-use super::encode::{OF_EVENTS, Records};
+use super::encode::Records;
 use super::files::RowRange;
 use crate::error::Error;
 use crate::table::Table;
@@ -20,11 +27,16 @@ use crate::table::Table;
 /// The maximum number of rows in a batch. A batch never contains the payloads of more than one row
 /// group.
 const BATCH: usize = 1 << 14;
+/// The maximum size in bytes of a batch's texts and payloads, unless a single row has more. A few
+/// bytes of a file can stand for many long values, which are all equal.
+const BATCH_BYTES: usize = 64 << 20;
+/// How many values to look at together when their lengths are measured.
+const MEASURED: usize = 64;
 
 /// The batches of a Parquet file.
 pub(super) struct Batches {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
     metadata: ArrowReaderMetadata,
     columns: ProjectionMask,
     /// The next row group.
@@ -35,20 +47,21 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    /// Opens a file to read these columns, or all columns.
-    pub(super) fn open(path: &Path, columns: Option<&[&str]>) -> Result<Self, Error> {
+    /// Opens a file to read these columns.
+    pub(super) fn open(path: &Path, columns: &[&str]) -> Result<Self, Error> {
+        // Opening a pipe could wait for ever.
+        let found = fs::metadata(path).map_err(|error| bad(path, error))?;
+        if !found.is_file() {
+            return Err(bad(path, "not a regular file"));
+        }
         let file = File::open(path).map_err(|error| bad(path, error))?;
         let metadata = guard(|| ArrowReaderMetadata::load(&file, Default::default()));
         let metadata = metadata.map_err(|why| bad(path, why))?;
-        let columns = match columns {
-            Some(names) => {
-                ProjectionMask::columns(metadata.parquet_schema(), names.iter().copied())
-            }
-            None => ProjectionMask::all(),
-        };
+        let schema = metadata.parquet_schema();
+        let columns = ProjectionMask::columns(schema, columns.iter().copied());
         Ok(Self {
             path: path.to_path_buf(),
-            file,
+            file: Arc::new(file),
             metadata,
             columns,
             next: 0,
@@ -86,14 +99,60 @@ impl Batches {
                 return Ok(None);
             }
             let file = self.file.try_clone().map_err(|error| self.error(error))?;
+            let rows = guard(|| self.batch_rows()).map_err(|why| self.error(why))?;
             let metadata = self.metadata.clone();
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
             let builder = builder.with_projection(self.columns.clone());
             let builder = builder
                 .with_row_groups(vec![self.next])
-                .with_batch_size(BATCH);
+                .with_batch_size(rows);
             self.reader = Some(guard(|| builder.build()).map_err(|why| self.error(why))?);
             self.next = self.next.saturating_add(1);
+        }
+    }
+}
+
+impl Batches {
+    /// Returns how many rows of the next row group fit into a batch. The file's own statement of
+    /// its values' sizes may be wrong, so this measures the values.
+    fn batch_rows(&self) -> Result<usize, ParquetError> {
+        let group = self.metadata.metadata().row_group(self.next);
+        let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+        let mut longest: usize = 0;
+        for (leaf, column) in group.columns().iter().enumerate() {
+            if self.columns.leaf_included(leaf) {
+                longest = longest.saturating_add(self.longest(column, rows)?);
+            }
+        }
+        let fitting = BATCH_BYTES.checked_div(longest).unwrap_or(BATCH);
+        Ok(fitting.clamp(1, BATCH))
+    }
+
+    /// Returns the length of a column's longest value in bytes; 0 for numbers.
+    fn longest(&self, column: &ColumnChunkMetaData, rows: usize) -> Result<usize, ParquetError> {
+        let description = column.column_descr_ptr();
+        if description.max_rep_level() > 0 {
+            let why = format!("column {}: a list", description.name());
+            return Err(ParquetError::General(why));
+        }
+        match description.physical_type() {
+            Type::BYTE_ARRAY => {}
+            Type::FIXED_LEN_BYTE_ARRAY => {
+                return Ok(usize::try_from(description.type_length()).unwrap_or(0));
+            }
+            _ => return Ok(0),
+        }
+        let pages = SerializedPageReader::new(Arc::clone(&self.file), column, rows, None)?;
+        let mut reader = ColumnReaderImpl::<ByteArrayType>::new(description, Box::new(pages));
+        let (mut longest, mut levels, mut values) = (0, Vec::new(), Vec::new());
+        loop {
+            levels.clear();
+            values.clear();
+            let read = reader.read_records(MEASURED, Some(&mut levels), None, &mut values)?;
+            if read.0 == 0 {
+                return Ok(longest);
+            }
+            longest = values.iter().map(ByteArray::len).fold(longest, usize::max);
         }
     }
 }
@@ -106,7 +165,7 @@ fn guard<T, E: ToString>(call: impl FnOnce() -> Result<T, E>) -> Result<T, Strin
     }
 }
 
-/// The records of a thread's table, in ascending order.
+/// The records of a thread's table, each read at most once, in ascending order.
 pub(super) struct RecordReader {
     batches: Batches,
     table: Table,
@@ -115,24 +174,26 @@ pub(super) struct RecordReader {
     /// The position of the batch's first row, and the position after its last row.
     start: u64,
     end: u64,
+    /// The position of the first row that can still be read.
+    next: u64,
 }
 
 impl RecordReader {
     pub(super) fn open(path: &Path, table: Table, thread: u32) -> Result<Self, Error> {
-        let columns = (table == Table::Events).then_some(OF_EVENTS);
         Ok(Self {
-            batches: Batches::open(path, columns)?,
+            batches: Batches::open(path, Records::columns(table))?,
             table,
             thread,
             records: None,
             start: 0,
             end: 0,
+            next: 0,
         })
     }
 
-    /// Returns whether these rows can still be read.
-    pub(super) fn is_before(&self, rows: &RowRange) -> bool {
-        (self.table, self.thread) == (rows.table, rows.thread) && self.start <= rows.row
+    /// Returns whether these are rows of this table.
+    pub(super) fn has(&self, rows: &RowRange) -> bool {
+        (self.table, self.thread) == (rows.table, rows.thread)
     }
 
     /// Passes the rows' records to `sink` in large chunks.
@@ -143,6 +204,11 @@ impl RecordReader {
     ) -> Result<(), Error> {
         let end = rows.row.checked_add(rows.rows);
         let end = end.ok_or_else(|| self.batches.error("more rows than there are"))?;
+        if rows.row < self.next {
+            let why = format!("row {}: it belongs to an earlier part", rows.row);
+            return Err(bad(self.batches.path(), why));
+        }
+        self.next = end;
         let (mut next, mut out) = (rows.row, Vec::new());
         while next < end {
             while next >= self.end {

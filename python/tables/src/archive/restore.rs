@@ -1,5 +1,6 @@
 //! Restores the files of an archive, in order.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
 use arrow_array::cast::AsArray;
@@ -24,7 +25,8 @@ pub(super) struct Restored {
 
 /// Passes all entries of an archive to `sink`.
 pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Restored, Error> {
-    let mut batches = Batches::open(&layout.files(), None)?;
+    let columns = [&["path", "kind", "source", "bytes"][..], &NUMBERS].concat();
+    let mut batches = Batches::open(&layout.files(), &columns)?;
     let version = batches.pairs().get("atf.archive").copied();
     if version != Some(VERSION) {
         let found = version.unwrap_or("none");
@@ -36,6 +38,7 @@ pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Restored, 
         sink,
         file: None,
         records: None,
+        read: BTreeSet::new(),
         restored: Restored::default(),
         checksum: ListChecksum::default(),
     };
@@ -70,6 +73,8 @@ struct State<'a> {
     sink: &'a mut dyn Sink,
     file: Option<Open>,
     records: Option<RecordReader>,
+    /// The tables of threads from which rows were read. A table is read once, for one file.
+    read: BTreeSet<(&'static str, u32)>,
     restored: Restored,
     checksum: ListChecksum,
 }
@@ -138,9 +143,15 @@ impl State<'_> {
         };
         match (&part.rows, part.bytes) {
             (Some(rows), _) => {
-                let records = match self.records.take() {
-                    Some(records) if records.is_before(rows) => records,
-                    _ => {
+                let records = match self.records.take().filter(|records| records.has(rows)) {
+                    Some(records) => records,
+                    None if !self.read.insert((rows.table.name(), rows.thread)) => {
+                        let (table, thread) = (rows.table, rows.thread);
+                        return fail(&format!(
+                            "rows of the table {table} of thread {thread} after those of another"
+                        ));
+                    }
+                    None => {
                         let folder = self.layout.folder(rows.table);
                         let path =
                             folder.join(format!("thread={}/{}.parquet", rows.thread, rows.table));

@@ -27,9 +27,10 @@ pub(super) struct Disk {
     root: PathBuf,
     file: Option<(PathBuf, File)>,
     /// Folders with their modes, which are set last because they may make a folder read-only.
-    /// Symlinks are also created last, because they may point elsewhere.
     folders: Vec<(PathBuf, Option<u32>)>,
-    links: Vec<(PathBuf, String)>,
+    /// The folders' paths, once there are symlinks. These come last, because they may point
+    /// elsewhere.
+    known: Option<HashSet<PathBuf>>,
 }
 
 impl Disk {
@@ -38,14 +39,29 @@ impl Disk {
             root: root.to_path_buf(),
             file: None,
             folders: Vec::new(),
-            links: Vec::new(),
+            known: None,
         }
+    }
+
+    /// Creates a symlink, but only in a folder that was created here, because a path through another
+    /// symlink could lead anywhere.
+    fn link(&mut self, path: &Path, target: &str) -> Result<(), Error> {
+        let paths = self.folders.iter().map(|(path, _)| path.clone());
+        let known = self.known.get_or_insert_with(|| paths.collect());
+        let parent = path.parent().unwrap_or(&self.root);
+        if parent != self.root && !known.contains(parent) {
+            return Err(output(path, "the symlink is in no folder of the session"));
+        }
+        link(target, path).map_err(|error| output(path, error))
     }
 }
 
 impl Sink for Disk {
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error> {
         let path = below(&self.root, &entry.path);
+        if self.known.is_some() && entry.kind != Kind::Link {
+            return Err(output(&path, "it comes after a symlink"));
+        }
         match (entry.kind, target) {
             (Kind::Folder, _) => {
                 if !entry.path.is_empty() {
@@ -55,7 +71,7 @@ impl Sink for Disk {
             }
             (Kind::Link, target) => {
                 let target = target.ok_or_else(|| output(&path, "the symlink has no target"))?;
-                self.links.push((path, target.to_owned()));
+                self.link(&path, target)?;
             }
             (Kind::File, _) => {
                 let file = File::create_new(&path).map_err(|error| output(&path, error))?;
@@ -84,16 +100,6 @@ impl Sink for Disk {
     }
 
     fn finish(&mut self) -> Result<(), Error> {
-        let folders: HashSet<&Path> = self.folders.iter().map(|(path, _)| &**path).collect();
-        for (path, target) in &self.links {
-            // Create the symlink only in a folder that was created here, because a path through
-            // another symlink could lead anywhere.
-            let parent = path.parent().unwrap_or(&self.root);
-            if parent != self.root && !folders.contains(parent) {
-                return Err(output(path, "the symlink is in no folder of the session"));
-            }
-            link(target, path).map_err(|error| output(path, error))?;
-        }
         for (path, mode) in self.folders.iter().rev() {
             if let Some(mode) = mode {
                 set_mode(path, *mode).map_err(|error| output(path, error))?;
