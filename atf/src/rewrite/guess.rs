@@ -1,8 +1,11 @@
 //! Reconstructs unreadable headers from the rest of the thread's files.
 
+use std::sync::OnceLock;
+
 use crate::detail::{DetailHeader, DetailReader};
 use crate::error::Result;
 use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
+use crate::session::{Presence, SessionReader};
 use crate::source::Input;
 use crate::wire::{Arch, Clock, Os, Record, Wire};
 
@@ -19,12 +22,13 @@ pub(super) fn is_unreadable(file: &Input) -> bool {
 
 /// Opens an index file with a header reconstructed from its events, or returns `None` if the events
 /// do not fit any wire version. `id` is the id in the folder's name, `clock` the manifest's clock,
-/// and `detail` the detail file's header.
+/// `detail` the detail file's header, and `siblings` the other threads of the session.
 pub(super) fn index(
     file: Input,
     id: Option<u32>,
     clock: Option<Clock>,
     detail: Option<&DetailHeader>,
+    siblings: Option<&Siblings<'_>>,
 ) -> Result<Option<IndexReader>> {
     let sample = Sample::read(&file)?;
     let wires = detail
@@ -35,10 +39,16 @@ pub(super) fn index(
         return Ok(None);
     };
     let damaged = IndexHeader::from_bytes(wire, &sample.header);
-    let (arch, os) = (damaged.arch, damaged.os);
+    let own = [
+        Some((damaged.arch, damaged.os)),
+        detail.map(|it| (it.arch, it.os)),
+    ];
+    let arch = own.iter().flatten().find_map(|it| known(it.0, it.0.name()));
+    let os = own.iter().flatten().find_map(|it| known(it.1, it.1.name()));
+    let of_siblings = || siblings.and_then(Siblings::machine);
     let header = IndexHeader {
-        arch: known(arch, arch.name()).unwrap_or(detail.map_or(Arch(0), |detail| detail.arch)),
-        os: known(os, os.name()).unwrap_or(detail.map_or(Os(0), |detail| detail.os)),
+        arch: arch.or_else(|| Some(of_siblings()?.0)).unwrap_or(Arch(0)),
+        os: os.or_else(|| Some(of_siblings()?.1)).unwrap_or(Os(0)),
         thread_id: thread_id
             .or(detail.map(|detail| detail.thread_id))
             .or(id)
@@ -51,6 +61,38 @@ pub(super) fn index(
     };
     let header = header.encode()?;
     IndexReader::new(file.with_header(header)).map(Some)
+}
+
+/// The threads of a session, which are of one machine.
+pub(super) struct Siblings<'a> {
+    session: &'a SessionReader,
+    machine: OnceLock<Option<(Arch, Os)>>,
+}
+
+impl<'a> Siblings<'a> {
+    pub(super) fn new(session: &'a SessionReader) -> Self {
+        Self {
+            session,
+            machine: OnceLock::new(),
+        }
+    }
+
+    /// Returns the architecture and operating system in the threads' intact headers, unless these
+    /// differ.
+    fn machine(&self) -> Option<(Arch, Os)> {
+        *self.machine.get_or_init(|| {
+            let threads = self.session.threads().iter();
+            let threads = threads.filter(|entry| entry.presence() == Presence::Folder);
+            let machines = threads.filter_map(|entry| {
+                let index = entry.open_index().ok()?;
+                let (arch, os) = (index.header().arch, index.header().os);
+                (arch.name().is_some() && os.name().is_some()).then_some((arch, os))
+            });
+            let mut machines = machines.peekable();
+            let first = *machines.peek()?;
+            machines.all(|other| other == first).then_some(first)
+        })
+    }
 }
 
 /// Opens a detail file with a header derived from its index.

@@ -88,6 +88,28 @@ fn a_header_of_zeros_is_reconstructed_from_the_detail_file_and_the_folder() {
 }
 
 #[test]
+fn the_machine_of_a_header_of_zeros_is_that_of_the_other_threads_unless_they_differ() {
+    for (others, words) in [
+        (&[[1, 4], [1, 4]][..], "arch x86_64, os linux,"),
+        (&[[9, 9], [2, 3]], "arch arm64, os macos,"),
+        (&[[1, 4], [2, 4]], "arch unknown, os unknown,"),
+    ] {
+        let places = Places::new();
+        let mut whole = IndexFile::finalized(1, 9);
+        whole.events.iter_mut().for_each(|it| it.detail_seq = None);
+        let index = patched(&whole.bytes(), 0, &[0; 64]);
+        places.put("in/thread_7/index.atf", &index);
+        for (id, machine) in (8..).zip(others) {
+            let index = patched(&IndexFile::finalized(1, 0).bytes(), 6, machine);
+            places.put(&format!("in/thread_{id}/index.atf"), &index);
+        }
+        let options = RecoverOptions::default().salvage(true);
+        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        assert!(guesses(&report)[0].2.contains(words), "{report}");
+    }
+}
+
+#[test]
 fn two_headers_of_zeros_keep_all_events_and_details() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();

@@ -14,7 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, is_numbered};
 use crate::index::IndexReader;
 use crate::manifest::ManifestThread;
-use crate::rewrite::guess;
+use crate::rewrite::guess::{self, Siblings};
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
 use crate::rewrite::stage::{self, free_path, names, remove};
@@ -79,6 +79,8 @@ pub(super) struct Route<'a> {
     pub(super) listed: Option<&'a ManifestThread>,
     /// The session's clock according to the manifest.
     pub(super) clock: Option<Clock>,
+    /// The session's threads; `None` for a thread without a session.
+    pub(super) siblings: Option<&'a Siblings<'a>>,
     /// The thread's state at the end of the previous segment.
     pub(super) before: Option<&'a Carry>,
     /// The options for opening the thread's files.
@@ -271,7 +273,9 @@ impl Engine<'_> {
         }
         let detail = route.open(DETAIL_FILE).and_then(DetailReader::new);
         let header = detail.as_ref().ok().map(DetailReader::header);
-        let index = match file.and_then(|file| guess::index(file, route.id, route.clock, header)) {
+        let guessed =
+            file.and_then(|file| guess::index(file, route.id, route.clock, header, route.siblings));
+        let index = match guessed {
             Ok(Some(index)) => index,
             Err(error) if route.starts_again(&error) => return Err(Failure::Read(error)),
             Ok(None) | Err(_) => return Err(Failure::Read(error)),

@@ -20,6 +20,7 @@ use crate::files::{
 };
 use crate::manifest::{Manifest, ManifestThread};
 use crate::parallel::{Results, in_order};
+use crate::rewrite::guess::Siblings;
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::loss;
@@ -128,6 +129,7 @@ impl Engine<'_> {
             id: thread_id(&name),
             listed: None,
             clock: None,
+            siblings: None,
             before: None,
             options: self.options(1),
         };
@@ -176,6 +178,7 @@ impl Engine<'_> {
         facts.original.missing = missing.map(ThreadEntry::id).collect();
         let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
         let listed: HashMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
+        let siblings = Siblings::new(&session);
         let mut error = None;
         let produce = |take: &mut dyn FnMut(_) -> bool| {
             let threads = session.threads().iter();
@@ -186,7 +189,7 @@ impl Engine<'_> {
         };
         let work = |entry: (&ThreadEntry, _), found: &Results<'_, Found>| {
             let tell = || found.offer(Found::Progress);
-            let finished = self.entry(&session, entry, path, out, &before, &tell);
+            let finished = self.entry((&session, &siblings), entry, path, out, &before, &tell);
             let finished = finished.map(|it| it.map(Box::new)).transpose();
             finished
                 .map(Found::Finished)
@@ -246,7 +249,7 @@ impl Engine<'_> {
     /// nothing at its path.
     fn entry(
         &self,
-        session: &SessionReader,
+        (session, siblings): (&SessionReader, &Siblings<'_>),
         (entry, listed): (&ThreadEntry, Option<&ManifestThread>),
         path: &Path,
         out: &Path,
@@ -294,6 +297,7 @@ impl Engine<'_> {
             id: Some(entry.id()),
             listed,
             clock: manifest.and_then(|manifest| manifest.clock_type),
+            siblings: Some(siblings),
             before: before.get(&*name.to_string_lossy()),
             options: self.options(session.threads().len()),
         };
