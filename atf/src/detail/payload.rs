@@ -5,15 +5,27 @@ use zerocopy::FromBytes as _;
 use super::DetailEvent;
 use crate::error::Result;
 use crate::setters::with_setters;
-use crate::wire::{DetailFunctionPayload, OutOfRange};
+use crate::wire::{Arch, DetailFunctionPayload, OutOfRange};
 
 with_setters! {
     /// The registers and the stack at a call or a return.
     ///
     /// The sources describe this payload for arm64 (S1, S4). Existing tracers write the same layout
-    /// on `x86_64`, so the meaning of `x_regs` depends on the header's `arch`. A payload is
-    /// recognized by its size: the event's length must be exactly the sum of its headers and
-    /// `stack_size`. Any other payload is opaque.
+    /// on `x86_64`, so the meaning of the registers depends on the header's `arch`:
+    ///
+    /// | field | arm64 | `x86_64` |
+    /// |---|---|---|
+    /// | `x_regs[0]` to `x_regs[5]` | `x0` to `x5` | `rdi`, `rsi`, `rdx`, `rcx`, `r8`, `r9` |
+    /// | `x_regs[6]`, `x_regs[7]` | `x6`, `x7` | none |
+    /// | `lr` | `lr`, the return address | the return address |
+    /// | `fp` | `fp` (`x29`) | `rbp` |
+    /// | `sp` | `sp` | `rsp` |
+    ///
+    /// [`register_names`](Self::register_names) returns these names. Where `atf record` cannot read a
+    /// register, it stores 0: see `docs/record.md`.
+    ///
+    /// A payload is recognized by its size: the event's length must be exactly the sum of its
+    /// headers and `stack_size`. Any other payload is opaque.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct FunctionPayload {
@@ -40,6 +52,20 @@ impl FunctionPayload {
 
     /// The size in bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
+
+    /// Returns the names of `x_regs`, `lr`, `fp` and `sp` on this architecture. Registers without a
+    /// name there have that of the field, as have all of them on an unknown architecture.
+    #[must_use]
+    pub fn register_names(arch: Arch) -> [&'static str; 11] {
+        match arch {
+            Arch::X86_64 => [
+                "rdi", "rsi", "rdx", "rcx", "r8", "r9", "x6", "x7", "lr", "rbp", "rsp",
+            ],
+            _ => [
+                "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "lr", "fp", "sp",
+            ],
+        }
+    }
 
     /// Returns the size in bytes of an event's payload, if it can have this shape.
     #[inline]

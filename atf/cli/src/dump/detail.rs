@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use atf::Error;
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload, LARGEST_FIELDS, fields};
 use atf::follow::DetailFollower;
 use atf::manifest::Manifest;
 use atf::merge::MergedEvent;
 use atf::thread::ThreadReader;
+use atf::{Arch, Error};
 
 use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
@@ -60,6 +60,15 @@ impl<'a> Detail<'a> {
             File::Read(reader) => reader.function_payload(&self.event),
             File::Followed(follower) => follower.function_payload(&self.event),
         }
+    }
+
+    /// Returns the names of the registers, in the order of the payload.
+    pub(crate) fn register_names(&self) -> [&'static str; 11] {
+        let header = match self.file {
+            File::Read(reader) => Some(reader.header()),
+            File::Followed(follower) => follower.header(),
+        };
+        FunctionPayload::register_names(header.map_or(Arch(0), |header| header.arch))
     }
 
     /// Returns the fields, a JSON object, if the payload contains them.

@@ -54,7 +54,7 @@ impl<W: Write> Text<W> {
         }
         writeln!(self.out, ", index_seq {}", header.index_seq)?;
         match detail.function()? {
-            Some(payload) => self.function(&payload),
+            Some(payload) => self.function(&detail.register_names(), &payload),
             None => match detail.fields()? {
                 Some(fields) => Ok(writeln!(self.out, "    {fields}")?),
                 None => self.opaque(detail),
@@ -62,17 +62,17 @@ impl<W: Write> Text<W> {
         }
     }
 
-    fn function(&mut self, payload: &FunctionPayload) -> Result<(), Failure> {
-        for (row, registers) in payload.x_regs.chunks(4).enumerate() {
+    fn function(&mut self, names: &[&str], payload: &FunctionPayload) -> Result<(), Failure> {
+        let others = [payload.lr, payload.fp, payload.sp];
+        let registers: Vec<_> = payload.x_regs.into_iter().chain(others).collect();
+        for (names, registers) in names.chunks(4).zip(registers.chunks(4)) {
             write!(self.out, "   ")?;
-            for (column, register) in registers.iter().enumerate() {
-                write!(self.out, " x{} {register:#018x}", row * 4 + column)?;
+            for (name, register) in names.iter().zip(registers) {
+                write!(self.out, " {name} {register:#018x}")?;
             }
             writeln!(self.out)?;
         }
-        let (lr, fp, sp) = (payload.lr, payload.fp, payload.sp);
-        writeln!(self.out, "    lr {lr:#018x} fp {fp:#018x} sp {sp:#018x}")?;
-        self.hexdump(sp, &payload.stack)
+        self.hexdump(payload.sp, &payload.stack)
     }
 
     fn opaque(&mut self, detail: &Detail<'_>) -> Result<(), Failure> {
