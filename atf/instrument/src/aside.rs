@@ -19,7 +19,7 @@ use crate::thread;
 /// How long the program waits for the work. Reading the names of 500,000 functions takes 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The thread's stack size in bytes.
+/// A thread's stack size in bytes.
 const STACK: usize = 8 << 20;
 
 /// The thread's name, for users who inspect the process.
@@ -89,12 +89,17 @@ where
 
 /// Starts a thread without waiting for it to end.
 pub(crate) fn spawn(work: Work) -> io::Result<()> {
-    without_signals(|| start(NAME, work))
+    without_signals(|| start(NAME, STACK, work))
+}
+
+/// Like [`spawn`], but with the stack that demangling needs.
+pub(crate) fn demangle(work: Work) -> io::Result<()> {
+    without_signals(|| start(NAME, atf_symbolize::STACK, work))
 }
 
 /// Starts the thread that ends the process after the program's last thread.
 pub(crate) fn end_process(work: Work) -> io::Result<()> {
-    without_signals(|| start(EXIT_NAME, work))
+    without_signals(|| start(EXIT_NAME, STACK, work))
 }
 
 /// Starts the thread that drains rings. Returns a function that waits until the work is done and
@@ -103,7 +108,7 @@ pub(crate) fn drain(work: Work) -> io::Result<Box<dyn FnOnce() -> bool + Send>> 
     let shared = Shared::new();
     let theirs = Arc::clone(&shared);
     let work = move || theirs.store(panic::catch_unwind(AssertUnwindSafe(work)).is_ok());
-    start(DRAIN_NAME, Box::new(work))?;
+    start(DRAIN_NAME, STACK, Box::new(work))?;
     Ok(Box::new(move || shared.wait(Duration::MAX) == Some(true)))
 }
 
@@ -125,14 +130,14 @@ pub(crate) fn is_drain() -> bool {
 }
 
 /// Starts a thread. On failure, returns the system's error.
-fn start(name: &'static CStr, work: Work) -> io::Result<()> {
+fn start(name: &'static CStr, stack: usize, work: Work) -> io::Result<()> {
     let work = Box::into_raw(Box::new((name, work)));
     // SAFETY: zeros are valid for its integers, and the call below initializes it.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer refers to the attributes, which the call initializes.
     unsafe { libc::pthread_attr_init(&raw mut attributes) };
     // SAFETY: the attributes are initialized.
-    unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, STACK) };
+    unsafe { libc::pthread_attr_setstacksize(&raw mut attributes, stack) };
     // SAFETY: the attributes are initialized.
     unsafe {
         libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED)

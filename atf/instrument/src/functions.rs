@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use atf_symbolize::SymbolTable;
-
 use crate::aside;
 use crate::guest::complain;
 use crate::marks::{Functions, MarkTable, Marks};
@@ -61,24 +59,36 @@ type Marked = (Vec<(u32, Marks)>, Option<String>);
 
 fn marked(path: &Path, build_id: &str, settings: &Settings) -> Result<Marked, String> {
     let build_id = Some(build_id).filter(|id| !id.is_empty());
-    let found = settings.symbols.find(path.to_str(), build_id);
-    let Some((file, table)) = found.file else {
+    let (found, table) = settings.symbols.find(path.to_str(), build_id);
+    let (Some(file), Some(table)) = (found.path, table) else {
         let refused = found.refused.first().map(ToString::to_string);
         return Err(refused.unwrap_or_else(|| "the file is not there".to_owned()));
     };
-    let lacks_names = settings.leaves_out() && !table.has_statics();
-    let complaint = lacks_names.then(|| {
-        let text = "has no names for functions that it does not export; these are recorded";
-        format!("{} {text}", file.display())
-    });
-    let mark = |function: atf_symbolize::Function<'_>| {
-        let offset = u32::try_from(function.offset).ok()?;
-        let marks = settings.marks(&function);
-        (marks != Marks::NONE).then_some((offset, marks))
-    };
-    let marked = SymbolTable::functions(&table).filter_map(mark).collect();
-    if table.gave_up() {
-        return Err("a C++ name could not be demangled in time".to_owned());
+    let mut marked = Vec::new();
+    for namesakes in table.namesakes() {
+        let mut last = None;
+        let names = namesakes.names();
+        for (offset, size) in namesakes.places() {
+            let Ok(offset) = u32::try_from(offset) else {
+                continue;
+            };
+            // Functions of one name mostly have one size.
+            let same = last.filter(|(other, _)| *other == size);
+            let (_, marks) =
+                *last.insert(same.unwrap_or_else(|| (size, settings.marks(&names, size))));
+            if marks != Marks::NONE {
+                marked.push((offset, marks));
+            }
+        }
     }
+    let complaint = if !settings.leaves_out() {
+        None
+    } else if table.gave_up() {
+        Some("has C++ names that could not be demangled in time; these functions are recorded")
+    } else {
+        Some("has no names for functions that it does not export; these are recorded")
+            .filter(|_| !table.has_statics())
+    };
+    let complaint = complaint.map(|text| format!("{} {text}", file.display()));
     Ok((marked, complaint))
 }

@@ -36,15 +36,17 @@
 //!
 //! Functions, including `static` ones, are selected by the names in their module's symbol table
 //! when the recording starts or, if the module is loaded later, when its first function is called.
-//! A function without a known name is recorded, because an event that was skipped by mistake cannot
-//! be recovered. Modules without symbols are listed on standard error.
+//! A function without a known name, or with a mangled one that cannot be demangled and is not
+//! excluded, is recorded, because an event that was skipped by mistake cannot be recovered. A
+//! function whose name stays mangled is no trigger and, with `ATF_DETAIL_FUNCTIONS`, has no details.
+//! Modules without symbols are listed on standard error.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::write::WriteOptions;
-use atf_symbolize::{Filter, Function, Search};
+use atf_symbolize::{Filter, Names, Search};
 
 use crate::aside;
 use crate::details::{self, Details, Triggers};
@@ -158,7 +160,7 @@ impl Settings {
                     .iter()
                     .flat_map(env::split_paths),
             )
-            .spawn_with(aside::spawn),
+            .spawn_with(aside::demangle),
         }))
     }
 
@@ -178,20 +180,19 @@ impl Settings {
         !self.functions.is_empty() || self.min_size > 0
     }
 
-    /// Returns the marks of a named function.
-    pub(crate) fn marks(&self, function: &Function<'_>) -> Marks {
-        let names = function.names();
-        let selects = |filter: &Filter| filter.selects(&names);
-        let is_chosen = self.functions.is_empty() || selects(&self.functions);
+    /// Returns the marks of a function with these names and this size. A function that may have
+    /// been chosen is recorded, but a trigger or a detail needs certainty.
+    pub(crate) fn marks(&self, names: &Names, size: u64) -> Marks {
+        let selects = |filter: &Filter, in_doubt| {
+            filter.is_empty() || filter.selects_function(names, in_doubt)
+        };
+        let is_chosen = selects(&self.functions, true) && size >= self.min_size;
         Marks::NONE
-            .with(Marks::LEFT_OUT, !is_chosen || function.size < self.min_size)
-            .with(
-                Marks::BARE,
-                !self.detailed.is_empty() && !selects(&self.detailed),
-            )
+            .with(Marks::LEFT_OUT, !is_chosen)
+            .with(Marks::BARE, !selects(&self.detailed, false))
             .with(
                 Marks::TRIGGER,
-                !self.triggering.is_empty() && selects(&self.triggering),
+                !self.triggering.is_empty() && selects(&self.triggering, false),
             )
     }
 }

@@ -7,6 +7,11 @@ use std::fmt::{self, Write};
 /// expand to gigabytes.
 const LONGEST: usize = 1 << 16;
 
+/// The maximum depth of recursion, which suffices for 255 templates in one another, as many as
+/// `c++filt` reads. The deepest names take 7 MiB of stack, or 57 MiB without the compiler's
+/// optimizations.
+const DEEPEST: u32 = 1300;
+
 /// The maximum product of a name's length and the number of places where types may begin. Each
 /// place is tried: a name of 2 KiB has up to 200 places, and trying all of them takes 0.1 s.
 const MOST: usize = 1 << 19;
@@ -52,8 +57,9 @@ pub(crate) fn demangle(name: &str) -> Option<String> {
 
 fn raw(name: &str) -> Option<String> {
     let mut out = Limited(String::new());
-    let symbol = cpp_demangle::Symbol::new(name.as_bytes()).ok()?;
-    let options = cpp_demangle::DemangleOptions::new();
+    let options = cpp_demangle::ParseOptions::default().recursion_limit(DEEPEST);
+    let symbol = cpp_demangle::Symbol::new_with_options(name.as_bytes(), &options).ok()?;
+    let options = cpp_demangle::DemangleOptions::new().recursion_limit(DEEPEST);
     symbol.structured_demangle(&mut out, &options).ok()?;
     Some(out.0)
 }
@@ -110,17 +116,25 @@ fn rewritten(name: &str, start: usize, attempts: &mut usize) -> Option<(String, 
 ///
 /// To find where the parameters of such a function begin, inserts a type at each possible place,
 /// which is after template arguments at the end of a name. At the right place, the inserted type
-/// does not appear in the demangled name, no matter which type it is.
+/// does not appear in the demangled name, no matter which type it is. Starts with the last place,
+/// since the parameters come last and each attempt takes as long as the name is deep.
 fn with_return_types(mut name: String) -> String {
-    const KINDS: [&str; 5] = ["C1", "C2", "C3", "CI", "cv"];
-    let places = name.matches("EE").count();
-    if !KINDS.iter().any(|kind| name.contains(kind)) || places.saturating_mul(name.len()) > MOST {
+    let templates: Vec<usize> = ["C1", "C2", "C3", "CI", "cv"]
+        .iter()
+        .flat_map(|kind| name.match_indices(kind))
+        .filter(|(place, kind)| is_template(kind, &name, *place))
+        .map(|(place, _)| place)
+        .collect();
+    let first = templates.iter().min().copied().unwrap_or(name.len());
+    let ends = (first..name.len()).rev();
+    let places: Vec<usize> = ends
+        .filter(|place| name.get(..*place).is_some_and(|it| it.ends_with("EE")))
+        .collect();
+    if places.len().saturating_mul(name.len()) > MOST {
         return name;
     }
-    let mut start = 0;
-    while let Some(found) = name.get(start..).and_then(|rest| rest.find("EE")) {
-        let place = start.saturating_add(found).saturating_add(2);
-        start = place.saturating_sub(1);
+    let mut left = templates.len();
+    for place in places {
         let with = |kind: &str| {
             let (before, after) = name.split_at_checked(place)?;
             Some(format!("{before}{kind}{after}"))
@@ -133,9 +147,32 @@ fn with_return_types(mut name: String) -> String {
             && let Some(with) = with("v")
         {
             name = with;
+            left = left.saturating_sub(1);
+        }
+        if left == 0 {
+            break;
         }
     }
     name
+}
+
+/// Returns whether template arguments may follow a constructor or a conversion at `place`.
+fn is_template(kind: &str, name: &str, place: usize) -> bool {
+    let after = place.saturating_add(kind.len());
+    let mut rest = name.get(after..).unwrap_or_default();
+    if !kind.starts_with('C') || kind == "CI" {
+        return true;
+    }
+    // Tags such as `B5cxx11` precede the arguments.
+    while let Some(tag) = rest.strip_prefix('B') {
+        let digits = tag
+            .len()
+            .saturating_sub(tag.trim_start_matches(|it: char| it.is_ascii_digit()).len());
+        let (length, text) = tag.split_at_checked(digits).unwrap_or_default();
+        let length = length.parse().unwrap_or(usize::MAX);
+        rest = text.get(length..).unwrap_or_default();
+    }
+    rest.starts_with('I')
 }
 
 /// Removes the text that `cpp_demangle` writes for an empty parameter pack at the end of template

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cpp::{self, Limited};
 
@@ -15,13 +15,45 @@ const LONGEST_CPP: usize = 1 << 14;
 /// about 10 µs.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A function that starts a thread for work that may take very long. Nothing waits for the thread
-/// to end.
+/// The time limit for all C++ names of a [`Budget`], to which each name adds [`PER_BYTE`].
+const PATIENCE_FOR_ALL: Duration = Duration::from_secs(10);
+
+/// The time that each byte of a C++ name adds. A valid name takes about 0.1 µs per byte, and about
+/// 3 µs without the compiler's optimizations.
+const PER_BYTE: Duration = Duration::from_micros(10);
+
+/// The size in bytes of the stack that a [`Spawn`] needs, of which few names use more than a page.
+pub const STACK: usize = 64 << 20;
+
+/// A function that starts a thread for work that may take very long and needs [`STACK`] bytes of
+/// stack. Nothing waits for the thread to end.
 pub type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 /// Starts a standard library thread.
 pub(crate) fn spawn(work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
-    thread::Builder::new().spawn(work).map(drop)
+    let thread = thread::Builder::new().stack_size(STACK);
+    thread.spawn(work).map(drop)
+}
+
+/// The time left for C++ names, which the files of one [`Search`](crate::Search) share.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget(Arc<Mutex<Duration>>);
+
+impl Budget {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(PATIENCE_FOR_ALL)))
+    }
+
+    /// Calls `work` with the time that it may take for a name of this length.
+    fn spend<T>(&self, length: usize, work: impl FnOnce(Duration) -> T) -> T {
+        let more = PER_BYTE.saturating_mul(u32::try_from(length).unwrap_or(u32::MAX));
+        let mut left = lock(&self.0);
+        *left = left.saturating_add(more);
+        let start = Instant::now();
+        let result = work(PATIENCE.min(*left));
+        *left = left.saturating_sub(start.elapsed());
+        result
+    }
 }
 
 /// A demangler for the names in one file. A separate thread demangles C++ names. If one takes too
@@ -29,6 +61,7 @@ pub(crate) fn spawn(work: Box<dyn FnOnce() + Send>) -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct Demangler {
     spawn: Spawn,
+    budget: Budget,
     state: Mutex<State>,
 }
 
@@ -58,9 +91,10 @@ enum Turn {
 }
 
 impl Demangler {
-    pub(crate) fn new(spawn: Spawn) -> Self {
+    pub(crate) fn new(spawn: Spawn, budget: Budget) -> Self {
         Self {
             spawn,
+            budget,
             state: Mutex::new(State::Idle),
         }
     }
@@ -79,6 +113,13 @@ impl Demangler {
         demangled.filter(|demangled| !demangled.is_empty())
     }
 
+    /// Returns whether a name that could not be demangled is a mangled one: C++ (Itanium) or Rust
+    /// (v0). Swift's names always stay mangled, so users know them in this form.
+    pub(crate) fn is_mangled(name: &str) -> bool {
+        let rust = name.strip_prefix("_R").unwrap_or_default();
+        name.starts_with("_Z") || rust.starts_with(['C', 'M', 'X', 'Y', 'N', 'I', 'B'])
+    }
+
     /// Returns whether a C++ name took too long.
     pub(crate) fn gave_up(&self) -> bool {
         matches!(*lock(&self.state), State::GaveUp)
@@ -95,7 +136,9 @@ impl Demangler {
             }
             State::GaveUp => None,
         };
-        let result = exchange.as_ref().and_then(|exchange| exchange.result());
+        let result = self
+            .budget
+            .spend(name.len(), |patience| exchange.as_ref()?.result(patience));
         *state = match (exchange, &result) {
             (Some(exchange), Some(_)) => State::Working(exchange),
             _ => State::GaveUp,
@@ -131,10 +174,10 @@ impl Exchange {
 
     /// Waits for the result of a name. Returns `None` if demangling takes too long; the thread then
     /// ends after this name.
-    fn result(&self) -> Option<Option<String>> {
+    fn result(&self, patience: Duration) -> Option<Option<String>> {
         let is_missing = |turn: &mut Turn| !matches!(turn, Turn::Answered(_));
         let turn = lock(&self.turn);
-        let waited = self.changed.wait_timeout_while(turn, PATIENCE, is_missing);
+        let waited = self.changed.wait_timeout_while(turn, patience, is_missing);
         let mut turn = waited.unwrap_or_else(PoisonError::into_inner).0;
         match std::mem::replace(&mut *turn, Turn::Over) {
             Turn::Answered(result) => {
@@ -213,15 +256,17 @@ pub(crate) fn short(name: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Demangler, short, spawn};
+    use std::time::Duration;
+
+    use super::{Budget, Demangler, lock, short, spawn};
 
     fn demangle(name: &str) -> Option<String> {
-        Demangler::new(spawn).demangle(name)
+        Demangler::new(spawn, Budget::new()).demangle(name)
     }
 
     #[test]
     fn a_name_that_takes_hours_ends_the_demangling_of_cpp() {
-        let demangler = Demangler::new(spawn);
+        let demangler = Demangler::new(spawn, Budget::new());
         let demangle = |name: &str| demangler.demangle(name);
         assert_eq!(demangle("_Z1fv").as_deref(), Some("f()"));
         assert!(!demangler.gave_up());
@@ -229,6 +274,40 @@ mod tests {
         assert!(demangler.gave_up());
         assert_eq!(demangle("_Z1fv"), None);
         assert_eq!(demangle("_RNvC1a1b").as_deref(), Some("a::b"));
+    }
+
+    #[test]
+    fn the_names_of_all_files_share_the_time_but_no_file_s_names_stay_mangled_for_another_s() {
+        let budget = Budget::new();
+        let slow = format!("_Z1fDv{}", "nw".repeat(40));
+        let gave_up = || {
+            let demangler = Demangler::new(spawn, budget.clone());
+            let text = demangler.demangle("_Z1fv");
+            assert_eq!(
+                (demangler.demangle(&slow), demangler.gave_up()),
+                (None, true)
+            );
+            text
+        };
+        assert_eq!(gave_up().as_deref(), Some("f()"));
+        *lock(&budget.0) = Duration::from_millis(20);
+        assert_eq!(gave_up().as_deref(), Some("f()"));
+        // Each name now has only its own 10 µs per byte.
+        assert_eq!(*lock(&budget.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn templates_may_be_nested_as_deep_as_other_tools_read_them() {
+        for depth in [17, 100, 255] {
+            let (mangled, close) = ("1AI".repeat(depth), "E".repeat(depth));
+            let name = format!("{}int{}", "A<".repeat(depth), " >".repeat(depth));
+            let name = name.replacen(" >", ">", 1);
+            let function = demangle(&format!("_Z1f{mangled}i{close}"));
+            assert_eq!(function, Some(format!("f({name})")));
+            let constructor = demangle(&format!("_ZN1XC1I{mangled}i{close}EET_"));
+            assert_eq!(constructor, Some(format!("X::X<{name} >({name})")));
+        }
+        assert_eq!(demangle(&format!("_Z1f{}i", "P".repeat(1 << 13))), None);
     }
 
     #[test]
@@ -269,7 +348,7 @@ mod tests {
     #[test]
     fn damaged_names_are_refused_or_demangled_without_a_panic() {
         let whole = "_ZNKSt6vectorIN5shape3BoxIiEESaIS2_EE5beginEvPFvRKT_DpOT0_EXadL_Z1fvEE";
-        let demangler = Demangler::new(spawn);
+        let demangler = Demangler::new(spawn, Budget::new());
         let mut seed = 7_u64;
         for _ in 0..20_000 {
             let mut bytes = whole.as_bytes().to_vec();

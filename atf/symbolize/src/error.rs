@@ -3,12 +3,13 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The reason why no names can be read from a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Error {
     path: PathBuf,
-    kind: ErrorKind,
+    kind: Arc<ErrorKind>,
 }
 
 /// The kinds of [`Error`].
@@ -21,7 +22,8 @@ pub enum ErrorKind {
     NotAFile,
     /// The file is neither ELF nor Mach-O, or it is damaged.
     Malformed(String),
-    /// The file's tables are larger than [`LIMIT`](crate::LIMIT).
+    /// The file's tables or, if its checksum is needed, the whole file are larger than
+    /// [`LIMIT`](crate::LIMIT).
     TooLarge,
     /// The file is a Mach-O file for several architectures.
     Universal,
@@ -40,7 +42,13 @@ pub enum ErrorKind {
 
 impl Error {
     pub(crate) fn new(path: &Path, kind: ErrorKind) -> Self {
-        let path = path.to_path_buf();
+        let (path, kind) = (path.to_path_buf(), Arc::new(kind));
+        Self { path, kind }
+    }
+
+    /// Returns the same error of a file that is found at another path too.
+    pub(crate) fn at(&self, path: &Path) -> Self {
+        let (path, kind) = (path.to_path_buf(), Arc::clone(&self.kind));
         Self { path, kind }
     }
 
@@ -60,13 +68,13 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path.display())?;
-        match &self.kind {
+        match &*self.kind {
             ErrorKind::Io(error) => error.fmt(f),
             ErrorKind::NotAFile => f.write_str("not a regular file"),
             ErrorKind::Malformed(what) => f.write_str(what),
             ErrorKind::TooLarge => {
                 let limit = crate::LIMIT >> 30;
-                write!(f, "its symbol tables are larger than {limit} GiB")
+                write!(f, "more than {limit} GiB would have to be read")
             }
             ErrorKind::Universal => {
                 f.write_str("has several architectures; extract one with `lipo -thin`")
@@ -85,7 +93,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
+        match &*self.kind {
             ErrorKind::Io(error) => Some(error),
             _ => None,
         }

@@ -6,9 +6,19 @@ use std::ops::Range;
 
 use object::read::{ReadCache, ReadRef};
 
+use crate::debug_link::DebugLink;
+use crate::names::Names;
+
 /// The maximum number of bytes read from one file: 2 GiB. A file with debug information may be
 /// larger because only its headers and symbol tables are read.
 pub const LIMIT: u64 = 2 << 30;
+
+/// Returns how many bytes may be read from a file of this size. Some tables are needed up to four
+/// times; tables that overlap could otherwise take 2 GiB of memory for a file of 1 MiB.
+pub(crate) fn limit(size: u64) -> u64 {
+    const HEADERS: u64 = 1 << 16;
+    LIMIT.min(size.saturating_mul(4).saturating_add(HEADERS))
+}
 
 /// A file that is read at given offsets, within its size.
 #[derive(Clone, Copy)]
@@ -40,30 +50,69 @@ impl<'a> ReadRef<'a> for Parts<'a> {
     }
 }
 
-/// An error in a file's contents.
-pub(crate) struct Fault(pub(crate) String);
+/// The reason why a file's contents cannot be used.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Malformed(String),
+    /// The system has not enough memory for them.
+    Memory,
+}
 
 impl Fault {
     pub(crate) fn new(what: &str) -> Self {
-        Self(what.to_owned())
+        Self::Malformed(what.to_owned())
     }
 }
 
 impl From<object::read::Error> for Fault {
     fn from(error: object::read::Error) -> Self {
-        Self(error.to_string())
+        Self::Malformed(error.to_string())
     }
 }
+
+/// Makes room for more elements. A table may fit into memory once but not twice, and in a recorded
+/// program, a failed allocation must not end that program.
+pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize) -> Result<(), Fault> {
+    list.try_reserve(more).map_err(|_| Fault::Memory)
+}
+
 /// The contents of a file.
 pub(crate) struct Raw {
     pub(crate) build_id: Option<Vec<u8>>,
     /// Whether the symbols include functions that are not exported.
     pub(crate) has_statics: bool,
+    /// The debug file that the file names.
+    pub(crate) link: Option<DebugLink>,
     pub(crate) symbols: Vec<Symbol>,
-    pub(crate) strings: Vec<u8>,
+    pub(crate) names: Names,
 }
 
-/// A named function. [`Raw`] contains them in the order of the file.
+impl Raw {
+    pub(crate) fn new(build_id: Option<Vec<u8>>) -> Self {
+        Self {
+            build_id,
+            has_statics: false,
+            link: None,
+            symbols: Vec::new(),
+            names: Names::default(),
+        }
+    }
+
+    /// Adds the symbols of a table, which are in the order of the file.
+    pub(crate) fn add(&mut self, mut new: Vec<Symbol>, strings: &[u8]) -> Result<(), Fault> {
+        let before = u32::try_from(self.symbols.len()).map_err(|_| Fault::Memory)?;
+        for (symbol, place) in new.iter_mut().zip(before..) {
+            symbol.position = place;
+        }
+        self.names.add(&mut new, strings)?;
+        reserve(&mut self.symbols, new.len())?;
+        self.symbols.append(&mut new);
+        Ok(())
+    }
+}
+
+/// A function, which has a name once it is in [`Raw`].
+#[derive(Debug)]
 pub(crate) struct Symbol {
     /// The offset of the function's first byte from the base address.
     pub(crate) start: u64,
@@ -72,11 +121,15 @@ pub(crate) struct Symbol {
     /// The end of the function's segment or section.
     pub(crate) limit: u64,
     pub(crate) binding: Binding,
+    /// The offset of the name in the string table or, in [`Raw`], in its names.
     pub(crate) name: u32,
+    pub(crate) has_name: bool,
+    /// The position in the file's tables, which [`Raw::add`] sets.
+    pub(crate) position: u32,
 }
 
 /// The binding of a symbol, in order of preference.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Binding {
     Global,
     Local,

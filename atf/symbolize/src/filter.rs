@@ -4,6 +4,8 @@ use std::path::Path;
 
 use globset::{Glob, GlobMatcher};
 
+use crate::table::Names;
+
 /// Globs that select modules or functions by name: `GLOB` includes, `!GLOB` excludes, and the last
 /// matching glob decides. A name that no glob matches is selected only if all globs exclude names.
 ///
@@ -63,11 +65,25 @@ impl Filter {
     /// them.
     #[must_use]
     pub fn selects(&self, names: &[impl AsRef<Path>]) -> bool {
-        let matches = |rule: &&Rule| names.iter().any(|name| rule.glob.is_match(name));
-        match self.rules.iter().rev().find(matches) {
-            Some(rule) => rule.is_included,
-            None => self.rules.iter().all(|rule| !rule.is_included),
+        let default = || self.rules.iter().all(|rule| !rule.is_included);
+        self.last_match(names).unwrap_or_else(default)
+    }
+
+    /// Returns whether a function is selected. If its name in the source is unknown, the globs cannot
+    /// decide: `in_doubt` does, unless they exclude the mangled name.
+    #[must_use]
+    pub fn selects_function(&self, names: &Names, in_doubt: bool) -> bool {
+        match names {
+            Names::Known(names) => self.selects(names),
+            Names::Mangled(name) => in_doubt && self.last_match(&[name]) != Some(false),
         }
+    }
+
+    /// Returns whether the last matching glob includes something with these names.
+    fn last_match(&self, names: &[impl AsRef<Path>]) -> Option<bool> {
+        let matches = |rule: &&Rule| names.iter().any(|name| rule.glob.is_match(name));
+        let rule = self.rules.iter().rev().find(matches);
+        rule.map(|rule| rule.is_included)
     }
 }
 
@@ -108,7 +124,7 @@ fn split(text: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::Filter;
+    use super::{Filter, Names};
 
     #[test]
     fn the_last_match_decides_and_exclusions_alone_select_all_others() {
@@ -142,6 +158,26 @@ mod tests {
         let filter = Filter::parse("*,!shape::*").unwrap();
         assert!(!filter.selects(&["_ZN5shape4areaEv", "shape::area()"]));
         assert!(filter.selects(&["main"]));
+    }
+
+    #[test]
+    fn a_name_that_stays_mangled_is_selected_only_in_doubt_and_unless_it_is_excluded() {
+        let name = Names::Mangled("_Z3oddv".to_owned());
+        for (globs, in_doubt) in [
+            ("", true),
+            ("odd", true),
+            ("_Z3odd*", true),
+            ("!even", true),
+            ("!*,even", false),
+            ("even,!_Z3odd*", false),
+        ] {
+            let filter = Filter::parse(globs).unwrap();
+            assert_eq!(filter.selects_function(&name, true), in_doubt, "{globs}");
+            assert!(!filter.selects_function(&name, false), "{globs}");
+        }
+        let known = Names::Known(vec!["_Z1fv".to_owned(), "f()".to_owned()]);
+        let filter = Filter::parse("f*").unwrap();
+        assert!(filter.selects_function(&known, false));
     }
 
     #[test]

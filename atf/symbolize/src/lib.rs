@@ -6,10 +6,12 @@
 //!
 //! Files are untrusted. Only their tables are read, and nothing is mapped: if a program is replaced
 //! while it is being read, the result is an error or wrong names, but nothing worse. A stated size
-//! larger than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file,
-//! except to compute the checksum of a debug file.
-//! If demangling a C++ name takes longer than a second, that name and all later C++ names in the
-//! file stay mangled. Swift names always stay mangled: the maintained crates wrap Swift's own
+//! larger than the file causes no allocation, and at most [`LIMIT`] bytes are read from one file.
+//!
+//! A [`Search`] reads each file at most twice, no matter how many modules lead to it, and a table
+//! keeps and demangles each name once, no matter how many functions have it. If demangling a C++
+//! name takes longer than a second, that name and all later C++ names in the file stay mangled. All
+//! C++ names that a search finds take at most 10 s together, plus 10 µs per byte. Swift names always stay mangled: the maintained crates wrap Swift's own
 //! demangler in C++, and untrusted names must not reach code that is not memory-safe.
 //!
 //! ```
@@ -43,13 +45,16 @@ mod elf;
 mod error;
 mod file;
 mod filter;
+mod known;
 mod macho;
+mod names;
 mod search;
 mod table;
+mod unpack;
 
-pub use demangle::Spawn;
+pub use demangle::{STACK, Spawn};
 pub use error::{Error, ErrorKind};
 pub use file::LIMIT;
 pub use filter::Filter;
 pub use search::{Found, Search};
-pub use table::{Function, SymbolTable};
+pub use table::{Function, Names, Namesakes, SymbolTable};

@@ -5,7 +5,7 @@ use object::macho;
 use object::read::ReadRef;
 use object::read::macho::{MachHeader, Nlist, Section, Segment};
 
-use crate::file::{Binding, Fault, Parts, Raw, Symbol};
+use crate::file::{Binding, Fault, Parts, Raw, Symbol, reserve};
 
 /// The maximum number of sections that symbols can refer to.
 const MOST_SECTIONS: usize = 255;
@@ -39,20 +39,17 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
         }
     }
     let base: u64 = base.ok_or_else(|| Fault::new("no segment __TEXT"))?;
-    let mut raw = Raw {
-        build_id,
-        has_statics: true,
-        symbols: Vec::new(),
-        strings: Vec::new(),
-    };
+    let mut raw = Raw::new(build_id);
+    raw.has_statics = true;
     let Some(table) = table else {
         return Ok(raw);
     };
     let (offset, size) = (table.stroff.get(endian), table.strsize.get(endian));
     let strings = data.read_bytes_at(offset.into(), size.into());
     let strings = strings.map_err(|()| Fault::new("its string table is outside the file"))?;
-    raw.strings = strings.to_vec();
-    for symbol in table.symbols::<Mach, _>(endian, data)?.iter() {
+    let symbols = table.symbols::<Mach, _>(endian, data)?;
+    let mut functions = Vec::new();
+    for symbol in symbols.iter() {
         let place = usize::from(symbol.n_sect()).checked_sub(1);
         let section = place.and_then(|place| sections.get(place).copied().flatten());
         let address: u64 = symbol.n_value(endian).into();
@@ -64,7 +61,8 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
             continue;
         }
         let is_weak = symbol.n_desc(endian).0 & macho::N_WEAK_DEF.0 != 0;
-        raw.symbols.push(Symbol {
+        reserve(&mut functions, 1)?;
+        functions.push(Symbol {
             start: address.saturating_sub(base),
             size: 0,
             limit: end.saturating_sub(base),
@@ -73,9 +71,12 @@ pub(crate) fn read<Mach: MachHeader<Endian = Endianness>>(data: Parts<'_>) -> Re
                 (true, false) => Binding::Global,
                 (true, true) => Binding::Weak,
             },
-            name: without_prefix(&raw.strings, symbol.n_strx(endian)),
+            name: without_prefix(strings, symbol.n_strx(endian)),
+            has_name: true,
+            position: 0,
         });
     }
+    raw.add(functions, strings)?;
     Ok(raw)
 }
 

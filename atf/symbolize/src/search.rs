@@ -1,13 +1,14 @@
 //! Finds a module's file.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::iter;
 use std::path::{Path, PathBuf};
 
-use crate::debug_link::{checksum_of, debug_link};
-use crate::demangle::{self, Spawn};
+use crate::debug_link::DebugLink;
+use crate::demangle::{self, Budget, Spawn};
 use crate::error::{Error, ErrorKind};
+use crate::known::{Identity, KnownFiles};
 use crate::table::SymbolTable;
 
 /// The folder in which distributions install the debug information of their packages.
@@ -23,6 +24,7 @@ const SYSTEM: &str = "/usr/lib/debug";
 pub struct Search {
     folders: Vec<PathBuf>,
     spawn: Spawn,
+    budget: Budget,
 }
 
 /// A file that may have the module's functions.
@@ -36,8 +38,8 @@ struct Candidate {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Found {
-    /// The file, and its functions.
-    pub file: Option<(PathBuf, SymbolTable)>,
+    /// The file's path.
+    pub path: Option<PathBuf>,
     /// The files that exist but were rejected, with the reasons, in search order.
     pub refused: Vec<Error>,
 }
@@ -50,6 +52,7 @@ impl Search {
         Self {
             folders,
             spawn: demangle::spawn,
+            budget: Budget::new(),
         }
     }
 
@@ -61,42 +64,98 @@ impl Search {
         self
     }
 
-    /// Finds the first file that contains all functions. If there is none, finds the first that
-    /// contains only exported functions. A file with a build id other than the module's is
-    /// rejected; if the module has no known build id, build ids are not compared, but the checksum
-    /// of a debug file is. Build ids are hexadecimal, with or without dashes.
+    /// Finds the file of a module, given its path and build id, and its functions: see
+    /// [`find_all`](Self::find_all).
     #[must_use]
-    pub fn find(&self, path: Option<&str>, build_id: Option<&str>) -> Found {
+    pub fn find(&self, path: Option<&str>, build_id: Option<&str>) -> (Found, Option<SymbolTable>) {
+        let mut known = KnownFiles::new(self.spawn, self.budget.clone());
+        let (mut found, file) = self.choose(path, build_id, &mut known);
+        let table = file.and_then(|file| found.table(&file, &mut known));
+        (found, table)
+    }
+
+    /// Finds the files of modules, given their paths and build ids. Calls `each` once per file with
+    /// its functions and the modules' positions and results, and once without a file, with the
+    /// other modules. Reads no file more than twice, whatever its paths. Tables of up to 256 MiB
+    /// are kept in memory, and one more.
+    ///
+    /// For each module, finds the first file that contains all functions. If there is none, finds
+    /// the first that contains only exported functions. A file with a build id other than the
+    /// module's is rejected; if the module has no known build id, build ids are not compared, but
+    /// the checksum of a debug file is. Build ids are hexadecimal, with or without dashes.
+    pub fn find_all<'m>(
+        &self,
+        modules: impl IntoIterator<Item = (Option<&'m str>, Option<&'m str>)>,
+        mut each: impl FnMut(Option<&SymbolTable>, &[(usize, Found)]),
+    ) {
+        let mut known = KnownFiles::new(self.spawn, self.budget.clone());
+        let mut files = BTreeMap::<Identity, Vec<(usize, Found)>>::new();
+        let mut others = Vec::new();
+        for ((path, build_id), position) in modules.into_iter().zip(0..) {
+            match self.choose(path, build_id, &mut known) {
+                (found, Some(file)) => files.entry(file).or_default().push((position, found)),
+                (found, None) => others.push((position, found)),
+            }
+        }
+        for (file, mut modules) in files {
+            let first = modules.first_mut();
+            match first.and_then(|(_, found)| found.table(&file, &mut known)) {
+                Some(table) => each(Some(&table), &modules),
+                None => {
+                    modules.iter_mut().for_each(|(_, found)| found.path = None);
+                    others.append(&mut modules);
+                }
+            }
+        }
+        each(None, &others);
+    }
+
+    /// Chooses a module's file.
+    fn choose(
+        &self,
+        path: Option<&str>,
+        build_id: Option<&str>,
+        known: &mut KnownFiles,
+    ) -> (Found, Option<Identity>) {
         let build_id = build_id.map(|id| id.replace('-', "").to_ascii_lowercase());
+        let build_id = build_id.as_deref();
         let mut found = Found {
-            file: None,
+            path: None,
             refused: Vec::new(),
         };
+        let mut chosen = None;
         let path = path.filter(|path| !path.is_empty());
-        // A file with all functions needs no debug file.
-        let others = iter::once_with(|| self.candidates(path, build_id.as_deref())).flatten();
         let own = path.map(Candidate::plain);
+        let link = path.and_then(|path| known.link(Path::new(path)));
+        // A file with all functions needs no debug file.
+        let others = iter::once_with(|| self.candidates(path, build_id, link.as_ref())).flatten();
         for Candidate { path, checksum } in own.into_iter().chain(others) {
-            match self.read(&path, build_id.as_deref(), checksum) {
-                Ok(table) if table.has_statics() => {
-                    found.file = Some((path, table));
-                    break;
+            match known.check(&path, build_id, checksum) {
+                Ok((file, has_statics)) if has_statics || chosen.is_none() => {
+                    (chosen, found.path) = (Some(file), Some(path));
+                    if has_statics {
+                        break;
+                    }
                 }
-                Ok(table) => found.file = found.file.or(Some((path, table))),
+                Ok(_) => {}
                 Err(error) => match error.kind() {
                     ErrorKind::Io(system) if is_absent(system) => {}
                     _ => found.refused.push(error),
                 },
             }
         }
-        found
+        (found, chosen)
     }
 
     /// Returns the candidates other than the path.
-    fn candidates(&self, path: Option<&str>, build_id: Option<&str>) -> Vec<Candidate> {
-        let link = path.and_then(|path| debug_link(Path::new(path)));
+    fn candidates(
+        &self,
+        path: Option<&str>,
+        build_id: Option<&str>,
+        link: Option<&DebugLink>,
+    ) -> Vec<Candidate> {
         let linked = |folder: &Path| {
-            let link = link.as_ref()?;
+            let link = link?;
             let path = folder.join(&link.name);
             let checksum = Some(link.checksum);
             Some(Candidate { path, checksum })
@@ -129,28 +188,18 @@ impl Search {
         all.retain(|candidate| seen.insert(candidate.path.clone()));
         all
     }
+}
 
-    /// Reads the functions of a file, which must have this build id. The checksum is compared only if
-    /// no build id is given.
-    fn read(
-        &self,
-        path: &Path,
-        build_id: Option<&str>,
-        checksum: Option<u32>,
-    ) -> Result<SymbolTable, Error> {
-        let failed = |kind| Err(Error::new(path, kind));
-        let table = SymbolTable::read_with(path, self.spawn)?;
-        let found = table.build_id().map(str::to_owned);
-        match (build_id, checksum) {
-            (Some(expected), _) if found.as_deref() != Some(expected) => {
-                let expected = expected.to_owned();
-                failed(ErrorKind::OtherBuild { found, expected })
+impl Found {
+    /// Returns the functions of the chosen file. If it can no longer be read, rejects it.
+    fn table(&mut self, file: &Identity, known: &mut KnownFiles) -> Option<SymbolTable> {
+        match known.take(file, self.path.as_deref()?) {
+            Ok(table) => Some(table),
+            Err(error) => {
+                self.refused.push(error);
+                self.path = None;
+                None
             }
-            (None, Some(expected)) if checksum_of(path)? != expected => {
-                failed(ErrorKind::OtherChecksum)
-            }
-            _ if table.function_count() == 0 => failed(ErrorKind::NoFunctions),
-            _ => Ok(table),
         }
     }
 }
@@ -168,4 +217,47 @@ fn is_absent(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use atf_samples::files::ElfFile;
+
+    use super::Search;
+    use crate::known::KnownFiles;
+
+    #[test]
+    fn a_file_is_read_once_although_many_modules_lead_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let program = ElfFile {
+            functions: vec![(0x10, 1)],
+            strings: b"\0first\0".to_vec(),
+            ..ElfFile::default()
+        };
+        fs::write(path("first"), program.bytes()).unwrap();
+        fs::hard_link(path("first"), path("second")).unwrap();
+        fs::create_dir(path("folder")).unwrap();
+        let mut paths = vec![path("first"), path("second"), path("folder/../first")];
+        paths.extend((0..100).map(|count| path(&format!("folder{}/../first", "/.".repeat(count)))));
+        let search = Search::new([]);
+        let mut known = KnownFiles::new(search.spawn, search.budget.clone());
+        for path in &paths {
+            let (found, file) = search.choose(Some(path), None, &mut known);
+            assert_eq!((found.path, file.is_some()), (Some(path.into()), true));
+            // The program has no build id, so it is refused here.
+            let (found, file) = search.choose(Some(path), Some("00ff"), &mut known);
+            assert_eq!((found.refused.len(), file), (1, None));
+        }
+        assert_eq!(known.reads(), 1);
+        // A group of modules per file, and one of modules without a file.
+        let mut groups = Vec::new();
+        let modules = paths.iter().map(|path| (Some(path.as_str()), None));
+        search.find_all(modules.chain([(Some("/none"), None)]), |table, found| {
+            groups.push((table.map(|it| it.name_at(0x10)), found.len()));
+        });
+        assert_eq!(groups, [(Some(Some("first".to_owned())), 103), (None, 1)]);
+    }
 }

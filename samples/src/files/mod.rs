@@ -1,12 +1,14 @@
-//! Files for tests, written byte by byte from the tables of S0, S1, S2 and S4.
+//! Files for tests, written byte by byte from the tables of S0, S1, S2 and S4, and of ELF.
 //!
 //! Nothing here uses the crate's structs or constants, so a mistake in them cannot stay hidden.
 
 mod detail;
+mod elf;
 mod index;
 mod ring;
 
 pub use detail::{DetailFile, DetailRecord};
+pub use elf::ElfFile;
 pub use index::{EventRecord, IndexFile};
 pub use ring::{RingArea, RingFile, ring_after};
 

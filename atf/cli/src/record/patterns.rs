@@ -40,20 +40,33 @@ pub(super) fn unmatched(
     let Some(modules) = modules(sessions) else {
         return Vec::new();
     };
-    for ((path, build_id), recorded) in modules {
-        let found = search.find(path.as_deref(), build_id.as_deref());
-        // Without names, or with mangled ones, any function might match.
-        let Some((_, table)) = found.file.filter(|(_, it)| it.functions().next().is_some()) else {
-            return Vec::new();
+    let all = modules.keys();
+    let all = all.map(|(path, build_id)| (path.as_deref(), build_id.as_deref()));
+    let recorded: Vec<_> = modules.values().collect();
+    let mut is_known = true;
+    search.find_all(all, |table, found| {
+        // Without names, any function might match.
+        let Some(table) = table.filter(|table| table.function_count() > 0) else {
+            is_known &= found.is_empty();
+            return;
         };
         // A library may have functions without hooks, which can never match.
-        let functions = table.functions();
-        let functions = functions.filter(|function| recorded.contains(&function.offset));
-        let names: Vec<_> = functions.map(|function| function.names()).collect();
-        if table.gave_up() {
-            return Vec::new();
+        let modules = found.iter().filter_map(|(place, _)| recorded.get(*place));
+        let recorded: BTreeSet<u64> = modules
+            .flat_map(|offsets| offsets.iter().copied())
+            .collect();
+        let is_recorded = |(offset, _)| recorded.contains(&offset);
+        for namesakes in table.namesakes() {
+            if !given.is_empty() && namesakes.places().any(is_recorded) {
+                let names = namesakes.names();
+                given.retain(|(_, _, filter)| !filter.selects_function(&names, false));
+            }
         }
-        given.retain(|(_, _, filter)| !names.iter().any(|names| filter.selects(names)));
+        // A mangled name might match.
+        is_known &= !table.gave_up();
+    });
+    if !is_known {
+        return Vec::new();
     }
     let unless = if may_lack_events {
         ", unless its events were lost"

@@ -1,14 +1,15 @@
 //! Implements `symbolize`, which looks up a session's function names in the files of its modules.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use atf::ErrorKind;
 use atf::check::text_with_rule;
 use atf::manifest::{Manifest, Module, Symbol};
 use atf::session::{MANIFEST_FILE, SessionReader};
-use atf_symbolize::Search;
+use atf_symbolize::{Found, Search, SymbolTable};
 use serde::Serialize;
 
 use crate::json::U64;
@@ -75,8 +76,7 @@ impl Report {
         }
         let search = Search::new(debug_dirs.iter().cloned());
         let has_name = |id: &u64| session.symbols().function(*id).name.is_some();
-        let mut symbols = Vec::new();
-        let mut size = 0;
+        let mut wanted = Vec::new();
         // If a module is listed twice, the first entry is used.
         for module in &manifest.modules {
             let Some(mut ids) = functions.remove(&module.module_id) else {
@@ -84,30 +84,60 @@ impl Report {
             };
             let all = ids.len();
             ids.retain(|id| !has_name(id));
-            ids.sort_unstable();
+            let (functions, had_names) = (U64(all as u64), U64((all - ids.len()) as u64));
             let mut entry = ModuleReport {
                 module_id: module.module_id,
                 path: module.path.clone(),
-                functions: U64(all as u64),
-                had_names: U64((all - ids.len()) as u64),
-                named: U64(0),
+                functions,
+                had_names,
+                named: had_names,
                 file: None,
                 note: None,
                 refused: Vec::new(),
             };
-            let before = symbols.len();
-            entry.look(module, &ids, &search, &mut symbols);
-            let new = &symbols[before..];
-            entry.named = U64((all - ids.len() + new.len()) as u64);
-            let sizes = new
-                .iter()
-                .map(|symbol| symbol.name.as_ref().map_or(0, String::len));
-            size += sizes.sum::<usize>() as u64;
-            if size > Manifest::LIMIT {
-                return Err(refused("the names would not fit in a manifest"));
+            if !ids.is_empty() && module.function_offsets == Some(true) {
+                wanted.push((report.modules.len(), module, ids));
+            } else if !ids.is_empty() {
+                entry.note = Some("ids are not offsets");
             }
             report.modules.push(entry);
         }
+        let mut symbols = Vec::new();
+        let mut left = Manifest::LIMIT;
+        let modules = wanted.iter();
+        let modules = modules.map(|(_, it, _)| (it.path.as_deref(), it.uuid.as_deref()));
+        search.find_all(modules, |table, found| {
+            let ids = found.iter().filter_map(|(place, _)| wanted.get(*place));
+            let offsets: BTreeSet<_> = ids.flat_map(|(.., ids)| ids).map(offset).collect();
+            let names = table.map(|table| table.names_at(offsets));
+            // The names of all functions together may not fit into memory.
+            let mut most = left;
+            let is_small = |(_, name): &(u64, Rc<str>)| {
+                most = most.saturating_sub(name.len() as u64);
+                most > 0
+            };
+            let names = names.into_iter().flatten().take_while(is_small);
+            let names: HashMap<_, _> = names.collect();
+            if most == 0 {
+                left = 0;
+            }
+            for (place, found) in found {
+                let (entry, module, ids) = &wanted[*place];
+                let entry = &mut report.modules[*entry];
+                entry.tell(module, table, found);
+                for id in ids {
+                    if let Some(name) = names.get(&offset(id)).filter(|_| left > 0) {
+                        left = left.saturating_sub(name.len() as u64);
+                        entry.named.0 += 1;
+                        symbols.push(Symbol::new(*id, name.as_ref()));
+                    }
+                }
+            }
+        });
+        if left == 0 {
+            return Err(refused("the names would not fit in a manifest"));
+        }
+        symbols.sort_unstable_by_key(|symbol| symbol.function_id);
         let unlisted = functions.values().flatten();
         report.without_module = U64(unlisted.filter(|id| !has_name(id)).count() as u64);
         if !symbols.is_empty() {
@@ -191,30 +221,22 @@ impl Report {
 }
 
 impl ModuleReport {
-    /// Adds the names that the module's file contains for these functions.
-    fn look(&mut self, module: &Module, ids: &[u64], search: &Search, symbols: &mut Vec<Symbol>) {
-        if ids.is_empty() {
-            return;
-        }
-        if module.function_offsets != Some(true) {
-            self.note = Some("ids are not offsets");
-            return;
-        }
-        let found = search.find(module.path.as_deref(), module.uuid.as_deref());
+    /// Stores which files were found and rejected.
+    fn tell(&mut self, module: &Module, table: Option<&SymbolTable>, found: &Found) {
         self.refused = found.refused.iter().map(ToString::to_string).collect();
-        let Some((file, table)) = found.file else {
-            self.note = Some("no file found").filter(|_| self.refused.is_empty());
-            return;
+        self.file = found.path.as_deref().map(crate::json::path);
+        self.note = match (table, &module.uuid) {
+            (None, _) => Some("no file found").filter(|_| self.refused.is_empty()),
+            (Some(_), None) => Some("no uuid to compare with its build id"),
+            (Some(table), Some(_)) if !table.has_statics() => {
+                Some("it is stripped: only exported functions")
+            }
+            (Some(_), Some(_)) => None,
         };
-        self.file = Some(crate::json::path(&file));
-        self.note = match &module.uuid {
-            None => Some("no uuid to compare with its build id"),
-            Some(_) if !table.has_statics() => Some("it is stripped: only exported functions"),
-            Some(_) => None,
-        };
-        symbols.extend(ids.iter().filter_map(|id| {
-            let name = table.name_at(id & u64::from(u32::MAX))?;
-            Some(Symbol::new(*id, name))
-        }));
     }
+}
+
+/// Returns a function's offset in its module.
+fn offset(id: &u64) -> u64 {
+    id & u64::from(u32::MAX)
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use atf::manifest::Module;
 use atf::write::{Event, SessionWriter, WriteOptions};
 use atf::{EventKind, manifest::Symbol};
+use atf_samples::files::ElfFile;
 use atf_symbolize::SymbolTable;
 use tempfile::TempDir;
 
@@ -162,6 +163,41 @@ fn each_module_without_names_has_its_reason() {
         )
     );
     assert!(messages.contains("thread_0/index.atf"), "{messages}");
+}
+
+/// The time of a processor is limited, since the work used to be the product of the modules, the
+/// functions and the length of their name.
+#[test]
+fn many_modules_and_functions_that_share_a_file_and_a_name_are_looked_up_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let program = ElfFile {
+        functions: (0..100_000).map(|offset| (offset, 0)).collect(),
+        strings: [&[b'f'; 65_000][..], b"\0"].concat(),
+        ..ElfFile::default()
+    };
+    fs::write(path.join("program"), program.bytes()).unwrap();
+    fs::create_dir(path.join("folder")).unwrap();
+    let paths = ["program", "folder/../program", "./program"];
+    let module = |id: u32| {
+        let module = Module::new(id).function_offsets(true);
+        module.path(paths[id as usize % 3])
+    };
+    let modules: Vec<_> = (1..=900).map(module).collect();
+    let functions: Vec<u64> = (1..=900).map(|id| id << 32 | id).collect();
+    write(&path.join("session"), modules, &functions);
+    let script = "ulimit -t 30 && exec \"$0\" symbolize session";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_atf")])
+        .current_dir(path)
+        .output()
+        .unwrap();
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, messages), (0, ""));
+    assert!(
+        text.ends_with("\n899 names added to session/manifest.json\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -168,6 +168,19 @@ fn a_depth_and_functions_select_triggers_and_details() {
 }
 
 #[test]
+fn a_function_whose_name_stays_mangled_has_no_details() {
+    Program::with("slow_name.c", |program| {
+        let variables = [("ATF_DETAILS", "all"), ("ATF_DETAIL_FUNCTIONS", "*")];
+        let found = run(program, &[], &variables);
+        let threads = detailed(&found.session().accepted().reader);
+        let payloads = threads[0].iter().map(|(_, payload)| payload.is_some());
+        let details: Vec<_> = payloads.collect();
+        // The calls and returns of `main` and of `slow`.
+        assert_eq!(details, [true, false, false, true]);
+    });
+}
+
+#[test]
 fn a_handler_of_the_program_s_is_called_after_a_trigger() {
     Program::with("details.c", |program| {
         let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "SIGUSR2")];

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use atf_samples::tools::has;
-use atf_symbolize::{ErrorKind, Function, Search, SymbolTable};
+use atf_symbolize::{ErrorKind, Function, Names, Search, SymbolTable};
 
 #[track_caller]
 fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
@@ -129,20 +129,20 @@ fn a_stripped_library_has_its_exported_functions_and_its_debug_file_all() {
 
     // The search prefers the file with all functions.
     let name = library.to_str();
-    let found = Search::new([]).find(name, Some(&id));
-    assert_eq!(found.file.unwrap().0, library);
+    let (found, _) = Search::new([]).find(name, Some(&id));
+    assert_eq!(found.path.unwrap(), library);
     let search = Search::new([path.join("nosuch"), path.join("debug")]);
-    let found = search.find(name, Some(&id.to_ascii_uppercase()));
-    let (file, table) = found.file.unwrap();
-    assert_eq!(file, debug);
-    check(&table, expected);
+    let (found, table) = search.find(name, Some(&id.to_ascii_uppercase()));
+    assert_eq!(found.path.unwrap(), debug);
+    check(&table.unwrap(), expected);
     assert!(found.refused.is_empty());
     // The file is found by its path below a folder, and by its name.
     for place in ["debug/opt/x/liba.so", "debug/liba.so"] {
         fs::create_dir_all(path.join(place).parent().unwrap()).unwrap();
         fs::copy(&debug, path.join(place)).unwrap();
-        let found = Search::new([path.join("debug")]).find(Some("/opt/x/liba.so"), Some(&id));
-        assert_eq!(found.file.unwrap().0, path.join(place));
+        let search = Search::new([path.join("debug")]);
+        let (found, _) = search.find(Some("/opt/x/liba.so"), Some(&id));
+        assert_eq!(found.path.unwrap(), path.join(place));
         fs::remove_file(path.join(place)).unwrap();
     }
 }
@@ -162,26 +162,26 @@ fn a_file_of_another_build_or_without_functions_is_refused_and_the_next_one_trie
         .to_owned();
     let name = program.to_str();
     let search = Search::new([path.join("debug")]);
-    let found = search.find(name, Some("00ff"));
-    assert!(found.file.is_none());
+    let (found, table) = search.find(name, Some("00ff"));
+    assert!(found.path.is_none() && table.is_none());
     let message = format!("{}: build id {id}, expected 00ff", program.display());
     assert_eq!(found.refused[0].to_string(), message);
     assert!(matches!(
         found.refused[0].kind(),
         ErrorKind::OtherBuild { .. }
     ));
-    assert!(search.find(name, None).file.is_some());
+    assert!(search.find(name, None).1.is_some());
 
     fs::create_dir(path.join("debug")).unwrap();
     fs::copy(&program, path.join("debug/program")).unwrap();
     run("strip", &["program"], path);
-    let found = search.find(name, Some(&id));
-    assert_eq!(found.file.unwrap().0, path.join("debug/program"));
+    let (found, _) = search.find(name, Some(&id));
+    assert_eq!(found.path.unwrap(), path.join("debug/program"));
     assert!(matches!(found.refused[0].kind(), ErrorKind::NoFunctions));
     fs::remove_file(path.join("debug/program")).unwrap();
     compile("debug/program", &["-Wl,--build-id=none"], path);
-    let found = search.find(name, Some(&id));
-    assert!(found.file.is_none());
+    let (found, _) = search.find(name, Some(&id));
+    assert!(found.path.is_none());
     let message = found.refused[1].to_string();
     assert!(
         message.ends_with(&format!("build id none, expected {id}")),
@@ -218,13 +218,13 @@ fn a_debug_file_is_found_by_its_link_and_needs_the_build_id_or_the_checksum() {
             fs::create_dir_all(&place).unwrap();
             let debug = place.join("p.debug");
             fs::copy(&other, &debug).unwrap();
-            let (file, table) = find().file.unwrap();
-            assert_eq!(file, debug);
-            check(&table, &printed(&text));
+            let (found, table) = find();
+            assert_eq!(found.path.unwrap(), debug);
+            check(&table.unwrap(), &printed(&text));
             // A debug file of another build.
             let other = ["-DOTHER", "-g3", "-Wl,--build-id=0x00ff"];
             compile(debug.to_str().unwrap(), &other, path);
-            let found = find();
+            let (found, _) = find();
             let why = found.refused.last().unwrap();
             assert_eq!(why.path(), debug);
             match (id, why.kind()) {
@@ -235,6 +235,87 @@ fn a_debug_file_is_found_by_its_link_and_needs_the_build_id_or_the_checksum() {
         }
         fs::remove_dir_all(path.join("dir")).unwrap();
     }
+}
+
+/// Compiles the program with its `static` functions only in `.gnu_debugdata`, as Fedora's packages
+/// do, after `change` has changed that section. Returns the program's path and what it prints.
+fn with_debugdata(path: &Path, change: impl Fn(Vec<u8>) -> Vec<u8>) -> (PathBuf, String) {
+    let program = compile("program", &["-rdynamic"], path);
+    let text = run("./program", &[], path);
+    run("objcopy", &["--only-keep-debug", "program", "whole"], path);
+    let nm = run("nm", &["--defined-only", "program"], path);
+    let statics = nm
+        .lines()
+        .filter_map(|line| line.split_once(" t ")?.1.into());
+    let keep = statics.map(|name: &str| format!("--keep-symbol={name}"));
+    let mut arguments = vec!["-S".to_owned()];
+    arguments.extend(keep.chain(["whole".to_owned(), "mini".to_owned()]));
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    run("objcopy", &arguments, path);
+    run("xz", &["mini"], path);
+    let packed = change(fs::read(path.join("mini.xz")).unwrap());
+    fs::write(path.join("mini.xz"), packed).unwrap();
+    run("strip", &["program"], path);
+    let section = ["--add-section", ".gnu_debugdata=mini.xz", "program"];
+    run("objcopy", &section, path);
+    (program, text)
+}
+
+#[test]
+fn functions_in_gnu_debugdata_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    if !["cc", "objcopy", "strip", "nm", "xz"].into_iter().all(has) {
+        return;
+    }
+    let (program, text) = with_debugdata(folder.path(), |packed| packed);
+    let table = SymbolTable::read(&program).unwrap();
+    assert!(table.has_statics());
+    check(&table, &printed(&text));
+}
+
+#[test]
+fn damaged_gnu_debugdata_is_refused_and_so_is_data_that_expands_without_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !["cc", "objcopy", "strip", "nm", "xz"].into_iter().all(has) {
+        return;
+    }
+    let refused = |change: &dyn Fn(Vec<u8>) -> Vec<u8>| {
+        let folder = tempfile::tempdir_in(path).unwrap();
+        let (program, _) = with_debugdata(folder.path(), change);
+        SymbolTable::read(&program).unwrap_err().to_string()
+    };
+    let message = refused(&|packed| packed[..packed.len() / 2].to_vec());
+    assert!(message.contains("program: .gnu_debugdata: "), "{message}");
+    fs::write(path.join("zeros"), vec![0; 8 << 20]).unwrap();
+    run("xz", &["zeros"], path);
+    let zeros = fs::read(path.join("zeros.xz")).unwrap();
+    let limit = zeros.len() * 100;
+    let message = refused(&|_| zeros.clone());
+    let reason = format!(".gnu_debugdata: decompresses to more than {limit} bytes");
+    assert!(message.ends_with(&reason), "{message}");
+}
+
+#[test]
+fn a_debug_file_too_large_for_its_checksum_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !has("cc") || !has("objcopy") || !has("strip") {
+        return;
+    }
+    let program = compile("program", &["-Wl,--build-id=none"], path);
+    run(
+        "objcopy",
+        &["--only-keep-debug", "program", "p.debug"],
+        path,
+    );
+    run("strip", &["program"], path);
+    run("objcopy", &["--add-gnu-debuglink=p.debug", "program"], path);
+    let debug = fs::File::options().write(true).open(path.join("p.debug"));
+    debug.unwrap().set_len(1 << 40).unwrap();
+    let (found, _) = Search::new([]).find(program.to_str(), None);
+    let refused = found.refused.last().unwrap();
+    assert!(matches!(refused.kind(), ErrorKind::TooLarge), "{refused}");
 }
 
 #[test]
@@ -265,8 +346,8 @@ fn a_link_to_another_folder_is_not_followed() {
     fs::write(&program, bytes).unwrap();
     fs::create_dir(path.join("p")).unwrap();
     fs::rename(path.join("p-.debug"), path.join("p/.debug")).unwrap();
-    let found = Search::new([]).find(program.to_str(), None);
-    let has_statics = found.file.is_some_and(|(_, table)| table.has_statics());
+    let (found, table) = Search::new([]).find(program.to_str(), None);
+    let has_statics = table.is_some_and(|table| table.has_statics());
     assert!(!has_statics && found.refused.iter().all(|error| error.path() == program));
 }
 
@@ -280,9 +361,8 @@ fn a_function_s_cpp_name_that_takes_hours_has_no_demangled_name() {
     fs::write(path.join("slow.c"), text).unwrap();
     run("cc", &["-o", "slow", "slow.c"], path);
     let table = SymbolTable::read(path.join("slow")).unwrap();
-    let mut functions = table.functions();
-    let function = functions.find(|function| function.raw_name == slow);
-    assert_eq!(function.unwrap().names(), [slow]);
+    let mut names = table.namesakes().map(|namesakes| namesakes.names());
+    assert!(names.any(|names| names == Names::Mangled(slow.clone())));
     assert!(table.gave_up());
 }
 
