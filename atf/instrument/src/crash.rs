@@ -6,13 +6,12 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use atf::clock::now_ns;
-
 use crate::aside;
 use crate::guest::keep_errno;
 use crate::memory;
 use crate::process;
 use crate::signals;
+use crate::system::now_ns;
 use crate::thread;
 
 /// The signals that indicate a crash.

@@ -1,6 +1,7 @@
 //! Shields the program from side effects of this library's code, which runs in the program's
 //! threads.
 
+use std::ffi::c_int;
 use std::io::{self, Write as _};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,15 +9,31 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use atf::record::uncancelled;
 
-/// Runs `work` and restores `errno`, because the program may read it after its own calls.
+/// The calling thread's `errno`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Errno(*mut c_int);
+
+impl Errno {
+    pub(crate) fn new() -> Self {
+        // SAFETY: the call has no preconditions.
+        Self(unsafe { libc::__errno_location() })
+    }
+
+    /// Runs `work` and restores `errno`, because the program may read it after its own calls. The
+    /// calling thread must be the one that created this.
+    #[inline]
+    pub(crate) fn keep(self, work: impl FnOnce()) {
+        // SAFETY: the address is valid as long as the thread.
+        let before = unsafe { *self.0 };
+        work();
+        // SAFETY: as above.
+        unsafe { *self.0 = before };
+    }
+}
+
+/// Runs `work` and restores `errno`.
 pub(crate) fn keep_errno(work: impl FnOnce()) {
-    // SAFETY: the call has no preconditions.
-    let place = unsafe { libc::__errno_location() };
-    // SAFETY: the address is valid as long as the thread.
-    let before = unsafe { *place };
-    work();
-    // SAFETY: as above.
-    unsafe { *place = before };
+    Errno::new().keep(work);
 }
 
 /// Runs `start` with all signals blocked. The threads that it starts inherit the blocked signals,

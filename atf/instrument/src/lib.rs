@@ -25,6 +25,7 @@
 //! | `fork` | the child records its own session, next to its parent's |
 //! | `vfork` | the child's calls are recorded as its parent's, or lost and counted if its thread has no events yet |
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
+//! | the program defines a function of the C library itself, such as `clock_gettime` or `malloc` | its clock, sleep and process id are never used; other functions are, and their hooks, called by this library, count as lost events |
 //! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again once a caller of the function that called `setjmp` returns |
 //! | the program closes descriptors that it did not open | none: the library's files are open only while being written |
 //! | a signal handler uses `siglongjmp` to leave a hook that it interrupted | the thread's later events are lost, and counted |
@@ -37,6 +38,10 @@
 //!   memory. If the handler interrupted `malloc`, it may wait forever. So may a program whose own
 //!   allocator has hooks and calls them while it holds its lock, whenever a hook needs memory: at a
 //!   first call, and when more than 256 calls are open.
+//! - If the library is linked statically and the program defines a clock or a sleep of its own, the
+//!   drain uses these. Only the times of events do not depend on them.
+//! - A child that shares its parent's memory and thread-local variables and runs at the same time
+//!   (`clone` with `CLONE_VM` but without `CLONE_VFORK`) must not call instrumented functions.
 //! - The library runs a thread of its own, so system calls that require a single-threaded process,
 //!   such as `unshare(CLONE_NEWUSER)`, fail.
 //! - If a thread with asynchronous cancellation (`PTHREAD_CANCEL_ASYNCHRONOUS`) is cancelled in a
@@ -75,5 +80,6 @@ mod record;
 pub mod settings;
 mod signals;
 mod storage;
+mod system;
 mod thread;
 pub mod trigger;

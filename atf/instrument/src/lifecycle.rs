@@ -124,13 +124,15 @@ fn create(settings: &Settings) -> Result<SessionWriter, String> {
 /// Makes a forked child start its own recording at its next event. The child must not touch its
 /// parent's recording, not even to drop it.
 pub(crate) extern "C" fn forked() {
+    // Functions called here may be instrumented.
+    thread::stop();
     IS_CHILD.store(true, Ordering::Relaxed);
     process::abandon();
     memory::forked();
     last_thread::forked();
-    thread::DATA.set(ptr::null());
     thread::ID.set(None);
     release();
+    thread::DATA.set(ptr::null());
 }
 
 /// A function that registers the fork handlers, and the handler for the main thread's end, when the
@@ -140,6 +142,8 @@ pub(crate) extern "C" fn forked() {
 static BEGIN: extern "C" fn() = begin;
 
 extern "C" fn begin() {
+    // Functions called here may be instrumented.
+    let data = thread::DATA.replace(thread::OFF);
     // SAFETY: the functions belong to this library, which is never unloaded, because its hooks are
     // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
@@ -150,6 +154,7 @@ extern "C" fn begin() {
     if thread::is_main() {
         last_thread::watch_main_thread();
     }
+    thread::DATA.set(data);
 }
 
 /// A function that ends the recording when the process exits.

@@ -10,13 +10,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use atf::ErrorKind;
-use atf::clock::{CounterClock, now_ns};
+use atf::clock::CounterClock;
 use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 use atf::write::SessionWriter;
 
 use crate::guest::{complain, lock};
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
+use crate::system::now_ns;
 use crate::thread;
 
 /// The recording of a process. It lives until the process ends, because threads may use it until

@@ -12,7 +12,7 @@ use atf::write::Event;
 
 use crate::capture::{Capture, Registers};
 use crate::crash::HandlerStack;
-use crate::guest::keep_errno;
+use crate::guest::{Errno, keep_errno};
 use crate::lifecycle;
 use crate::marks::Marks;
 use crate::memory;
@@ -34,6 +34,7 @@ struct Thread {
     /// Whether this thread is recording an event. The thread may use `state` only while this is
     /// true.
     is_busy: Cell<bool>,
+    errno: Errno,
     /// The counter of events that a signal handler could not record; null before the thread is
     /// registered and after it ends.
     losses: Cell<*const LossCounter>,
@@ -93,11 +94,19 @@ pub(crate) fn record(function: usize, kind: EventKind, registers: &Registers) {
 #[cold]
 #[inline(never)]
 fn prepare<'a>(data: *const c_void) -> Option<&'a Thread> {
+    if data == thread::OFF {
+        return None;
+    }
+    // Functions called here may be instrumented.
+    thread::stop();
     let mut thread = None;
-    keep_errno(|| match data {
-        thread::OFF => {}
-        thread::OVER if !process::is_forked() => process::lose_event(),
-        _ => thread = first_event(),
+    keep_errno(|| {
+        if data == thread::OVER && !process::is_forked() {
+            process::lose_event();
+            thread::DATA.set(data);
+        } else {
+            thread = first_event();
+        }
     });
     thread
 }
@@ -105,14 +114,16 @@ fn prepare<'a>(data: *const c_void) -> Option<&'a Thread> {
 #[inline(always)]
 fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Registers) {
     if thread.is_busy.replace(true) {
-        // This is a signal handler that interrupted this function.
+        // This is a signal handler that interrupted this function, or a function of the program
+        // that this function called in place of a library's. Call no other function that the
+        // program may define: it would call this one again.
         // SAFETY: null, or from `Box::into_raw`, and freed only where no handler can use it.
         let losses = unsafe { thread.losses.get().as_ref() }.unwrap_or(&thread.process.losses);
         return losses.lose_event(thread.process.now_ns());
     }
     // A handler must see the flag set before anything else changes.
     compiler_fence(Ordering::SeqCst);
-    keep_errno(|| {
+    thread.errno.keep(|| {
         // SAFETY: `is_busy` was false, so nothing else is using the state: only this thread and its
         // signal handlers run this code.
         let state = unsafe { &mut *thread.state.get() };
@@ -122,18 +133,18 @@ fn record_in(thread: &Thread, function: usize, kind: EventKind, registers: &Regi
     thread.is_busy.set(false);
 }
 
-/// Creates the data of a thread. Returns `None` if nothing is recorded.
+/// Creates the data of a thread, which must be off. Returns `None` if nothing is recorded.
 fn first_event<'a>() -> Option<&'a Thread> {
     if process::is_forked() {
         // The fork handlers did not run in this child.
         lifecycle::forked();
+        thread::stop();
     }
     if process::is_vforked() {
         process::lose_event();
+        thread::DATA.set(ptr::null());
         return None;
     }
-    // Functions called here may be instrumented.
-    thread::stop();
     let process = lifecycle::get()?;
     if memory::is_short() {
         thread::DATA.set(thread::OVER);
@@ -143,6 +154,7 @@ fn first_event<'a>() -> Option<&'a Thread> {
     let thread = Box::into_raw(Box::new(Thread {
         process,
         is_busy: Cell::new(false),
+        errno: Errno::new(),
         losses: Cell::new(ptr::null()),
         state: UnsafeCell::new(State {
             process,

@@ -2,7 +2,6 @@
 
 use std::ffi::{c_int, c_void};
 
-use atf::clock::now_ns;
 use atf::record::Trigger;
 
 use crate::crash;
@@ -10,6 +9,7 @@ use crate::details::Triggers;
 use crate::guest::keep_errno;
 use crate::process;
 use crate::signals;
+use crate::system::now_ns;
 
 /// Triggers a window now if the program is recorded with windows. Signal handlers may call this
 /// function.

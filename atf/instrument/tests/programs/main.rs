@@ -16,4 +16,5 @@ mod kills;
 mod many;
 mod settings;
 mod signals;
+mod symbols;
 mod threads;

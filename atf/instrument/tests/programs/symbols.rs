@@ -1,0 +1,112 @@
+//! Functions that the library calls and the program may define.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use atf::EventKind;
+use atf_samples::tools::has;
+
+use crate::support::{Program, libraries};
+
+/// The functions that `libatf_instrument.so` takes from other libraries, each with a decision.
+const SYMBOLS: &str = include_str!("symbols.txt");
+
+/// Other processors and C libraries have other names.
+#[test]
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+fn each_function_of_another_library_is_decided() {
+    if !has("nm") {
+        return;
+    }
+    let mut command = Command::new("nm");
+    command.args(["-D", "--undefined-only"]);
+    let output = command
+        .arg(libraries().join("libatf_instrument.so"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    // The lines end with names and, after `@`, their versions.
+    let names = text
+        .lines()
+        .filter_map(|line| line.rsplit(' ').next()?.split('@').next());
+    let found: BTreeSet<_> = names.collect();
+    let lines = SYMBOLS.lines().filter(|line| !line.starts_with('#'));
+    let decided: BTreeSet<_> = lines.flat_map(str::split_whitespace).collect();
+    let new: Vec<_> = found.difference(&decided).collect();
+    let gone: Vec<_> = decided.difference(&found).collect();
+    assert!(
+        new.is_empty() && gone.is_empty(),
+        "new: {new:?}, gone: {gone:?}"
+    );
+}
+
+#[test]
+fn a_program_s_own_clock_is_not_the_recording_s() {
+    Program::with("own_clock.c", |program| {
+        for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_FLIGHT", "60")]] {
+            let mut command = program.command(&[]);
+            let run = program.finished(command.envs(variables.iter().copied()));
+            assert!(
+                run.output.status.success(),
+                "{variables:?}: {:?}",
+                run.output
+            );
+            // Nothing but the program may call its functions, and it does not.
+            assert_eq!(
+                (run.counted(), run.told().as_str()),
+                (0, ""),
+                "{variables:?}"
+            );
+            assert!(!run.sessions[0].ends_with("pid_42"));
+            let trace = run.session().accepted();
+            assert_eq!((trace.calls().returned, trace.lost()), (2 * 501, 0));
+            for (_, events) in trace.threads() {
+                let times = events.iter().map(|event| event.timestamp_ns);
+                assert!(times.clone().is_sorted());
+                // Each of the 500 calls sleeps for at least a microsecond.
+                let (first, last) = (times.clone().min().unwrap(), times.max().unwrap());
+                assert!(last - first >= 500_000, "{first} to {last}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_program_may_define_functions_of_the_c_library() {
+    Program::each("own_functions.c", |program| {
+        for variables in [&[][..], &[("ATF_RING", "64")]] {
+            let mut command = program.command(&[]);
+            let run = program.finished(command.envs(variables.iter().copied()));
+            assert!(
+                run.output.status.success(),
+                "{variables:?}: {:?}",
+                run.output
+            );
+            let trace = run.session();
+            let threads = trace.threads();
+            let events = threads.iter().flat_map(|(_, events)| events);
+            let mut calls = BTreeMap::<_, u64>::new();
+            for event in events.filter(|event| event.event_kind == EventKind::CALL) {
+                *calls.entry(event.function_id).or_default() += 1;
+            }
+            // The calls of work and of leaf.
+            let counts: Vec<_> = calls.into_values().collect();
+            assert_eq!(run.counted(), 2 + 40_000);
+            assert!(
+                counts.contains(&2) && counts.contains(&40_000),
+                "{counts:?}"
+            );
+        }
+    });
+}
+
+/// Linked statically, the library reads the program's clock only apart from events.
+#[test]
+fn a_program_with_its_own_clock_may_be_linked_with_the_library() {
+    Program::each("own_clock.c", |program| {
+        let run = program.run(&[]);
+        assert!(run.output.status.success(), "{:?}", run.output);
+        assert_eq!(run.sessions.len(), 1);
+    });
+}
