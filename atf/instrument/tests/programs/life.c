@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define PLAIN __attribute__((no_instrument_function))
@@ -135,6 +136,32 @@ static FUNCTION void guarded(void) {
 static PLAIN void jumps(void) {
     for (int n = 0; n < 3; n++) guarded();
     leaf(1);
+}
+
+static ucontext_t thread_context, fiber_context;
+
+static FUNCTION void inner(void) {
+    calls++;
+    swapcontext(&fiber_context, &thread_context);
+}
+
+static PLAIN void in_fiber(void) { inner(); }
+
+static FUNCTION void outer(void) {
+    calls++;
+    swapcontext(&thread_context, &fiber_context);
+}
+
+// The fiber's call begins within a call of the thread and returns after it.
+static PLAIN void fibers(void) {
+    static char stack[1 << 18];
+    getcontext(&fiber_context);
+    fiber_context.uc_stack.ss_sp = stack;
+    fiber_context.uc_stack.ss_size = sizeof stack;
+    fiber_context.uc_link = &thread_context;
+    makecontext(&fiber_context, in_fiber, 0);
+    outer();
+    swapcontext(&thread_context, &fiber_context);
 }
 
 static FUNCTION void handler(int number) {
@@ -340,6 +367,7 @@ PLAIN int main(int argc, char **argv) {
     if (!strcmp(mode, "live")) leave_a_thread();
     if (!strcmp(mode, "keys")) keys();
     if (!strcmp(mode, "jumps")) jumps();
+    if (!strcmp(mode, "fibers")) fibers();
     if (!strcmp(mode, "signals")) signals();
     if (!strcmp(mode, "exit-by-signal")) exit_by_signal();
     if (!strcmp(mode, "plugins")) plugins(argv[2], argv[3], 2);

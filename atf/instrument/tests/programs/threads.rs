@@ -175,6 +175,20 @@ fn after_a_longjmp_the_depth_is_right_at_the_next_return() {
 }
 
 #[test]
+fn a_fiber_s_call_that_its_caller_did_not_wait_for_has_a_return_without_a_call() {
+    Program::each("life.c", |program| {
+        let run = program.run(&["fibers"]);
+        let expected = Calls {
+            returned: run.counted() - 1,
+            left: 1,
+            open: 0,
+            unmatched: 1,
+        };
+        assert_eq!(run.session().accepted().calls(), expected);
+    });
+}
+
+#[test]
 fn a_flight_recorder_keeps_the_last_calls_of_many_threads_that_have_ended() {
     Program::with("life.c", |program| {
         for flight in ["60", "64M"] {
