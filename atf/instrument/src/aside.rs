@@ -19,6 +19,9 @@ use crate::thread;
 /// How long the program waits for the work. Reading the names of 500,000 functions takes 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long a thread that must not end sleeps between two checks of whether it may.
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// A thread's stack size in bytes.
 const STACK: usize = 8 << 20;
 
@@ -28,7 +31,7 @@ const NAME: &CStr = c"atf-names";
 /// The name of the thread that drains rings and writes the manifest.
 const DRAIN_NAME: &CStr = c"atf-drain";
 
-/// The name of the thread that ends the process.
+/// The name of the thread that ends the process once the main thread has ended.
 const EXIT_NAME: &CStr = c"atf-exit";
 
 /// How many threads of this library are running.
@@ -167,8 +170,7 @@ extern "C" fn begin(work: *mut c_void) -> *mut c_void {
     // The panic hook has already reported any panic on standard error.
     let _ = panic::catch_unwind(AssertUnwindSafe(work));
     while IS_MAIN_OVER.load(Ordering::Acquire) {
-        // SAFETY: the call has no preconditions.
-        unsafe { libc::pause() };
+        std::thread::sleep(PAUSE);
     }
     COUNT.fetch_sub(1, Ordering::AcqRel);
     ptr::null_mut()

@@ -17,6 +17,7 @@ use crate::aside;
 use crate::guest::{complain, look_at_stderr, without_signals};
 use crate::last_thread;
 use crate::loader;
+use crate::main_thread;
 use crate::memory;
 use crate::process::{self, IS_OFF, PROCESS, Process, current};
 use crate::settings::{Place, Settings};
@@ -84,6 +85,8 @@ fn start() -> Result<Option<&'static Process>, String> {
     });
     let clock = clock.transpose()?;
     process::claim()?;
+    // Without it, the file is opened when it is needed.
+    let _ = main_thread::hold();
     let started = without_signals(|| {
         let session = create(&settings)?;
         let recording = Recording::start_on(session, &settings.record, aside::drain);

@@ -15,6 +15,7 @@ use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 use atf::write::SessionWriter;
 
 use crate::guest::{complain, lock};
+use crate::last_thread;
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
 use crate::system::now_ns;
@@ -194,6 +195,7 @@ impl Process {
         let threads = Arc::new(Threads::default());
         let named = Arc::clone(&threads);
         recording.on_update(move |session| name_threads(session, &named));
+        recording.on_pass(last_thread::look);
         Self {
             settings,
             modules: Modules::new(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::Lanes;
 use super::output::{Output, Target as _};
 use super::segments::Segments;
-use super::shared::{Shared, State};
+use super::shared::{Pass, Shared, State};
 use super::thread::Direct;
 use super::trigger::Calls;
 use super::window::Windows;
@@ -125,6 +125,9 @@ impl Drainer {
             self.prepare_end(&requests);
             self.list_new_threads();
             self.update();
+            if let Some(Pass(look)) = self.shared.pass.get() {
+                look();
+            }
             let served = if requests.is_last {
                 u64::MAX
             } else {

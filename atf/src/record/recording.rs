@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::drainer::Drainer;
 use super::exit;
-use super::shared::{Joining, Shared, State, Update};
+use super::shared::{Joining, Pass, Shared, State, Update};
 use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::clock::{CounterClock, now_ns};
 #[cfg(doc)]
@@ -171,6 +171,13 @@ impl Recording {
     /// wait for anything that waits for the drain.
     pub fn on_update(&self, update: impl Fn(&SessionWriter) + Send + Sync + 'static) {
         self.shared.update.get_or_init(|| Update(Box::new(update)));
+    }
+
+    /// Sets a function that the drain's thread calls each time it checks the rings: at least every
+    /// [`interval`](RecordOptions::interval), unless it is busy. Only the first call has an effect.
+    /// `look` must not wait for anything that waits for the drain.
+    pub fn on_pass(&self, look: impl Fn() + Send + Sync + 'static) {
+        self.shared.pass.get_or_init(|| Pass(Box::new(look)));
     }
 
     /// Returns a counter for events of threads that are not registered.

@@ -34,6 +34,7 @@ pub(super) struct Shared {
     /// The clock of the timestamps, if it is not the system clock.
     pub(super) clock: OnceLock<Arc<CounterClock>>,
     pub(super) update: OnceLock<Update>,
+    pub(super) pass: OnceLock<Pass>,
     /// `None` once the drain's thread has been joined.
     drain: Mutex<Option<Joining>>,
 }
@@ -54,6 +55,15 @@ pub(super) struct Update(pub(super) Box<dyn Fn(&SessionWriter) + Send + Sync>);
 impl fmt::Debug for Update {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Update")
+    }
+}
+
+/// What to do after each pass of the drain.
+pub(super) struct Pass(pub(super) Box<dyn Fn() + Send + Sync>);
+
+impl fmt::Debug for Pass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Pass")
     }
 }
 
@@ -144,6 +154,7 @@ impl Shared {
             unregistered: Arc::new(Losses::new()),
             clock: OnceLock::new(),
             update: OnceLock::new(),
+            pass: OnceLock::new(),
             drain: Mutex::new(None),
         }
     }

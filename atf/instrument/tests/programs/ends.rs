@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
-use crate::support::{Calls, Program};
+use crate::support::{Calls, Program, Trace};
 
 #[test]
 fn threads_that_still_run_are_finalized_too() {
@@ -46,6 +46,76 @@ fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
                 assert_eq!(trace.calls(), returned, "{mode}");
             }
         }
+    });
+}
+
+/// The bit of a status, as from `wait`, that tells whether there is a core dump.
+const CORE: i32 = 0x80;
+
+#[test]
+fn a_process_whose_main_thread_ends_without_notice_ends_as_if_it_were_not_recorded() {
+    Program::each("leader.c", |program| {
+        for variables in [&[][..], &[("ATF_RING", "64")]] {
+            for (mode, status, calls, open) in [
+                ("exit", Some(3 << 8), 1, 0),
+                ("die", Some(libc::SIGSYS), 1, 0),
+                // If another thread was the last one, the status depends on the kernel's version.
+                ("exit, thread", None, 3, 0),
+                ("die, thread", None, 3, 0),
+                // The function that ends its thread does not return.
+                ("exit, raw thread", None, 3, 1),
+                ("raw thread", None, 3, 1),
+            ] {
+                let command = || {
+                    let mut command = program.command(&[mode]);
+                    command.envs(variables.iter().copied());
+                    command
+                };
+                let alone = command().env("ATF_RECORD", "off").output().unwrap();
+                let alone = alone.status.into_raw() & !CORE;
+                let run = program.finished(&mut command());
+                let found = run.output.status.into_raw() & !CORE;
+                assert_eq!((found, alone), (status.unwrap_or(alone), found), "{mode}");
+                assert_eq!((run.counted(), run.told().as_str()), (calls, ""), "{mode}");
+                let expected = Calls {
+                    returned: calls - open,
+                    open,
+                    ..Calls::default()
+                };
+                assert_eq!(run.session().accepted().calls(), expected, "{mode}");
+            }
+        }
+    });
+}
+
+/// Without root, the program ends with status 77.
+#[test]
+fn a_process_that_changed_its_root_directory_ends_as_if_it_were_not_recorded() {
+    Program::with("leader.c", |program| {
+        let root = tempfile::tempdir().unwrap();
+        for (mode, status) in [
+            ("exit, chroot", 3 << 8),
+            ("die, chroot", libc::SIGSYS),
+            // Nothing tells the status.
+            ("exit, closed, chroot", 0),
+        ] {
+            let mut command = program.command(&[mode, root.path().to_str().unwrap()]);
+            let output = program.finished(&mut command).output;
+            let found = output.status.into_raw() & !CORE;
+            assert!([status, 77 << 8].contains(&found), "{mode}: {output:?}");
+        }
+    });
+}
+
+#[test]
+fn a_child_that_ends_without_notice_ends_with_its_status() {
+    Program::each("leader.c", |program| {
+        let run = program.run(&["clone"]);
+        assert!(run.output.status.success(), "{:?}", run.output);
+        assert_eq!(run.counted(), 7 << 8);
+        let calls = run.sessions.iter();
+        let calls = calls.map(|path| Trace::open(path).accepted().calls().returned);
+        assert_eq!(calls.collect::<Vec<_>>(), [1, 1]);
     });
 }
 
