@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use crate::guest::{lock, without_signals};
 use crate::thread;
+use crate::tsan;
 
 /// How long the program waits for the work. Reading the names of 500,000 functions takes 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -168,7 +169,7 @@ extern "C" fn begin(work: *mut c_void) -> *mut c_void {
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
     COUNT.fetch_add(1, Ordering::AcqRel);
     // The panic hook has already reported any panic on standard error.
-    let _ = panic::catch_unwind(AssertUnwindSafe(work));
+    let _ = panic::catch_unwind(AssertUnwindSafe(|| tsan::unseen(work)));
     while IS_MAIN_OVER.load(Ordering::Acquire) {
         std::thread::sleep(PAUSE);
     }

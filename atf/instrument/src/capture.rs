@@ -24,6 +24,9 @@ pub(crate) struct Registers {
 /// The largest stack snapshot, in bytes.
 pub(crate) const MOST_STACK: usize = DetailFunctionPayload::STACK_SIZE_MAX as usize;
 
+/// The alignment of a stack pointer when a function is called, at least.
+const ALIGNMENT: usize = align_of::<u64>();
+
 /// A thread's stack: the range of readable addresses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stack {
@@ -57,10 +60,10 @@ impl Stack {
         }
     }
 
-    /// Returns how many bytes can be read at a stack pointer. Signal handlers, coroutines and the
-    /// like may run on another stack, whose bounds are unknown.
+    /// Returns how many bytes can be read at a stack pointer; 0 if it is not aligned. Signal
+    /// handlers, coroutines and the like may run on another stack, whose bounds are unknown.
     fn room(&self, sp: usize) -> usize {
-        if (self.start..self.end).contains(&sp) {
+        if (self.start..self.end).contains(&sp) && sp.is_multiple_of(ALIGNMENT) {
             self.end.saturating_sub(sp)
         } else {
             0
@@ -117,14 +120,37 @@ impl Capture {
         let Ok(fixed) = payload.encode_fixed(size) else {
             return &[];
         };
-        let (head, snapshot) = self.payload.split_at_mut(FunctionPayload::SIZE);
-        head.copy_from_slice(&fixed);
-        let from = ptr::with_exposed_provenance::<u8>(registers.sp);
-        // SAFETY: the `size` bytes starting at the stack pointer are part of this thread's stack,
-        // which is mapped up to its end, and the buffer has room for them. The instrumented
-        // function waits for its hook, so nothing writes to the stack.
-        unsafe { ptr::copy_nonoverlapping(from, snapshot.as_mut_ptr(), size) };
         let whole = FunctionPayload::SIZE.saturating_add(size);
-        self.payload.get(..whole).unwrap_or_default()
+        let payload = self.payload.get_mut(..whole).unwrap_or_default();
+        if let Some((head, snapshot)) = payload.split_at_mut_checked(FunctionPayload::SIZE) {
+            head.copy_from_slice(&fixed);
+            // SAFETY: as many bytes starting at the aligned stack pointer are part of this thread's
+            // stack, which is mapped up to its end. The instrumented function waits for its hook,
+            // so nothing writes to the stack.
+            unsafe { copy_stack(registers.sp, snapshot) };
+        }
+        payload
+    }
+}
+
+/// Copies bytes from an address. Does not call `memcpy`: that of `AddressSanitizer` ends a program
+/// that reads the bytes between its variables.
+///
+/// # Safety
+///
+/// As many bytes can be read at the address, which is aligned to [`ALIGNMENT`], and nothing writes to
+/// them.
+unsafe fn copy_stack(address: usize, bytes: &mut [u8]) {
+    let mut from = ptr::with_exposed_provenance::<u8>(address);
+    let (words, rest) = bytes.as_chunks_mut();
+    for word in words {
+        // SAFETY: guaranteed by the caller, and the address is aligned.
+        *word = unsafe { from.cast::<u64>().read_volatile() }.to_ne_bytes();
+        from = from.wrapping_add(size_of::<u64>());
+    }
+    for byte in rest {
+        // SAFETY: guaranteed by the caller.
+        *byte = unsafe { from.read_volatile() };
+        from = from.wrapping_add(1);
     }
 }

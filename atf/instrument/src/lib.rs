@@ -89,3 +89,4 @@ mod storage;
 mod system;
 mod thread;
 pub mod trigger;
+mod tsan;

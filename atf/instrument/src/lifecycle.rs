@@ -24,6 +24,7 @@ use crate::settings::{Place, Settings};
 use crate::storage::GuestDisk;
 use crate::thread;
 use crate::trigger::{self, atf_instrument_trigger};
+use crate::tsan;
 
 /// A lock that protects the start of the recording. In a forked child, no thread holds it.
 static LOCK: AtomicBool = AtomicBool::new(false);
@@ -154,6 +155,7 @@ extern "C" fn begin() {
     // Without memory, this is tried again at the first event.
     let _ = process::claim();
     loader::prepare();
+    tsan::prepare();
     if thread::is_main() {
         last_thread::watch_main_thread();
     }

@@ -15,6 +15,7 @@ use crate::guest::lock;
 use crate::loader::{self, Loaded};
 use crate::marks::{Functions, Marks};
 use crate::settings::Settings;
+use crate::tsan;
 
 /// The address range of a module's code.
 #[derive(Debug, Clone, Copy)]
@@ -164,7 +165,7 @@ impl Modules {
             levels.find_map(|level| level.find(function, unloaded))
         };
         search().unwrap_or_else(|| {
-            self.add_module(function, unloaded, settings, recording);
+            tsan::unseen(|| self.add_module(function, unloaded, settings, recording));
             // This code is not in any loaded module. It may come from a JIT compiler.
             search().unwrap_or(Range {
                 start: function,

@@ -20,6 +20,7 @@ use crate::modules::Modules;
 use crate::settings::{Place, Settings};
 use crate::system::now_ns;
 use crate::thread;
+use crate::tsan;
 
 /// The recording of a process. It lives until the process ends, because threads may use it until
 /// then.
@@ -172,7 +173,7 @@ pub(crate) fn end() {
     IS_OFF.store(true, Ordering::Release);
     thread::stop();
     if let Some(process) = current().filter(|_| !is_forked()) {
-        uncancelled(|| process.finish());
+        uncancelled(|| tsan::unseen(|| process.finish()));
     }
 }
 

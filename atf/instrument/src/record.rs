@@ -19,6 +19,7 @@ use crate::memory;
 use crate::modules::Range;
 use crate::process::{self, Process};
 use crate::thread::{self, AtEnd};
+use crate::tsan;
 
 /// The maximum number of tracked frames; fewer if there is no memory. Functions left by `longjmp`
 /// stay on the stack until a caller returns.
@@ -27,6 +28,10 @@ const MOST_FRAMES: usize = 1 << 20;
 /// The number of destructor rounds by which to defer a thread's end, so that the destructors of the
 /// program's own keys are recorded. Systems run at least four rounds.
 const ROUNDS: u32 = 3;
+
+/// The same for a program with `ThreadSanitizer`, whose runtime destroys its own data in the last
+/// round. Later calls of `free` would crash.
+const ROUNDS_BEFORE_TSAN: u32 = 2;
 
 /// A thread of the program.
 struct Thread {
@@ -105,7 +110,7 @@ fn prepare<'a>(data: *const c_void) -> Option<&'a Thread> {
             process::lose_event();
             thread::DATA.set(data);
         } else {
-            thread = first_event();
+            thread = tsan::unseen(first_event);
         }
     });
     thread
@@ -196,7 +201,7 @@ impl State {
         }
         // Register before reading the clock, because registering takes a long time.
         if matches!(self.registration, Registration::None) && !process::is_vforked() {
-            self.register(losses);
+            tsan::unseen(|| self.register(losses));
         }
         let Registration::Recorder(recorder) = &mut self.registration else {
             return process.losses.lose_event(process.now_ns());
@@ -302,7 +307,7 @@ impl State {
 /// thread is finalized at the end of the process.
 static AT_END: AtEnd = AtEnd::new(ended);
 
-/// Finalizes a thread in the last round of its destructors, and frees its data.
+/// Finalizes a thread in one of the last rounds of its destructors, and frees its data.
 unsafe extern "C" fn ended(data: *mut c_void) {
     // In a forked child, the thread has no data, because the data belongs to the parent process.
     if thread::DATA.get() != data {
@@ -314,7 +319,11 @@ unsafe extern "C" fn ended(data: *mut c_void) {
     thread.is_busy.set(true);
     // SAFETY: as in `record`.
     let state = unsafe { &mut *thread.state.get() };
-    if state.rounds < ROUNDS {
+    let rounds = match tsan::is_present() {
+        true => ROUNDS_BEFORE_TSAN,
+        false => ROUNDS,
+    };
+    if state.rounds < rounds {
         state.rounds = state.rounds.saturating_add(1);
         AT_END.register(data);
         thread.is_busy.set(false);
@@ -322,17 +331,19 @@ unsafe extern "C" fn ended(data: *mut c_void) {
     }
     // Functions called here may be instrumented.
     thread::stop();
-    let registration = mem::replace(&mut state.registration, Registration::Over);
-    if let Registration::Recorder(recorder) = registration {
-        state.process.end_thread(recorder);
-    }
-    let losses = thread.losses.get();
-    if !losses.is_null() {
-        // SAFETY: the pointer is from `Box::into_raw`. Handlers do not use it, because recording is
-        // off in this thread.
-        drop(unsafe { Box::from_raw(losses.cast_mut()) });
-    }
-    // SAFETY: the same holds for the thread's data.
-    drop(unsafe { Box::from_raw(pointer) });
+    tsan::unseen(|| {
+        let registration = mem::replace(&mut state.registration, Registration::Over);
+        if let Registration::Recorder(recorder) = registration {
+            state.process.end_thread(recorder);
+        }
+        let losses = thread.losses.get();
+        if !losses.is_null() {
+            // SAFETY: the pointer is from `Box::into_raw`. Handlers do not use it, because
+            // recording is off in this thread.
+            drop(unsafe { Box::from_raw(losses.cast_mut()) });
+        }
+        // SAFETY: the same holds for the thread's data.
+        drop(unsafe { Box::from_raw(pointer) });
+    });
     thread::DATA.set(thread::OVER);
 }
