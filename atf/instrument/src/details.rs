@@ -7,7 +7,7 @@ use atf::detail::FunctionPayload;
 use atf::record::{Lanes, Segment, Window};
 
 use crate::capture::MOST_STACK;
-use crate::environment::{milliseconds, number, parse_size, text, wrong};
+use crate::environment::{milliseconds, number, parse_size, parse_time, text, wrong};
 use crate::marks::Marks;
 
 /// The size of a snapshot (S4), in bytes.
@@ -184,13 +184,12 @@ impl Length {
     /// Reads seconds, or a size in bytes with a unit.
     fn parse(variable: &str, length: &str, most: u64) -> Result<Self, String> {
         let size = parse_size(length).filter(|size| (1..=most).contains(size));
-        let seconds = length.parse::<u32>().ok().filter(|seconds| *seconds > 0);
-        let seconds = seconds.map(|seconds| Self::Time(Duration::from_secs(seconds.into())));
+        let time = parse_time(length, 1.0).filter(|time| !time.is_zero());
         let expected = match most {
-            u64::MAX => "a whole number of seconds, at least 1, or a size such as 64M",
-            _ => "a whole number of seconds, at least 1, or a size up to 512M",
+            u64::MAX => "a number of seconds greater than 0, or a size such as 64M",
+            _ => "a number of seconds greater than 0, or a size up to 512M",
         };
-        let parsed = seconds.or(size.map(Self::Bytes));
+        let parsed = time.map(Self::Time).or(size.map(Self::Bytes));
         parsed.ok_or_else(|| wrong(variable, expected, length))
     }
 }

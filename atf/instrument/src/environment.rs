@@ -38,7 +38,17 @@ pub(crate) fn wrong(variable: &str, expected: &str, found: &str) -> String {
 }
 
 pub(crate) fn milliseconds(variable: &str) -> Result<Option<Duration>, String> {
-    Ok(number(variable)?.map(Duration::from_millis))
+    let Some(found) = text(variable)? else {
+        return Ok(None);
+    };
+    let time = parse_time(&found, 1e-3).ok_or_else(|| wrong(variable, "a number", &found));
+    time.map(Some)
+}
+
+/// Parses a number in a unit of this many seconds.
+pub(crate) fn parse_time(number: &str, unit: f64) -> Option<Duration> {
+    let number: f64 = number.parse().ok()?;
+    Duration::try_from_secs_f64(number * unit).ok()
 }
 
 /// Reads a size in bytes with a unit.

@@ -94,29 +94,30 @@ pub(super) struct Options {
     /// these; may be repeated
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     detail_function: Vec<String>,
-    /// Keep only the last seconds, or bytes of events per thread (as in 64M), and write them when there
-    /// is a trigger, a crash, or at the end; seconds may need a larger --ring
+    /// Keep only the last seconds (as in 10, 0.5 or 500ms), or bytes of events per thread (as in 64M), and
+    /// write them when there is a trigger, a crash, or at the end; seconds may need a larger --ring
     #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::flight)]
     flight: Option<String>,
-    /// How many milliseconds to keep from the time before a trigger; 0 by default
-    #[arg(long, value_name = "MS", conflicts_with = "flight")]
-    pre_roll: Option<u64>,
+    /// How many milliseconds to keep from the time before a trigger (as in 250, 0.5 or 2s); 0 by default
+    #[arg(long, value_name = "MS", conflicts_with = "flight", value_parser = values::milliseconds)]
+    pre_roll: Option<String>,
     /// How many milliseconds to keep from the time after a trigger; 0 by default
-    #[arg(long, value_name = "MS")]
-    post_roll: Option<u64>,
+    #[arg(long, value_name = "MS", value_parser = values::milliseconds)]
+    post_roll: Option<String>,
     /// A signal that is a trigger: HUP, USR1, USR2, URG or WINCH
     #[arg(long, value_name = "SIGNAL", value_parser = values::signal)]
     trigger_signal: Option<String>,
     /// Fire a trigger this many milliseconds after the program's first call
-    #[arg(long, value_name = "MS")]
-    trigger_after: Option<u64>,
+    #[arg(long, value_name = "MS", value_parser = values::milliseconds)]
+    trigger_after: Option<String>,
     /// Calls of functions whose name matches, as with --function, are triggers; may be repeated
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     trigger_function: Vec<String>,
     /// Only calls from this depth on are triggers; without --trigger-function, all of them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trigger_depth: Option<u32>,
-    /// Start a new session when the current one reaches this age in seconds or this size (as in 64M)
+    /// Start a new session when the current one reaches this age in seconds (as in 10, 0.5 or 500ms) or
+    /// this size (as in 64M)
     #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::segment)]
     segment: Option<String>,
     /// Keep only the last segments, and delete the others
@@ -151,10 +152,10 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
         ("ATF_CLOCK", options.clock.clone()),
         ("ATF_RING", options.ring.map(|ring| ring.to_string())),
         ("ATF_STACK", number(options.stack.map(u64::from))),
-        ("ATF_PRE_ROLL", number(options.pre_roll)),
-        ("ATF_POST_ROLL", number(options.post_roll)),
+        ("ATF_PRE_ROLL", options.pre_roll.clone()),
+        ("ATF_POST_ROLL", options.post_roll.clone()),
         ("ATF_KEEP", number(options.keep.map(u64::from))),
-        ("ATF_TRIGGER_AFTER", number(options.trigger_after)),
+        ("ATF_TRIGGER_AFTER", options.trigger_after.clone()),
         (
             "ATF_TRIGGER_DEPTH",
             number(options.trigger_depth.map(u64::from)),

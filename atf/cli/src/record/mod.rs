@@ -64,17 +64,16 @@ impl Settings<'_> {
     /// Returns how much time before a trigger each window covers, or `None` if there are no
     /// windows.
     fn pre_roll(&self) -> Option<Duration> {
-        let number = |variable| self.value(variable)?.parse().ok();
-        let seconds = number("ATF_FLIGHT").map(Duration::from_secs);
+        let time = |variable, unit| values::time(self.value(variable)?, unit);
         let size = self.is_flight_size().then_some(Duration::MAX);
-        let time = number("ATF_PRE_ROLL").map(Duration::from_millis);
-        seconds.or(size).or(time)
+        let seconds = time("ATF_FLIGHT", 1.0).or(size);
+        seconds.or_else(|| time("ATF_PRE_ROLL", 1e-3))
     }
 
     /// Returns how much time after a trigger each window covers.
     fn post_roll(&self) -> Duration {
         let time = self.value("ATF_POST_ROLL").unwrap_or_default();
-        Duration::from_millis(time.parse().unwrap_or(0))
+        values::time(time, 1e-3).unwrap_or_default()
     }
 
     /// Returns whether the flight recorder's limit is given in bytes rather than in seconds.

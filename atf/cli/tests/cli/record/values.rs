@@ -66,18 +66,23 @@ fn values_and_options_without_meaning_are_refused_before_the_program_runs() {
     let folder = TempDir::new().unwrap();
     let window = "needs --details trigger or --flight";
     for (options, expected) in [
-        (&["--segment", "0.5"][..], "'--segment <SECONDS|BYTES>'"),
+        (&["--segment", "0.5K"][..], "'--segment <SECONDS|BYTES>'"),
         (
             &["--segment", "0"],
-            "expected a whole number of seconds, at least 1, or a size such as 64M",
+            "expected a time such as 10, 0.5 or 500ms, or a size such as 64M",
         ),
         (&["--segment", "x"], "invalid value 'x'"),
         (&["--flight", "0"], "'--flight <SECONDS|BYTES>'"),
         (
             &["--flight", "abc"],
-            "expected a whole number of seconds, at least 1, or a size up to 512M",
+            "expected a time such as 10, 0.5 or 500ms, or a size up to 512M",
         ),
-        (&["--flight", "1.5"], "invalid value '1.5'"),
+        (&["--flight", "0.0"], "invalid value '0.0'"),
+        (&["--flight", "1h"], "invalid value '1h'"),
+        (
+            &["--details", "trigger", "--pre-roll", "0.0000001"],
+            "'--pre-roll <MS>': the resolution is one nanosecond",
+        ),
         (&["--flight", "1T"], "invalid value '1T'"),
         (&["--flight", "513M"], "invalid value '513M'"),
         (
@@ -146,6 +151,17 @@ fn lengths_and_signals_are_accepted_in_any_case() {
         &["--flight", "10s"][..],
         &["--flight", "64m", "--trigger-signal", "sigusr2"],
         &["--segment", "64k"],
+        &["--flight", "0.5"],
+        &["--flight", "500MS", "--post-roll", "0.5"],
+        &["--segment", "1.5s"],
+        &[
+            "--details",
+            "trigger",
+            "--pre-roll",
+            "0.25s",
+            "--trigger-after",
+            "1.5",
+        ],
     ] {
         let output = record(&folder, options, &["./program", "3"])
             .output()
