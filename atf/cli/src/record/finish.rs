@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::time::Duration;
 
 use atf::ErrorKind;
 use atf::analyze;
@@ -49,7 +50,7 @@ pub(super) fn sessions(
         complain(format_args!("{signal} is not in the manifest: {error}"));
     }
     if summary.events == 0 && !is_kept {
-        let why = why_nothing(folder, settings, &summary, ended.signal());
+        let why = why_nothing(folder, settings, &summary, ended);
         // A program without hooks leaves nothing. A program whose functions are all excluded leaves
         // sessions without events.
         if remove_ended(folder, still_runs)? {
@@ -167,21 +168,19 @@ fn has_no_event(session: &SessionReader) -> bool {
 }
 
 /// Explains why no event was recorded.
-fn why_nothing(
-    folder: &Path,
-    settings: &Settings<'_>,
-    summary: &Summary,
-    signal: Option<&str>,
-) -> String {
+fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended: &Ended) -> String {
     if statvfs(folder).is_ok_and(|disk| disk.f_bavail == 0) {
         return format!("the disk of {} is full", Printable(folder.display()));
     }
     if summary.processes.is_empty() {
         let program = Printable(Path::new(&settings.program[0]).display());
+        if let Some(obstacle) = &ended.obstacle {
+            return format!("{program} {}", obstacle.text());
+        }
         let needs = format!(
             "{program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
         );
-        return match signal {
+        return match ended.signal() {
             Some(signal) => format!("{signal} came before the first event, or {needs}"),
             None => needs,
         };
@@ -361,7 +360,7 @@ fn is_finalized(session: &Path) -> atf::Result<bool> {
 #[cfg(test)]
 mod tests {
     use std::process::ExitStatus;
-    use std::time::Duration;
+    use std::time::Instant;
 
     use atf::EventKind;
     use atf::write::{Event, SessionWriter, WriteOptions};
@@ -408,6 +407,8 @@ mod tests {
             process: u32::MAX,
             status: ExitStatus::default(),
             elapsed: Duration::ZERO,
+            started: Instant::now(),
+            obstacle: None,
         };
         let sessions = [gone, unreadable, good.clone()];
         let (summary, readable, is_kept) = finish_all(&sessions, &settings, &ended);

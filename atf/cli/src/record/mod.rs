@@ -2,13 +2,14 @@
 
 mod finish;
 mod patterns;
+mod program;
 mod ring;
 mod signals;
 mod summary;
 pub(crate) mod values;
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::fs;
 use std::io;
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use atf::write::session_name;
 
+use self::program::Obstacle;
 use self::summary::Unwritten;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
@@ -109,7 +111,12 @@ struct Ended {
     /// The process id.
     process: u32,
     status: ExitStatus,
+    /// How long the program ran.
     elapsed: Duration,
+    /// When this command started.
+    started: Instant,
+    /// Why the library could not be preloaded into the program, if that is known.
+    obstacle: Option<Obstacle>,
 }
 
 impl Ended {
@@ -121,9 +128,10 @@ impl Ended {
 
 /// Runs the program and returns this command's exit status.
 pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
+    let started = Instant::now();
     let library = library(settings.library)?;
     let folder = create_session(settings.out)?;
-    let ended = run_program(settings, &library, &folder);
+    let ended = run_program(settings, &library, &folder, started);
     let ended = ended.inspect_err(|_| {
         // The folder is empty.
         let _ = fs::remove_dir(&folder);
@@ -209,23 +217,31 @@ fn create_session(out: &Path) -> Result<PathBuf, Failure> {
     Err(failed(io::ErrorKind::AlreadyExists.into()))
 }
 
-fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result<Ended, Failure> {
+fn run_program(
+    settings: &Settings<'_>,
+    library: &Path,
+    folder: &Path,
+    started: Instant,
+) -> Result<Ended, Failure> {
     let [program, arguments @ ..] = settings.program else {
         return Err(Failure::Usage("no program".to_owned()));
     };
-    let mut preloaded = library.as_os_str().to_owned();
-    if let Some(more) = env::var_os("LD_PRELOAD").filter(|more| !more.is_empty()) {
-        preloaded.push(":");
-        preloaded.push(more);
-    }
     let failed = |error: io::Error| {
         let program = Path::new(program).display();
         Failure::Usage(format!("{program}: cannot be run: {error}"))
     };
     let signals = signals::listen().map_err(failed)?;
     let mut command = Command::new(program);
-    command.args(arguments).env("LD_PRELOAD", preloaded);
-    command.env("ATF_SESSION", folder);
+    command.args(arguments).env("ATF_SESSION", folder);
+    let obstacle = Obstacle::of(program, library);
+    if !matches!(obstacle, Some(Obstacle::Musl(_))) {
+        // Libraries that the user preloads may have to be the first.
+        command.env("LD_PRELOAD", appended("LD_PRELOAD", library.as_os_str()));
+        // The shared runtime of AddressSanitizer refuses to start after another library. This one
+        // defines no function that the runtime replaces, so the order does not matter.
+        let order = OsStr::new("verify_asan_link_order=0");
+        command.env("ASAN_OPTIONS", appended("ASAN_OPTIONS", order));
+    }
     // Only the options count, because the environment may be that of a recorded program.
     command
         .env_remove("ATF_RECORD")
@@ -240,7 +256,7 @@ fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result
     if !settings.debug_dirs.is_empty() {
         command.env("ATF_DEBUG_DIRS", absolute(settings.debug_dirs)?);
     }
-    let started = Instant::now();
+    let run = Instant::now();
     let mut child = command.spawn().map_err(failed)?;
     signals.pass_to(&child);
     let status = child.wait().unwrap_or_else(|error| {
@@ -253,8 +269,20 @@ fn run_program(settings: &Settings<'_>, library: &Path, folder: &Path) -> Result
     Ok(Ended {
         process: child.id(),
         status,
-        elapsed: started.elapsed(),
+        elapsed: run.elapsed(),
+        started,
+        obstacle,
     })
+}
+
+/// Returns the value of an environment variable that is a list, with one more entry at its end.
+fn appended(variable: &str, entry: &OsStr) -> OsString {
+    let mut list = env::var_os(variable).unwrap_or_default();
+    if !list.is_empty() {
+        list.push(":");
+    }
+    list.push(entry);
+    list
 }
 
 /// Joins folders into absolute paths, because the program may change its working directory.

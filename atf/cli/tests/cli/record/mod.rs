@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use atf::write::{SessionWriter, WriteOptions};
 use tempfile::TempDir;
 
+mod preload;
 mod values;
 mod windows;
 

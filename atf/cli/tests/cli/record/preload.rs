@@ -1,0 +1,171 @@
+//! Tests which libraries a program gets, and programs into which none can be preloaded.
+
+use super::*;
+
+/// A program with a thread. It has the fault that its argument names, and exits with 3.
+const FAULTY: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static int shared;
+static __attribute__((noinline)) void inner(int n) { if (n) shared++; }
+static void *outer(void *race) {
+    for (int n = 0; n < 1000; n++) inner(race != NULL);
+    return NULL;
+}
+int main(int argc, char **argv) {
+    const char *fault = argc > 1 ? argv[1] : "";
+    pthread_t threads[4];
+    void *race = strcmp(fault, "race") ? NULL : argv;
+    for (int n = 0; n < 4; n++) pthread_create(threads + n, NULL, outer, race);
+    for (int n = 0; n < 4; n++) pthread_join(threads[n], NULL);
+    volatile char *volatile block = malloc(10);
+    free((char *)block);
+    if (!strcmp(fault, "freed")) block[0] = 1;
+    return 3;
+}
+"#;
+
+/// Compiles the faulty program. Returns `None` if the tool is missing.
+fn faulty(compiler: &str, flags: &[&str]) -> Option<TempDir> {
+    if !atf_samples::tools::has(compiler) {
+        return None;
+    }
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("program.c"), FAULTY).unwrap();
+    let mut command = Command::new(compiler);
+    command.args(["-O1", "-g", "program.c", "-o", "program", "-lpthread"]);
+    command.args(flags).current_dir(folder.path());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    Some(folder)
+}
+
+/// Asserts that a program with a sanitizer ends as it does without being recorded, with and without
+/// its fault, and that all its events are recorded.
+#[track_caller]
+fn assert_same_as_alone(folder: &TempDir, fault: &str, status: i32, report: &str) {
+    let alone = |arguments: &[&str]| {
+        let mut command = Command::new("./program");
+        command.args(arguments).current_dir(folder.path());
+        command.output().unwrap()
+    };
+    let found = alone(&[]);
+    if found.status.code() != Some(3) {
+        // Sanitizers need a certain layout of memory, which some kernels do not provide.
+        return atf_samples::tools::skip(format_args!("the sanitizer does not run: {found:?}"));
+    }
+    assert_eq!(alone(&[fault]).status.code(), Some(status));
+    for (options, program, status, is_reported) in [
+        (&[][..], &["./program"][..], 3, false),
+        (&["--details", "all"], &["./program"], 3, false),
+        (&[], &["./program", fault], status, true),
+    ] {
+        let output = record(folder, options, program).output().unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{messages}");
+        assert_eq!(messages.contains(report), is_reported, "{messages}");
+        assert!(!messages.contains("libatf_instrument"), "{messages}");
+        // `main`, and 1 + 1000 calls in each of 4 threads. A program that is aborted does not
+        // return.
+        let events = [8010, 8009].map(|events| format!("recorded {events} events of 5 threads"));
+        let is_recorded = events.iter().any(|events| messages.contains(events));
+        assert!(is_recorded, "{messages}");
+    }
+}
+
+#[test]
+fn libraries_that_the_user_preloads_come_first() {
+    let folder = TempDir::new().unwrap();
+    let mut command = record(
+        &folder,
+        &[],
+        &["sh", "-c", "echo $LD_PRELOAD $ASAN_OPTIONS"],
+    );
+    command.envs([("LD_PRELOAD", "libc.so.6"), ("ASAN_OPTIONS", "color=never")]);
+    let output = command.output().unwrap();
+    let library = fs::canonicalize(library()).unwrap();
+    let expected = format!(
+        "libc.so.6:{} color=never:verify_asan_link_order=0\n",
+        library.display()
+    );
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}
+
+#[test]
+fn a_program_with_the_shared_address_sanitizer_ends_as_it_does_alone() {
+    let report = "AddressSanitizer: heap-use-after-free";
+    let flags = ["-fsanitize=address", "-finstrument-functions"];
+    if let Some(folder) = faulty("gcc", &flags) {
+        assert_same_as_alone(&folder, "freed", 1, report);
+    }
+    let runtime = format!("libclang_rt.asan-{}.so", std::env::consts::ARCH);
+    let mut command = Command::new("clang");
+    let Ok(path) = command.arg(format!("-print-file-name={runtime}")).output() else {
+        return atf_samples::tools::skip_without("clang");
+    };
+    let path = String::from_utf8(path.stdout).unwrap();
+    let place = path.trim_end().strip_suffix(&runtime).unwrap_or_default();
+    if place.is_empty() {
+        return atf_samples::tools::skip_without(&runtime);
+    }
+    let place = format!("-Wl,-rpath,{place}");
+    let flags = [
+        "-fsanitize=address",
+        "-shared-libsan",
+        "-finstrument-functions",
+        &place,
+    ];
+    if let Some(folder) = faulty("clang", &flags) {
+        assert_same_as_alone(&folder, "freed", 1, report);
+    }
+}
+
+#[test]
+fn a_program_with_thread_sanitizer_ends_as_it_does_alone() {
+    for compiler in ["gcc", "clang"] {
+        let flags = ["-fsanitize=thread", "-finstrument-functions"];
+        if let Some(folder) = faulty(compiler, &flags) {
+            let report = "ThreadSanitizer: data race";
+            assert_same_as_alone(&folder, "race", 66, report);
+        }
+    }
+}
+
+#[test]
+fn a_musl_program_runs_as_it_does_alone_and_the_summary_says_what_it_is() {
+    if !atf_samples::tools::has("musl-gcc") {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let source = r#"
+        __attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *f, void *c) {}
+        __attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *f, void *c) {}
+        int main(int argc, char **argv) { return argc > 1 ? 3 : 0; }
+    "#;
+    fs::write(folder.path().join("program.c"), source).unwrap();
+    let mut command = Command::new("musl-gcc");
+    command.args(["-finstrument-functions", "-o", "program", "program.c"]);
+    let status = command.current_dir(folder.path()).status().unwrap();
+    assert!(status.success());
+    for (arguments, status) in [(&["./program"][..], 2), (&["./program", "fail"], 3)] {
+        let output = record(&folder, &[], arguments).output().unwrap();
+        let expected = format!(
+            "atf: nothing was recorded: ./program is a musl program, which /lib/ld-musl-{}.so.1 loads, and the library is for glibc: build the program for glibc",
+            std::env::consts::ARCH
+        );
+        let expected = (Some(status), String::new(), expected);
+        assert_eq!(told(&output, folder.path()), expected);
+    }
+}
+
+#[test]
+fn of_a_statically_linked_program_the_summary_says_so() {
+    let Some(folder) = program(&["-finstrument-functions", "-static"]) else {
+        return;
+    };
+    let output = record(&folder, &[], &["./program", "1"]).output().unwrap();
+    let expected = "atf: nothing was recorded: ./program is linked statically: link it with libatf_instrument.a, or dynamically".to_owned();
+    let own = "the program's own output\n".to_owned();
+    assert_eq!(told(&output, folder.path()), (Some(2), own, expected));
+}
