@@ -33,7 +33,8 @@ so on. A session may exceed the requested size by the contents of all rings: 2 M
 less with a smaller --ring, plus details. All three use rings.
 
 After the run, the sessions of processes that died are finalized, functions get their names from the
-symbol tables of the program and its libraries, and a summary is written to standard error. SIGTERM,
+symbol tables of the program and its libraries, and a summary is written to standard error. It shows
+the functions with the most self time if that takes at most a tenth of the program's time. SIGTERM,
 SIGHUP, SIGUSR1, SIGUSR2, SIGURG and SIGCONT are passed to the program. So are SIGINT, SIGQUIT,
 SIGWINCH and SIGTSTP, unless this command is in the foreground of a terminal and the program is in
 its process group: there, the terminal sends them to both.

@@ -32,6 +32,10 @@ const LIBRARY_NAME: &str = "libatf_instrument";
 /// The number of functions to show.
 const HOTTEST: usize = 10;
 
+/// The time per event to find the functions with the most self time, at most. They are shown only if
+/// finding them takes at most a tenth of the program's run.
+const COST: Duration = Duration::from_nanos(100);
+
 /// Finishes the sessions in a folder. If nothing was recorded, removes the folder and returns the
 /// reason.
 pub(super) fn sessions(
@@ -57,19 +61,36 @@ pub(super) fn sessions(
             return Ok(Some(why));
         }
     }
-    summary.tell(folder, settings, ended.elapsed);
-    for message in patterns::unmatched(&sessions, settings, summary.may_lack_events()) {
-        complain(Printable(message));
-    }
+    let unmatched = patterns::unmatched(&sessions, settings, summary.may_lack_events());
+    let is_cheap = is_cheap(summary.events, ended.elapsed);
+    let mut tables = Vec::new();
     let processes = Segments::group(sessions);
-    for segments in &processes {
-        if let Err(failure) = tell_hottest(segments, processes.len() > 1)
-            && segments.iter().all(|session| session.exists())
-        {
-            complain(failure);
+    for segments in processes.iter().filter(|_| is_cheap) {
+        match hottest(segments, processes.len() > 1) {
+            Err(failure) if segments.iter().all(|session| session.exists()) => complain(failure),
+            table => tables.extend(table),
         }
     }
+    summary.tell(folder, settings, ended.started.elapsed());
+    for message in unmatched {
+        complain(Printable(message));
+    }
+    if !is_cheap {
+        let folder = Printable(folder.display());
+        complain(format_args!(
+            "the functions with the most self time: `atf report {folder}`"
+        ));
+    }
+    // As with other messages, ignore errors in writing to stderr.
+    let _ = tables
+        .iter()
+        .try_for_each(|table| write!(io::stderr(), "{table}"));
     Ok(None)
+}
+
+/// Returns whether finding the functions with the most self time takes at most a tenth of the run.
+fn is_cheap(events: u64, run: Duration) -> bool {
+    u128::from(events) * COST.as_nanos() <= run.as_nanos() / 10
 }
 
 /// Finishes each session. Returns a summary, the sessions that can be read, and whether a process
@@ -277,40 +298,30 @@ fn still_runs(session: &Path) -> bool {
     })
 }
 
-/// Shows the functions of a process with the most self time.
-fn tell_hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<(), Failure> {
+/// Returns a table of the functions of a process with the most self time.
+fn hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<String, Failure> {
     let process = Segments::open(segments)?;
     // `atf info` reports any problems that the analysis finds.
     let found = analyze::functions(&process, &analyze::Options::default())?;
-    let mut out = io::stderr().lock();
     let folder = segments.first().and_then(|path| path.file_name());
     let folder = folder.filter(|_| is_one_of_many);
     let folder = folder.map(|name| format!(" in {}", name.to_string_lossy()));
     let folder = folder.unwrap_or_default();
-    let write = || {
-        writeln!(
-            out,
-            "{:>12} {:>12}  function{}",
-            "self",
-            "calls",
-            Printable(folder)
-        )?;
-        let hottest = found.functions.iter().take(HOTTEST);
-        let functions = hottest
-            .clone()
-            .map(|function| process.function(function.function_id));
-        let modules = Modules::of(functions.map(|function| listed(&function)));
-        for function in hottest {
-            let name = process.function(function.function_id);
-            let module = modules.after_name(listed(&name));
-            let (time, calls) = (Span(function.times.self_ns), function.times.calls);
-            writeln!(out, "{time:>12} {calls:>12}  {}{module}", Printable(name))?;
-        }
-        io::Result::Ok(())
-    };
-    // As with other messages, ignore errors in writing to stderr.
-    let _ = write();
-    Ok(())
+    let (time, calls, folder) = ("self", "calls", Printable(folder));
+    let mut table = format!("{time:>12} {calls:>12}  function{folder}\n");
+    let hottest = found.functions.iter().take(HOTTEST);
+    let functions = hottest
+        .clone()
+        .map(|function| process.function(function.function_id));
+    let modules = Modules::of(functions.map(|function| listed(&function)));
+    for function in hottest {
+        let name = process.function(function.function_id);
+        let module = modules.after_name(listed(&name));
+        let (time, calls) = (Span(function.times.self_ns), function.times.calls);
+        let name = Printable(name);
+        table += &format!("{time:>12} {calls:>12}  {name}{module}\n");
+    }
+    Ok(table)
 }
 
 /// If a process died, replaces its session with a finalized copy, unless the copy would lose
@@ -367,6 +378,22 @@ mod tests {
     use atf_samples::files::IndexFile;
 
     use super::*;
+
+    #[test]
+    fn the_hottest_functions_cost_at_most_a_tenth_of_the_run() {
+        let millis = Duration::from_millis;
+        // Programs that mostly call functions, and that mostly do other work.
+        for (events, run, is_cheap) in [
+            (13_100_000, 900, false),
+            (1_204_372, 97, false),
+            (200_001, 200, false),
+            (200_000, 200, true),
+            (10, 2, true),
+            (u64::MAX, 1000, false),
+        ] {
+            assert_eq!(super::is_cheap(events, millis(run)), is_cheap, "{events}");
+        }
+    }
 
     #[test]
     fn the_session_of_a_running_process_is_not_removed() {

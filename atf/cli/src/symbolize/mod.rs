@@ -1,11 +1,12 @@
 //! Implements `symbolize`, which looks up a session's function names in the files of its modules.
 
+mod called;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use atf::ErrorKind;
 use atf::check::text_with_rule;
 use atf::manifest::{Manifest, Module, Symbol};
 use atf::session::{MANIFEST_FILE, SessionReader};
@@ -150,35 +151,10 @@ impl Report {
     /// Returns the ids of the functions in the events. Counts the threads whose events could not
     /// all be read. `atf check` reports other problems.
     fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
-        let mut ids = HashSet::new();
-        for entry in session.threads() {
-            let unread = match entry.open_index() {
-                Ok(index) => {
-                    let mut last = None;
-                    let mut unread = None;
-                    for event in index.events() {
-                        match event {
-                            Ok(event) if last != Some(event.function_id) => {
-                                last = Some(event.function_id);
-                                ids.insert(event.function_id);
-                            }
-                            Err(error) if matches!(error.kind(), ErrorKind::Io(_)) => {
-                                unread = Some(error);
-                            }
-                            _ => {}
-                        }
-                    }
-                    match index.missing_events() {
-                        0 => unread,
-                        _ => unread.or_else(|| index.problems().into_iter().next()),
-                    }
-                }
-                Err(error) => Some(error),
-            };
-            if let Some(error) = unread {
-                complain(text_with_rule(&error));
-                self.unread_threads.0 += 1;
-            }
+        let (ids, errors) = called::functions(session);
+        for error in errors {
+            complain(text_with_rule(&error));
+            self.unread_threads.0 += 1;
         }
         ids
     }
