@@ -63,6 +63,8 @@ enum Group {
     Record,
     /// Recording a C program.
     Program,
+    /// Recording Lua, as whole commands, if its sources can be downloaded.
+    Lua,
     /// Other tracers' libraries and tools, where they are installed.
     Peers,
     /// Reading events and details, as the library does by default.
@@ -96,6 +98,7 @@ impl Group {
             Self::Capi => rows::capi::run(context),
             Self::Record => rows::record::run(context),
             Self::Program => rows::program::run(context),
+            Self::Lua => rows::lua::run(context),
             Self::Peers => rows::peers::run(context),
             Self::Read => rows::read::run(context),
             Self::Scan => rows::scan::run(context),

@@ -6,6 +6,7 @@ pub(crate) mod commands;
 pub(crate) mod detail;
 pub(crate) mod export;
 pub(crate) mod lookup;
+pub(crate) mod lua;
 pub(crate) mod merge;
 pub(crate) mod peers;
 pub(crate) mod program;
