@@ -319,9 +319,10 @@ unsafe extern "C" fn ended(data: *mut c_void) {
     thread.is_busy.set(true);
     // SAFETY: as in `record`.
     let state = unsafe { &mut *thread.state.get() };
-    let rounds = match tsan::is_present() {
-        true => ROUNDS_BEFORE_TSAN,
-        false => ROUNDS,
+    let rounds = if tsan::is_present() {
+        ROUNDS_BEFORE_TSAN
+    } else {
+        ROUNDS
     };
     if state.rounds < rounds {
         state.rounds = state.rounds.saturating_add(1);

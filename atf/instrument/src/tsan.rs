@@ -1,4 +1,4 @@
-//! Hides this library's memory from ThreadSanitizer.
+//! Hides this library's memory from `ThreadSanitizer`.
 //!
 //! `ThreadSanitizer` sees the library's calls of functions such as `malloc`, `free` and `memcpy`,
 //! but not the atomic instructions that order them, because these are inlined into the library. It
