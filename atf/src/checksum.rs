@@ -45,12 +45,14 @@ impl Checksum {
         matches!(self, Self::Good | Self::Ieee { .. })
     }
 
-    /// Returns the error for a file whose footer is at `footer_offset`, if the checksum is bad.
+    /// Returns the error for a file whose footer is at `footer_offset`, if the checksum is not the
+    /// events' CRC-32C.
     pub(crate) fn problem(self, input: &Input, footer_offset: u64) -> Option<Error> {
-        let Self::Bad { stored, computed } = self else {
-            return None;
-        };
-        let error = input.error(ErrorKind::ChecksumMismatch { stored, computed });
+        let error = input.error(match self {
+            Self::NotChecked | Self::Absent | Self::Good => return None,
+            Self::Bad { stored, computed } => ErrorKind::ChecksumMismatch { stored, computed },
+            Self::Ieee { stored, computed } => ErrorKind::IeeeChecksum { stored, computed },
+        });
         let offset = Self::offset(footer_offset);
         Some(error.with_field("footer.checksum").with_offset(offset))
     }

@@ -52,8 +52,6 @@ pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
 pub enum Fact {
     /// There are bytes after the footer.
     BytesAfterFooter,
-    /// The footer's checksum is the IEEE CRC-32 of the events.
-    IeeeChecksum,
     /// An event is all zeros, and no checksum proves that it was written.
     Hole,
     /// An event is earlier than its predecessor.
@@ -79,14 +77,12 @@ pub enum Fact {
 pub const fn rule_of_fact(kind: Kind, fact: Fact) -> Option<&'static Rule> {
     Some(match (kind, fact) {
         (Kind::Index, Fact::BytesAfterFooter) => end_rules::INDEX.nothing_after,
-        (Kind::Index, Fact::IeeeChecksum) => end_rules::INDEX.checksum_ieee,
         (Kind::Index, Fact::Hole) => &rules::ATF_IEVT_006,
         (Kind::Index, Fact::TimeGoesBack) => &rules::ATF_IEVT_001,
         (Kind::Index, Fact::LinksElsewhere) => &rules::ATF_LINK_001,
         (Kind::Index, Fact::LinkOutOfOrder) => &rules::ATF_LINK_005,
         (Kind::Index, Fact::ClocksDiffer) => &rules::ATF_SESS_005,
         (Kind::Detail, Fact::BytesAfterFooter) => end_rules::DETAIL.nothing_after,
-        (Kind::Detail, Fact::IeeeChecksum) => end_rules::DETAIL.checksum_ieee,
         (Kind::Detail, Fact::TimesDiffer) => &rules::ATF_LINK_006,
         (Kind::Ring, Fact::RingLeftOver) => &rules::ATF_RING_001,
         (Kind::Manifest, Fact::NoManifest) => &rules::ATF_MANI_001,
@@ -112,6 +108,7 @@ fn of_index(problem: &Error) -> Option<&'static Rule> {
         ErrorKind::CountDoesNotFit { .. } => &rules::ATF_IFTR_002,
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_IFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_IFTR_004,
+        ErrorKind::IeeeChecksum { .. } => &rules::ATF_IFTR_005,
         ErrorKind::Gap { .. } => &rules::ATF_IEVT_006,
         ErrorKind::DanglingLinks { may_be_lost, .. } => rule_of_dangling(*may_be_lost),
         ErrorKind::WrongDetailFlag { .. } => &rules::ATF_IHDR_018,
@@ -141,6 +138,7 @@ fn of_detail(problem: &Error) -> Option<&'static Rule> {
         ErrorKind::CountDoesNotFit { .. } => &rules::ATF_DFTR_002,
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_DFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_DFTR_004,
+        ErrorKind::IeeeChecksum { .. } => &rules::ATF_DFTR_005,
         ErrorKind::BadTotalLength { found, min, .. } if found < min => &rules::ATF_DEVT_001,
         ErrorKind::BadTotalLength { .. } | ErrorKind::TornEvent { .. } => &rules::ATF_DEVT_002,
         ErrorKind::Disagrees { .. } => match field {

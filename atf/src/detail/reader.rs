@@ -142,7 +142,8 @@ impl DetailReader {
     /// Returns every reason why the readable events may differ from what was written:
     /// [`ErrorKind::NotFinalized`], the problems of a damaged footer, the
     /// [`framing_problem`](Self::framing_problem) if the file has a footer,
-    /// [`ErrorKind::EventsMissing`], [`ErrorKind::ChecksumMismatch`].
+    /// [`ErrorKind::EventsMissing`], [`ErrorKind::ChecksumMismatch`],
+    /// [`ErrorKind::IeeeChecksum`].
     ///
     /// # Errors
     ///

@@ -125,6 +125,14 @@ pub enum ErrorKind {
         /// The CRC-32C of the events.
         computed: u32,
     },
+    /// The footer's checksum is the IEEE CRC-32 of the events, not their CRC-32C: the events are
+    /// intact, but were written with the wrong polynomial.
+    IeeeChecksum {
+        /// The footer's checksum.
+        stored: u32,
+        /// The CRC-32C of the events.
+        computed: u32,
+    },
     /// All-zero events that no checksum confirms, from blocks that never reached the disk.
     Gap {
         /// The number of all-zero events in this gap and later ones.

@@ -69,6 +69,11 @@ impl fmt::Display for ErrorKind {
                 "checksum mismatch: the footer has {stored:#010x}, the CRC-32C of the \
                  events is {computed:#010x}"
             ),
+            Self::IeeeChecksum { stored, computed } => write!(
+                f,
+                "the footer has {stored:#010x}, the IEEE CRC-32 of the events, expected their \
+                 CRC-32C {computed:#010x}"
+            ),
             Self::Gap { count } => write!(
                 f,
                 "a gap: {count} {} all zeros, their contents unknown",

@@ -189,8 +189,8 @@ impl IndexReader {
     /// Returns every known reason why the readable events may differ from what was written:
     /// [`ErrorKind::NotFinalized`], the problems of a damaged footer, and
     /// [`ErrorKind::EventsMissing`]; and, after a pass over all events
-    /// ([`known_checksum`](Self::known_checksum)), [`ErrorKind::ChecksumMismatch`] and
-    /// [`ErrorKind::Gap`].
+    /// ([`known_checksum`](Self::known_checksum)), [`ErrorKind::ChecksumMismatch`],
+    /// [`ErrorKind::IeeeChecksum`] and [`ErrorKind::Gap`].
     ///
     /// [`events`](Self::events) ends with these problems.
     #[must_use]

@@ -9,7 +9,7 @@ use atf::merge::Merge;
 use atf::{Checksum, Error, ErrorKind};
 
 use crate::counted::Counted;
-use atf_samples::files::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile, crc32_ieee};
 
 fn counted(bytes: Vec<u8>) -> (IndexReader, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));
@@ -84,6 +84,15 @@ fn an_intact_file_ends_without_a_problem() {
 fn a_checksum_mismatch_is_reported_after_the_last_event() {
     for version in [1, 2] {
         assert_eq!(told(&flipped(version), 3000), ["ChecksumMismatch"]);
+    }
+}
+
+#[test]
+fn the_checksum_of_another_polynomial_is_reported_after_the_last_event() {
+    for version in [1, 2] {
+        let mut file = IndexFile::finalized(version, 3000);
+        file.checksum = crc32_ieee(&file.section());
+        assert_eq!(told(&file.bytes(), 3000), ["IeeeChecksum"]);
     }
 }
 

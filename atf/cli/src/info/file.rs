@@ -7,7 +7,6 @@ use atf::analyze::Threads;
 use atf::check::{Fact, Kind, detail_repeats, index_repeats};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
-use atf::wire::Record;
 use atf::{Checksum, Completeness, Error, ErrorKind, Wire};
 use serde::{Serialize, Serializer};
 
@@ -164,7 +163,6 @@ impl FileInfo {
             reader.bytes_after_footer(),
         ));
         let stored = reader.footer().map(|footer| footer.checksum);
-        problems.extend(ieee_problem(Kind::Index, checksum, reader.footer_offset()));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         // The footer has the times of events in a hole.
         let times = reader.time_range()?;
@@ -207,7 +205,6 @@ impl FileInfo {
         let stored = reader.footer().map(|footer| footer.checksum);
         // The checksum was already verified when the file was opened.
         let checksum = Some(reader.checksum()?);
-        problems.extend(ieee_problem(Kind::Detail, checksum, reader.footer_offset()));
         let contents = scan()?.map(|scan| verify::detail(reader, &scan, problems));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
@@ -288,23 +285,6 @@ fn after_footer(kind: Kind, file_size: u64, bytes: u64) -> Option<Problem> {
     let offset = file_size.saturating_sub(bytes);
     let problem = || Problem::new(None, Some(offset), &what);
     (bytes > 0).then(|| problem().breaks(kind, Fact::BytesAfterFooter))
-}
-
-/// Returns the problem for a checksum that matches the events but uses the wrong polynomial.
-fn ieee_problem(
-    kind: Kind,
-    checksum: Option<Checksum>,
-    footer_offset: Option<u64>,
-) -> Option<Problem> {
-    let Checksum::Ieee { stored, .. } = checksum? else {
-        return None;
-    };
-    let what = format!("{stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C");
-    // The field has the same offset in every footer.
-    let place = Record::IndexFooter.field(Wire::V1, "checksum")?.offset as u64;
-    let offset = footer_offset.map(|footer| footer.saturating_add(place));
-    let field = Some("footer.checksum".to_owned());
-    Some(Problem::new(field, offset, &what).breaks(kind, Fact::IeeeChecksum))
 }
 
 impl Ending {
