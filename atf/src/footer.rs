@@ -14,6 +14,9 @@ pub(crate) trait Footer: Sized {
 
     const RECORD: Record;
 
+    /// How many fields [`problems`](Self::problems) compares.
+    const NUMBERS: usize;
+
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self;
 
     /// Returns the fields that cannot be correct for an events section of `section_bytes` bytes:
@@ -69,8 +72,8 @@ impl Damaged {
 
 /// Classifies the 64 bytes at `offset`.
 ///
-/// Bytes with the correct magic and zero reserved bytes are a footer, intact or damaged, and never
-/// events. The same applies to bytes with a damaged magic whose numbers match a nonempty events
+/// Bytes that have two properties of a footer are a footer, intact or damaged, and never events. The
+/// properties are the magic, zero reserved bytes, and each number that matches a nonempty events
 /// section. All other bytes are not a footer.
 pub(crate) fn classify_at<F: Footer>(
     input: &Input,
@@ -93,8 +96,15 @@ pub(crate) fn classify_at<F: Footer>(
             offset,
         }));
     }
-    let is_footer = magic.is_none() || (numbers.is_empty() && offset > events_offset);
-    if !is_footer || !reserved_is_zero::<F>(wire, &bytes) {
+    // The numbers of a footer without events are 0 and match any zeros.
+    let right = if offset > events_offset {
+        F::NUMBERS.saturating_sub(numbers.len())
+    } else {
+        0
+    };
+    let is_zero = reserved_is_zero::<F>(wire, &bytes);
+    let others = [magic.is_none(), is_zero].map(usize::from);
+    if others.into_iter().fold(right, usize::saturating_add) < 2 {
         return Ok(Verdict::NoFooter);
     }
     Ok(Verdict::Damaged(damaged(

@@ -23,6 +23,7 @@ impl DetailFooter {
 impl Footer for DetailFooter {
     const MAGIC: [u8; 4] = Self::MAGIC;
     const RECORD: Record = Record::DetailFooter;
+    const NUMBERS: usize = 1;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self {
         Self::from_bytes(wire, bytes)

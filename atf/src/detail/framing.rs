@@ -54,8 +54,10 @@ impl EventOffsets {
                 let hop = EventWalker::new(input, header, footer.offset, false, &mut tap)?;
                 return Ok(hop.with_footer(input, header, footer));
             }
-            Verdict::Damaged(damaged) => Some(damaged),
-            Verdict::NoFooter => {
+            Verdict::Damaged(damaged) if !is_torn_footer(input, header, damaged.offset)? => {
+                Some(damaged)
+            }
+            Verdict::Damaged(_) | Verdict::NoFooter => {
                 let at_end = header.stated_end().filter(|end| last == Some(*end));
                 damaged_footer(input, header, at_end)?
             }
@@ -79,7 +81,11 @@ impl EventOffsets {
                 }
                 match (damaged_footer(input, header, counted)?, found) {
                     (Some(damaged), _) => Ok(hop.with_damaged_footer(damaged)),
-                    (None, Verdict::Damaged(damaged)) => Ok(hop.with_damaged_footer(damaged)),
+                    (None, Verdict::Damaged(damaged))
+                        if !is_torn_footer(input, header, damaged.offset)? =>
+                    {
+                        Ok(hop.with_damaged_footer(damaged))
+                    }
                     _ => hop.without_footer(input, header, counted.or(stated)),
                 }
             }
@@ -148,8 +154,8 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
 }
 
 /// Returns the damaged footer at `at`, if there is room for one. A rewritten header proves that the
-/// bytes at that offset are not an event. Zeros from unwritten blocks and a truncated footer do not
-/// count as damage.
+/// bytes at that offset are not an event. A footer that is zeros, from an unwritten block, or
+/// truncated does not count as damaged.
 fn damaged_footer(
     input: &Input,
     header: &DetailHeader,
@@ -159,7 +165,7 @@ fn damaged_footer(
     let Some(at) = at.filter(has_room) else {
         return Ok(None);
     };
-    if end_without_zeros(input, at, input.size())? == at {
+    if input.record(at)? == [0; FOOTER_SIZE] {
         return Ok(None);
     }
     damaged_at::<DetailFooter>(input, header.wire, header.events_offset, at).map(Some)
@@ -391,22 +397,29 @@ impl EventWalker {
         stated: Option<u64>,
     ) -> Result<EventOffsets> {
         let rest = input.size().saturating_sub(self.end);
+        let mut data_end = end_without_zeros(input, self.end, input.size())?;
         let mut trailing_bytes = rest;
         let mut zero_tail_bytes = 0;
         let mut partial_footer = None;
-        if begins_footer(input, self.end, rest, stated)? {
+        if begins_footer(input, header, self.end, data_end, stated)? {
+            let size = if rest < FOOTER_SIZE as u64 {
+                rest
+            } else {
+                data_end.saturating_sub(self.end)
+            };
             partial_footer = Some(PartialFooter {
                 offset: self.end,
-                size: rest,
+                size,
             });
             trailing_bytes = 0;
-        } else if rest >= EVENT_HEADER_SIZE
-            && end_without_zeros(input, self.end, input.size())? == self.end
-        {
-            self.drop_torn_event(input, header)?;
-            let data_end = end_without_zeros(input, self.end, input.size())?;
-            trailing_bytes = data_end.saturating_sub(self.end);
-            zero_tail_bytes = input.size().saturating_sub(data_end);
+            zero_tail_bytes = rest.saturating_sub(size);
+        } else if rest > 0 && data_end == self.end {
+            let is_torn = self.drop_torn_event(input)?;
+            if is_torn || rest >= EVENT_HEADER_SIZE {
+                data_end = end_without_zeros(input, self.end, input.size())?;
+                trailing_bytes = data_end.saturating_sub(self.end);
+                zero_tail_bytes = input.size().saturating_sub(data_end);
+            }
         }
         // Only an impossible length counts as damage. An event that extends past the end of the
         // file is merely torn.
@@ -429,28 +442,48 @@ impl EventWalker {
         })
     }
 
-    /// Drops the last event if it has no timestamp. The zeros after it show that only its beginning
-    /// was written.
-    fn drop_torn_event(&mut self, input: &Input, header: &DetailHeader) -> Result<()> {
+    /// Drops the last event if its timestamp and everything after it are zeros: only its beginning
+    /// was written. Returns whether it was dropped.
+    fn drop_torn_event(&mut self, input: &Input) -> Result<bool> {
+        const TIME: u64 = offset!(DetailEventHeader.timestamp) as u64;
         let Some(last) = self.offsets.last().copied() else {
-            return Ok(());
+            return Ok(false);
         };
-        let event = DetailEventHeader::decode(header.wire, header.thread_id, &input.record(last)?);
-        if event.timestamp == 0 {
+        let is_torn = end_without_zeros(input, last, input.size())? <= last.saturating_add(TIME);
+        if is_torn {
             self.offsets.pop();
             self.end = last;
         }
-        Ok(())
+        Ok(is_torn)
     }
 }
 
-/// Returns whether the last `rest` bytes are the beginning of a footer, judging by their magic or
-/// by the offset stated in the header.
-fn begins_footer(input: &Input, at: u64, rest: u64, stated: Option<u64>) -> Result<bool> {
-    if rest == 0 || rest >= FOOTER_SIZE as u64 {
+/// Returns whether the bytes at `at`, after the last event, are a footer within which the file or
+/// its data ends, judging by their magic or by the offset stated in the header.
+fn begins_footer(
+    input: &Input,
+    header: &DetailHeader,
+    at: u64,
+    data_end: u64,
+    stated: Option<u64>,
+) -> Result<bool> {
+    let magic = DetailFooter::MAGIC;
+    let left = input.size().saturating_sub(at);
+    if data_end == at {
         return Ok(false);
     }
-    let magic = DetailFooter::MAGIC;
-    let has_magic = rest >= magic.len() as u64 && input.record(at)? == magic;
-    Ok(has_magic || stated == Some(at))
+    let has_magic = left >= magic.len() as u64 && input.record(at)? == magic;
+    Ok(if left < FOOTER_SIZE as u64 {
+        has_magic || stated == Some(at)
+    } else {
+        has_magic && is_torn_footer(input, header, at)?
+    })
+}
+
+/// Returns whether the data ends before the length of a footer of which the header knows nothing.
+/// Zeros up to the end of the file do not count as written.
+fn is_torn_footer(input: &Input, header: &DetailHeader, at: u64) -> Result<bool> {
+    const LENGTH: u64 = offset!(DetailFooter.bytes_length) as u64;
+    Ok(header.stated_end() != Some(at)
+        && end_without_zeros(input, at, input.size())? <= at.saturating_add(LENGTH))
 }

@@ -357,7 +357,7 @@ impl IndexFollower {
                 break;
             }
             let seq = self.count.saturating_add(count as u64);
-            if may_begin_footer(record, seq, first_timestamp)
+            if may_begin_footer(record, after, seq, first_timestamp)
                 && self.may_be_footer(input, header, rest, place)?
                 || place >= bound
                 || is_footer && end > last
@@ -410,18 +410,18 @@ fn has_footer_at(input: &Input, header: &IndexHeader, offset: u64) -> Result<boo
     Ok(!matches!(verdict, Verdict::NoFooter))
 }
 
-/// Returns whether these bytes at the place of event `seq` may begin a footer, intact or damaged:
-/// they start with a footer's magic, or contain the count and the first timestamp of the events
-/// before them.
-fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> bool {
+/// Returns whether the bytes at the place of event `seq` and the bytes `after` them may be a footer,
+/// intact or damaged: its magic is right, or its count, its length or its start time.
+fn may_begin_footer(record: &Record, after: &[u8], seq: u64, first_timestamp: Option<u64>) -> bool {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const TIME: usize = offset!(IndexFooter.time_start_ns);
-    let number = |offset: usize| {
-        let bytes = record.get(offset..).and_then(|rest| rest.first_chunk());
-        bytes.map(|bytes| u64::from_le_bytes(*bytes))
-    };
+    const _: () = assert!(offset!(IndexFooter.bytes_written) == IndexEvent::SIZE);
+    let number = |bytes: Option<&[u8]>| Some(u64::from_le_bytes(*bytes?.first_chunk()?));
     record.first_chunk() == Some(&IndexFooter::MAGIC)
-        || number(COUNT) == Some(seq) && number(TIME) == first_timestamp
+        || number(record.get(COUNT..)) == Some(seq)
+        || number(Some(after)) == seq.checked_mul(EVENT_SIZE)
+        || first_timestamp
+            .is_some_and(|first| first > 0 && number(record.get(TIME..)) == Some(first))
 }
 
 /// Returns the verified footer of a file with a rewritten header. A header that disagrees with the

@@ -24,6 +24,7 @@ impl IndexFooter {
 impl Footer for IndexFooter {
     const MAGIC: [u8; 4] = Self::MAGIC;
     const RECORD: Record = Record::IndexFooter;
+    const NUMBERS: usize = 2;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self {
         Self::from_bytes(wire, bytes)

@@ -40,19 +40,16 @@ impl Section {
             Verdict::Damaged(damaged) => Some(damaged),
             Verdict::NoFooter => None,
         };
-        let footer_end = header.footer_offset.checked_add(FOOTER_SIZE as u64);
-        let holds_footer = footer_end.is_some_and(|end| end <= input.size());
-        match damaged {
+        let is_proven = header.is_bounded() && data_end > header.footer_offset;
+        if !is_proven && let Some((seq, partial)) = torn_footer(input, header, data_end)? {
+            let footer_end = partial.offset.saturating_add(partial.size);
+            let zeros = input.size().saturating_sub(footer_end);
+            return Ok(Self::unfinalized(seq, 0, zeros, Some(partial)));
+        }
+        match damaged.or(elsewhere) {
             Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
-            None if header.is_bounded() && holds_footer && data_end > header.footer_offset => {
-                let damaged =
-                    damaged_at::<IndexFooter>(input, header.wire, events, header.footer_offset)?;
-                Ok(Self::with_damaged_footer(header, damaged))
-            }
-            None => match elsewhere {
-                Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
-                None => Self::without_footer(input, header, data_end),
-            },
+            None if is_proven => Self::with_proven_end(input, header),
+            None => Self::without_footer(input, header, data_end),
         }
     }
 
@@ -90,11 +87,13 @@ impl Section {
         }
     }
 
-    /// Finds the whole events up to the end of the file, excluding zeros and bytes that may be a
-    /// torn footer.
-    fn without_footer(input: &Input, header: &IndexHeader, data_end: u64) -> Result<Self> {
-        let events = header.events_offset;
-        let unfinalized = |event_count, trailing_bytes, zero_tail_bytes, partial_footer| Self {
+    fn unfinalized(
+        event_count: u64,
+        trailing_bytes: u64,
+        zero_tail_bytes: u64,
+        partial_footer: Option<PartialFooter>,
+    ) -> Self {
+        Self {
             event_count,
             count_source: CountSource::FileSize,
             completeness: Completeness::Unfinalized {
@@ -103,12 +102,29 @@ impl Section {
                 partial_footer,
             },
             footer: None,
-        };
-        if let Some((seq, partial)) = partial_footer(input, header, data_end)? {
-            let footer_end = partial.offset.saturating_add(partial.size);
-            let zeros = input.size().saturating_sub(footer_end);
-            return Ok(unfinalized(seq, 0, zeros, Some(partial)));
         }
+    }
+
+    /// Ends the events at the footer's offset that the header proves. The bytes there are a torn
+    /// footer, one that never reached the disk (64 zeros), or a damaged one.
+    fn with_proven_end(input: &Input, header: &IndexHeader) -> Result<Self> {
+        let offset = header.footer_offset;
+        let count = header.event_count;
+        let size = input.size().saturating_sub(offset);
+        if size < FOOTER_SIZE as u64 {
+            let partial = PartialFooter { offset, size };
+            return Ok(Self::unfinalized(count, 0, 0, Some(partial)));
+        }
+        if input.record(offset)? == [0; FOOTER_SIZE] {
+            return Ok(Self::unfinalized(count, size, 0, None));
+        }
+        let damaged = damaged_at::<IndexFooter>(input, header.wire, header.events_offset, offset)?;
+        Ok(Self::with_damaged_footer(header, damaged))
+    }
+
+    /// Finds the whole events up to the end of the file, excluding zeros.
+    fn without_footer(input: &Input, header: &IndexHeader, data_end: u64) -> Result<Self> {
+        let events = header.events_offset;
         let whole = input.size().saturating_sub(events) / EVENT_SIZE;
         let whole_end = event_end(events, whole);
         let after_zeros = data_end > whole_end;
@@ -118,9 +134,10 @@ impl Section {
             data_end
         };
         let touched = touched_events(events, events_end);
+        let before_zeros = touched < whole || (!after_zeros && input.size() > whole_end);
         // An event of an unknown kind before zeros is torn: only its beginning was written.
         let intact = match touched.checked_sub(1) {
-            Some(last) if touched < whole && is_of_no_kind(input, header, last)? => last,
+            Some(last) if before_zeros && is_of_no_kind(input, header, last)? => last,
             _ => touched,
         };
         let intact_end = event_end(events, intact);
@@ -130,7 +147,7 @@ impl Section {
         } else {
             data_end.max(intact_end)
         };
-        Ok(unfinalized(
+        Ok(Self::unfinalized(
             intact,
             torn_end.saturating_sub(intact_end),
             input.size().saturating_sub(torn_end),
@@ -138,6 +155,9 @@ impl Section {
         ))
     }
 }
+
+/// The offset of a footer's length, its last number.
+const LENGTH: u64 = offset!(IndexFooter.bytes_written) as u64;
 
 /// Returns the offset after `count` events.
 fn event_end(events_offset: u64, count: u64) -> u64 {
@@ -156,36 +176,48 @@ fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> 
 }
 
 /// Searches all event offsets for a footer that the header does not mention and that is followed by
-/// other bytes. Returns the first verified one or, if there is none, the first whose count or length
-/// matches its offset.
+/// other bytes or zeros. Returns the first verified one or, if there is none, the first with a single
+/// mistake or with nothing but zeros after it.
 fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFooter>> {
+    const COUNT: usize = offset!(IndexFooter.event_count);
     let mut window = Window::new(input);
     let mut offset = header.events_offset;
     let mut best = Verdict::NoFooter;
+    let mut seq = 0_u64;
     while offset < end && input.size().saturating_sub(offset) >= FOOTER_SIZE as u64 {
-        let magic = *window.record(offset)?;
-        if magic == IndexFooter::MAGIC {
+        let start: [u8; COUNT + size_of::<u64>()] = *window.record(offset)?;
+        let has_magic = start.starts_with(&IndexFooter::MAGIC);
+        if has_magic || start.ends_with(&seq.to_le_bytes()) {
             let verdict = classify_at(input, header.wire, header.events_offset, offset)?;
             match (&best, &verdict) {
                 (_, Verdict::Verified(_)) => return Ok(verdict),
-                (Verdict::NoFooter, Verdict::Damaged(damaged)) if damaged.is_single() => {
-                    best = verdict;
+                (Verdict::NoFooter, Verdict::Damaged(damaged)) => {
+                    let bytes = input.record(offset)?;
+                    let is_zero = reserved_is_zero::<IndexFooter>(header.wire, &bytes);
+                    let written = end.saturating_sub(offset);
+                    let is_last = has_magic && written > LENGTH && written <= FOOTER_SIZE as u64;
+                    if is_last || (is_zero && damaged.is_single()) {
+                        best = verdict;
+                    }
                 }
                 _ => {}
             }
         }
-        let hole = match magic {
-            [0, 0, 0, 0] => window.hole(offset)?,
+        let hole = match start {
+            [0, 0, 0, 0, ..] => window.hole(offset)?,
             _ => 0,
         };
-        offset = event_end(offset, (hole / EVENT_SIZE).max(1));
+        let step = (hole / EVENT_SIZE).max(1);
+        seq = seq.saturating_add(step);
+        offset = event_end(offset, step);
     }
     Ok(best)
 }
 
-/// Returns a torn footer (truncated or partly zeros) and the number of events before it. Without
-/// this check, the footer's first 32 to 63 bytes, or its last 32, could be mistaken for an event.
-fn partial_footer(
+/// Returns a torn footer and the number of events before it. Zeros up to the end of the file do not
+/// count as written, so a footer is torn if the file or its data ends within it. Without this check,
+/// 32 bytes of it could be mistaken for an event.
+fn torn_footer(
     input: &Input,
     header: &IndexHeader,
     data_end: u64,
@@ -197,62 +229,62 @@ fn partial_footer(
     {
         let offset = event_end(header.events_offset, seq);
         let left = input.size().saturating_sub(offset);
-        let size = if left < FOOTER_SIZE as u64 {
-            left
+        let written = data_end.saturating_sub(offset);
+        let has_room = left >= FOOTER_SIZE as u64;
+        let is_torn = if written > LENGTH && is_end_of_footer(input, header.wire, offset, seq)? {
+            true
         } else {
-            data_end.saturating_sub(offset)
+            (!has_room || written <= LENGTH) && begins_footer(input, header, seq, written)?
         };
-        if begins_footer(input, header, seq, size)? {
+        if is_torn {
+            let size = if has_room { written } else { left };
             return Ok(Some((seq, PartialFooter { offset, size })));
         }
     }
     Ok(None)
 }
 
-/// Returns whether the `size` bytes at the place of event `seq` are the beginning of a footer,
-/// judging by the header's offset, or by the magic and, if present, the count or the start time. If
-/// the sector with the
-/// footer's beginning never reached the disk, it reads as zeros, followed by the length of the
-/// preceding events.
-fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
-    const COUNT: usize = offset!(IndexFooter.event_count);
-    const COUNT_END: usize = offset!(IndexFooter.time_start_ns);
-    const TIME_END: usize = offset!(IndexFooter.time_end_ns);
+/// Returns up to 64 bytes from `offset`, followed by zeros if the file has fewer.
+fn footer_bytes(input: &Input, offset: u64) -> Result<[u8; FOOTER_SIZE]> {
     let mut bytes = [0; FOOTER_SIZE];
-    let size = usize::try_from(size)
-        .unwrap_or(FOOTER_SIZE)
-        .min(FOOTER_SIZE);
-    let offset = event_end(header.events_offset, seq);
-    if header.is_bounded() && header.footer_offset == offset {
-        return Ok(true);
-    }
-    input.read_exact(offset, bytes.get_mut(..size).unwrap_or_default())?;
-    if bytes.first_chunk() != Some(&IndexFooter::MAGIC) {
-        return Ok(is_end_of_footer(header.wire, &bytes, seq));
-    }
-    if seq == 0 {
-        return Ok(bytes.iter().skip(COUNT).all(|byte| *byte == 0));
-    }
-    let footer = IndexFooter::decode(header.wire, &bytes);
-    if size < COUNT_END || footer.event_count == seq {
-        return Ok(true);
-    }
-    if size < TIME_END {
-        return Ok(false);
-    }
-    let first = input.record(header.events_offset)?;
-    let first = IndexEvent::decode(header.wire, header.thread_id, &first);
-    // A time of 0 proves nothing: an event with small values may look the same.
-    let is_proof = first.timestamp_ns > 0 || reserved_is_zero::<IndexFooter>(header.wire, &bytes);
-    Ok(is_proof && footer.time_start_ns == first.timestamp_ns)
+    let left = input.size().saturating_sub(offset);
+    let size = usize::try_from(left).unwrap_or(FOOTER_SIZE);
+    let in_file = bytes.get_mut(..size.min(FOOTER_SIZE)).unwrap_or_default();
+    input.read_exact(offset, in_file)?;
+    Ok(bytes)
 }
 
-/// Returns whether the bytes at the place of event `seq` are a footer without its first half.
-fn is_end_of_footer(wire: Wire, bytes: &[u8; FOOTER_SIZE], seq: u64) -> bool {
-    const END: usize = offset!(IndexFooter.bytes_written);
+/// Returns whether the first `written` bytes at the place of event `seq` are the beginning of a
+/// footer: two of its magic, event count and start time are right, or its magic as far as it was
+/// written.
+fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, written: u64) -> Result<bool> {
+    const COUNT: usize = offset!(IndexFooter.event_count);
+    let bytes = footer_bytes(input, event_end(header.events_offset, seq))?;
+    let size = usize::try_from(written).unwrap_or(FOOTER_SIZE);
+    let is_start = |value: &[u8], offset: usize| {
+        let written = bytes.get(offset..size.min(FOOTER_SIZE)).unwrap_or_default();
+        value.iter().zip(written).all(|(value, byte)| value == byte)
+    };
+    let has_magic = is_start(&IndexFooter::MAGIC, 0);
+    let counts = is_start(&seq.to_le_bytes(), COUNT);
+    if seq == 0 || size <= COUNT || (has_magic && counts) {
+        return Ok(has_magic && counts);
+    }
+    let first = input.record(header.events_offset)?;
+    let first = IndexEvent::decode(header.wire, header.thread_id, &first).timestamp_ns;
+    let start = IndexFooter::decode(header.wire, &bytes).time_start_ns;
+    // A time of 0 proves nothing: it may not have been written.
+    Ok((has_magic || counts) && start > 0 && start == first)
+}
+
+/// Returns whether the bytes at `offset`, the place of event `seq`, are a footer whose first half
+/// never reached the disk: zeros, followed by the length of the preceding events.
+fn is_end_of_footer(input: &Input, wire: Wire, offset: u64, seq: u64) -> Result<bool> {
+    const LENGTH: usize = offset!(IndexFooter.bytes_written);
+    let bytes = footer_bytes(input, offset)?;
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
-    let bytes_written = IndexFooter::decode(wire, bytes).bytes_written;
-    bytes.get(..END).is_some_and(is_zero)
+    let bytes_written = IndexFooter::decode(wire, &bytes).bytes_written;
+    Ok(bytes.get(..LENGTH).is_some_and(is_zero)
         && seq.checked_mul(EVENT_SIZE) == Some(bytes_written)
-        && reserved_is_zero::<IndexFooter>(wire, bytes)
+        && reserved_is_zero::<IndexFooter>(wire, &bytes))
 }

@@ -116,10 +116,13 @@ fn a_torn_footer_is_not_an_event() {
 fn a_torn_footer_before_zeros_is_not_an_event() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10).placeholder();
-        for size in 4..64 {
-            let bytes = padded(&file.bytes()[..384 + size], 4096);
-            let index = ways::index(bytes).unwrap();
-            assert_eq!(events(&index), expected(&file), "{size}");
+        for size in 1..64 {
+            // Up to 63 bytes have no room for a footer, and 32 bytes are as long as an event.
+            for end in [32, 33, 40, 63, 64, 65, 95, 96, 97, 4096] {
+                let bytes = padded(&file.bytes()[..384 + size], end.max(size) - size);
+                let index = ways::index(bytes).unwrap();
+                assert_eq!(events(&index), expected(&file), "{size} of {end}");
+            }
         }
     }
 }
@@ -260,13 +263,32 @@ fn torn_bytes_at_the_footer_offset_of_a_rewritten_header_are_a_footer() {
     }
 }
 
+/// The header's offset for the footer is then 32 bytes after the footer, so that half of it looks
+/// like the last event.
+#[test]
+fn the_footer_of_a_finalized_file_without_one_of_its_events_is_not_an_event() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 10);
+        for zeros in [0, 1, 31, 32] {
+            let mut bytes = padded(&file.bytes(), zeros);
+            bytes.drain(64 + 32 * 9..64 + 32 * 10);
+            let index = ways::index(bytes).unwrap();
+            assert_eq!(events(&index), expected(&file)[..9], "{zeros}");
+        }
+    }
+}
+
 #[test]
 fn a_torn_footer_of_an_empty_file_is_not_an_event() {
     for version in [1, 2] {
         let bytes = IndexFile::finalized(version, 0).placeholder().bytes();
-        for size in 32..64 {
-            let index = ways::index(&bytes[..64 + size]).unwrap();
-            assert_eq!(index.event_count(), 0, "{size}");
+        let mut file = IndexFile::finalized(version, 0).placeholder();
+        file.footer_times = (5, 1 << 40);
+        for bytes in [bytes, file.bytes()] {
+            for size in 32..64 {
+                let index = ways::index(&bytes[..64 + size]).unwrap();
+                assert_eq!(index.event_count(), 0, "{size}");
+            }
         }
     }
 }

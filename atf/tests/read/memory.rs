@@ -106,21 +106,29 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 }
 
 /// Returns how many events of a cut file are read. If one of the last two events begins like a
-/// footer that could follow the events before it, it and the event after it are taken for a
-/// truncated footer (ATF-IFTR-012).
+/// footer that could follow the events before it, it and the event after it are taken for a footer,
+/// unless the header proves another place or, before the first event, 64 bytes are there.
 fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     let events = &cut[64..];
-    let is_footer = |seq: &usize| {
-        let event = &file.events[*seq];
-        event.timestamp_ns.to_le_bytes().starts_with(&MAGIC) && event.function_id == *seq as u64
-    };
     let data_size = events
         .iter()
         .rposition(|byte| *byte != 0)
         .map_or(0, |last| last + 1);
+    let is_proven = file.header_count > 0 && 64 + data_size as u64 > file.footer_offset;
+    let is_footer = |seq: &usize| {
+        let event = &file.events[*seq];
+        let begins = event.timestamp_ns.to_le_bytes().starts_with(&MAGIC)
+            && event.function_id == *seq as u64;
+        let left = events.len() - 32 * seq;
+        begins
+            && match seq {
+                0 => !is_proven && (left < 64 || data_size <= 32),
+                _ => !is_proven || left == 64,
+            }
+    };
     let begun = data_size.div_ceil(32);
     let whole = (events.len() / 32).min(file.events.len());
-    let mut last_two = begun.saturating_sub(2).max(1)..begun.min(whole);
+    let mut last_two = begun.saturating_sub(2)..begun.min(whole);
     last_two.find(is_footer).unwrap_or(whole)
 }
 

@@ -168,10 +168,13 @@ fn index_document(
     let document = match reader {
         Ok(reader) => file::of_index(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
+                // The bytes of a hole never reached the disk.
+                let holes = reader.holes().collect::<atf::Result<Vec<_>>>()?;
                 for (seq, event) in (0..).zip(reader.events_in(..)) {
                     let event = event?;
-                    // The bytes of a hole never reached the disk.
-                    let is_hole = reader.is_hole(&event.encode(reader.wire())?)?;
+                    let is_hole = holes
+                        .iter()
+                        .any(|hole| (hole.seq..hole.seq + hole.count).contains(&seq));
                     if !is_hole {
                         totals.merged.push((event.timestamp_ns, entry.id(), seq));
                     }

@@ -118,17 +118,23 @@ static bool is_end_counted(const File *file) {
            events.count == atf_v1_detail_header_get_event_count(place(file, 0));
 }
 
-/* Returns whether there is a damaged footer. A footer with a single mismatch can be neither trusted
-   nor read as events. */
+/* Returns whether the data ends before the length of a footer of which the header knows nothing.
+   Zeros at the end of the file do not count as written. */
+static bool is_torn_footer(const File *file, uint64_t at) {
+    uint64_t length = at + offsetof(AtfV1DetailFooter, bytes_length);
+    return !(is_rewritten(file) && at == stated_place(file)) &&
+           is_zero(place(file, length), file->size - length);
+}
+
+/* Returns whether there is a damaged footer: its reserved bytes and its magic or its length are
+   right. It can be neither trusted nor read as events. */
 static bool is_damaged_footer(const File *file, uint64_t at) {
     uint64_t start = events_offset(file);
-    if (at < start || !has_room(file, at, FOOTER)) return false;
+    if (at < start || !has_room(file, at, FOOTER) || is_torn_footer(file, at)) return false;
     const AtfV1DetailFooter *footer = place(file, at);
-    if (is_zero(footer, FOOTER) || !has_zero_reserved(footer)) return false;
-    if (has_magic(footer)) return !is_payload(file, at, false);
-    Walk events = walk(file, at);
-    return events.is_whole && atf_v1_detail_footer_get_bytes_length(footer) == at - start &&
-           atf_v1_detail_footer_get_event_count(footer) == events.count;
+    if (!has_zero_reserved(footer)) return false;
+    bool has_length = at > start && atf_v1_detail_footer_get_bytes_length(footer) == at - start;
+    return (has_magic(footer) || has_length) && !is_payload(file, at, false);
 }
 
 static bool has_damaged_footer(const File *file) {
@@ -141,8 +147,15 @@ static bool has_damaged_footer(const File *file) {
     }
     /* If the header proves that a footer exists, other nonzero bytes in its place are damage. */
     bool is_proved = is_end_counted(file) || (is_rewritten(file) && stated == at_end);
-    return is_proved && has_room(file, stated, FOOTER) &&
-           !is_zero(place(file, stated), file->size - stated);
+    return is_proved && has_room(file, stated, FOOTER) && !is_zero(place(file, stated), FOOTER);
+}
+
+/* Returns whether a file without a footer ends in zeros that begin in an event's header and continue
+   after the event: its timestamp was never written. */
+static bool is_torn(const File *file, uint64_t at) {
+    uint32_t length = atf_v1_detail_event_header_get_total_length(place(file, at));
+    uint64_t time = at + offsetof(AtfV1DetailEventHeader, timestamp);
+    return length < file->size - at && is_zero(place(file, time), file->size - time);
 }
 
 /* ---- Document ---- */
@@ -264,6 +277,10 @@ Detail open_detail(File file) {
     /* The file's size limits the allocation, because each event has at least 24 bytes. */
     detail.places = need(calloc(events.count + 1, sizeof *detail.places));
     for (uint64_t next = start; next < events.end; detail.count++) {
+        if (detail.footer == NULL && is_torn(&file, next)) {
+            detail.end = next;
+            break;
+        }
         detail.places[detail.count] = next;
         next += atf_v1_detail_event_header_get_total_length(place(&file, next));
     }

@@ -66,6 +66,17 @@ static bool is_end_known(const Header *header) {
     return size % EVENT == 0 && size / EVENT == header->event_count;
 }
 
+/* Returns the offset after the last byte before `end` that is not 0. */
+static uint64_t data_end(const File *file, uint64_t end) {
+    while (end > HEADER && file->bytes[end - 1] == 0) end--;
+    return end;
+}
+
+/* Returns whether the known end of the events is in the file, and data follows. */
+static bool is_end_proven(const File *file, const Header *header) {
+    return is_end_known(header) && data_end(file, file->size) > header->footer_offset;
+}
+
 /* ---- Footer ---- */
 
 /* Returns whether a footer's count and length match its offset, `size` bytes after the first event. */
@@ -100,18 +111,22 @@ static uint64_t find_footer(const File *file, const Header *header) {
     return 0;
 }
 
-/* Returns whether there is a damaged footer. A footer with a single mismatch can be neither trusted
- * nor read as events. */
-static bool is_damaged_footer(const File *file, const Header *header, uint64_t at, bool is_end) {
+/* Returns whether there is a damaged footer: two of its magic, its numbers and its reserved bytes are
+ * right, or anything but zeros where the header proves a footer. Where none is expected, all but one
+ * must be right. */
+static bool is_damaged_footer(const File *file, const Header *header, uint64_t at, bool is_expected) {
     if (at < header->events_offset || !has_room(file, at, FOOTER)) return false;
+    if (at == header->footer_offset && is_end_proven(file, header)) {
+        return !is_zero(place(file, at), FOOTER);
+    }
     const AtfV1IndexFooter *footer = place(file, at);
     uint64_t size = at - header->events_offset;
-    if (is_zero(footer, FOOTER)) return false;
-    if (is_end_known(header) && at == header->footer_offset) return true;
-    if (!has_magic(footer)) return has_zero_reserved(footer) && says_its_place(footer, size);
-    bool fits = atf_v1_index_footer_get_bytes_written(footer) == size ||
-                (size % EVENT == 0 && atf_v1_index_footer_get_event_count(footer) == size / EVENT);
-    return has_zero_reserved(footer) && (is_end || fits);
+    int magic = has_magic(footer), reserved = has_zero_reserved(footer);
+    int length = atf_v1_index_footer_get_bytes_written(footer) == size;
+    int count = size % EVENT == 0 && atf_v1_index_footer_get_event_count(footer) == size / EVENT;
+    if (!is_expected) return reserved && magic + length + count == 2 && (size > 0 || magic);
+    /* Without events, the numbers are 0 and match any zeros. */
+    return magic + reserved + (size > 0 ? length + count : 0) >= 2;
 }
 
 static bool has_damaged_footer(const File *file, const Header *header) {
@@ -120,32 +135,64 @@ static bool has_damaged_footer(const File *file, const Header *header) {
     if (!is_placeholder(header) && is_damaged_footer(file, header, header->footer_offset, true)) {
         return true;
     }
+    uint64_t end = data_end(file, file->size);
     for (uint64_t at = header->events_offset; has_room(file, at, FOOTER); at += EVENT) {
-        if (has_magic(place(file, at)) && is_damaged_footer(file, header, at, false)) return true;
+        /* Nothing but zeros follows. */
+        bool is_last = has_magic(place(file, at)) && end > at + EVENT && end <= at + FOOTER;
+        if (is_damaged_footer(file, header, at, is_last)) return true;
+    }
+    return false;
+}
+
+/* Returns whether the first bytes of two footers are equal between `offset` and `end`. */
+static bool agrees(const AtfV1IndexFooter *cut, const AtfV1IndexFooter *whole, size_t offset,
+                   size_t end, uint64_t size) {
+    if (size < end) end = size;
+    return end <= offset || memcmp((const uint8_t *)cut + offset, (const uint8_t *)whole + offset,
+                                   end - offset) == 0;
+}
+
+/* Returns whether the first `written` bytes begin a footer for this many events: two of its magic,
+ * count and start time are right, or its magic as far as it was written. */
+static bool begins_footer(const AtfV1IndexFooter *cut, uint64_t written, uint64_t seq,
+                          uint64_t first_time) {
+    AtfV1IndexFooter whole = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
+    atf_v1_index_footer_set_event_count(&whole, seq);
+    size_t place = offsetof(AtfV1IndexFooter, event_count);
+    bool magic = agrees(cut, &whole, 0, sizeof whole.magic, written);
+    bool count = agrees(cut, &whole, place, place + 8, written);
+    if (seq == 0 || written <= place || (magic && count)) return magic && count;
+    /* A time of 0 proves nothing: it may not have been written. */
+    return (magic || count) && first_time > 0 &&
+           atf_v1_index_footer_get_time_start_ns(cut) == first_time;
+}
+
+/* Returns whether a footer's first half never reached the disk, and the rest has the events' length. */
+static bool ends_footer(const AtfV1IndexFooter *cut, uint64_t seq) {
+    return is_zero(cut, offsetof(AtfV1IndexFooter, bytes_written)) && has_zero_reserved(cut) &&
+           atf_v1_index_footer_get_bytes_written(cut) == seq * EVENT;
+}
+
+/* Returns whether there is a torn footer, and sets the number of events before it. Zeros at the end
+ * of the file do not count as written. Without this, 32 bytes of a footer could count as an event. */
+static bool has_torn_footer(const File *file, const Header *header, uint64_t *count) {
+    if (is_end_proven(file, header)) return false;
+    const uint64_t length = offsetof(AtfV1IndexFooter, bytes_written);
+    uint64_t end = data_end(file, file->size), last = (end - HEADER + EVENT - 1) / EVENT;
+    uint64_t first_time = last > 1 ? atf_v1_index_event_get_timestamp_ns(place(file, HEADER)) : 0;
+    for (uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
+        uint64_t at = HEADER + seq * EVENT, left = file->size - at, written = end - at;
+        AtfV1IndexFooter cut = {0};
+        memcpy(&cut, place(file, at), left < FOOTER ? left : FOOTER);
+        bool is_cut = left < FOOTER || written <= length;
+        *count = seq;
+        if (written > length && ends_footer(&cut, seq)) return true;
+        if (is_cut && begins_footer(&cut, written, seq, first_time)) return true;
     }
     return false;
 }
 
 /* ---- Events of a file without a footer ---- */
-
-/* Returns whether two fields are equal in the bytes that the file contains. */
-static bool agrees(const void *cut, const void *whole, size_t offset, size_t end, uint64_t size) {
-    if (size < end) end = size;
-    return end <= offset ||
-           memcmp((const uint8_t *)cut + offset, (const uint8_t *)whole + offset, end - offset) == 0;
-}
-
-/* Returns whether the bytes are the beginning of a footer for this many events. */
-static bool begins_footer(const void *cut, uint64_t size, uint64_t seq) {
-    AtfV1IndexFooter whole = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
-    atf_v1_index_footer_set_event_count(&whole, seq);
-    atf_v1_index_footer_set_bytes_written(&whole, seq * EVENT);
-    size_t count = offsetof(AtfV1IndexFooter, event_count);
-    size_t length = offsetof(AtfV1IndexFooter, bytes_written);
-    return size >= sizeof whole.magic && agrees(cut, &whole, 0, sizeof whole.magic, size) &&
-           agrees(cut, &whole, count, count + 8, size) &&
-           agrees(cut, &whole, length, length + 8, size);
-}
 
 static uint32_t kind(const File *file, const Header *header, uint64_t seq) {
     uint64_t at = header->events_offset + seq * EVENT;
@@ -153,30 +200,16 @@ static uint32_t kind(const File *file, const Header *header, uint64_t seq) {
     return ((const AtfV2IndexEvent *)place(file, at))->event_kind;
 }
 
-/* Returns the offset after the last byte before `end` that is not 0. */
-static uint64_t data_end(const File *file, uint64_t end) {
-    while (end > HEADER && file->bytes[end - 1] == 0) end--;
-    return end;
-}
-
 static uint64_t surviving_events(const File *file, const Header *header) {
-    uint64_t end = data_end(file, file->size), last = (end - HEADER + EVENT - 1) / EVENT;
-    /* Without this, 32 to 63 bytes of a torn footer would count as an event. */
-    for (uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
-        uint64_t at = HEADER + seq * EVENT;
-        if (end - at >= FOOTER) continue;
-        if (begins_footer(place(file, at), end - at, seq)) return seq;
-    }
-    uint64_t whole = (file->size - HEADER) / EVENT;
-    end = data_end(file, HEADER + whole * EVENT);
-    uint64_t touched = (end - HEADER + EVENT - 1) / EVENT;
-    if (touched < whole) {
-        /* Zeros at the end, or before a torn event, are preallocated space or blocks that never
-         * reached the disk. An event of kind 0 before them is torn. */
-        whole = touched;
-        if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
-    }
-    return is_end_known(header) && header->event_count < whole ? header->event_count : whole;
+    if (is_end_proven(file, header)) return header->event_count;
+    uint64_t whole = (file->size - HEADER) / EVENT, whole_end = HEADER + whole * EVENT;
+    uint64_t touched = (data_end(file, whole_end) - HEADER + EVENT - 1) / EVENT;
+    /* Zeros at the end, or before a torn event, are preallocated space or blocks that never reached
+     * the disk. An event of kind 0 before them is torn. */
+    bool is_zero_tail = data_end(file, file->size) <= whole_end && file->size > whole_end;
+    bool is_before_zeros = touched < whole || is_zero_tail;
+    bool is_torn = touched > 0 && is_before_zeros && kind(file, header, touched - 1) == 0;
+    return is_torn ? touched - 1 : touched;
 }
 
 /* ---- Document ---- */
@@ -282,8 +315,11 @@ Index open_index(File file) {
         is_whole = !is_placeholder(&header) || says_all;
     } else {
         /* A different events_offset is valid only if a footer confirms it. */
-        if (start != HEADER || has_damaged_footer(&file, &header)) return index;
-        count = surviving_events(&file, &header);
+        if (start != HEADER) return index;
+        if (!has_torn_footer(&file, &header, &count)) {
+            if (has_damaged_footer(&file, &header)) return index;
+            count = surviving_events(&file, &header);
+        }
         index.end = start + count * EVENT;
     }
     index.wire = header.wire;

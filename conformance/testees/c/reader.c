@@ -1,8 +1,8 @@
-/* Reads an index.atf, a detail.atf or a session, and prints its document for the conformance kit.
+/* Reads index.atf or detail.atf files or sessions, and prints their documents for the conformance kit.
  *
- *     reader PATH
+ *     reader PATH...
  *
- * Exit status 0: read; 1: rejected. */
+ * Exit status 0: read; 1: rejected, at least one of the paths. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "reader.h"
@@ -89,23 +89,29 @@ static Verdict read_file(const char *path, File file) {
     return index.verdict;
 }
 
-int main(int argc, char **argv) {
-    if (argc != 2) {
-        fprintf(stderr, "usage: reader PATH\n");
-        return 2;
-    }
+static Verdict read_path(const char *path) {
     struct stat info;
-    if (stat(argv[1], &info) == 0 && S_ISDIR(info.st_mode)) {
-        return read_session(argv[1]) == REJECT;
-    }
-    FILE *stream = fopen(argv[1], "rb");
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return read_session(path);
+    FILE *stream = fopen(path, "rb");
     File file;
     if (stream == NULL || !load_stream(stream, &file)) {
-        perror(argv[1]);
-        return 3;
+        perror(path);
+        exit(3);
     }
     fclose(stream);
-    Verdict verdict = read_file(argv[1], file);
+    Verdict verdict = read_file(path, file);
     free((void *)file.bytes);
-    return verdict == REJECT;
+    return verdict;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        fprintf(stderr, "usage: reader PATH...\n");
+        return 2;
+    }
+    bool is_any_rejected = false;
+    for (int k = 1; k < argc; k++) {
+        is_any_rejected |= read_path(argv[k]) == REJECT;
+    }
+    return is_any_rejected;
 }

@@ -1,5 +1,7 @@
 #include "detail.hpp"
 
+#include <cstddef>
+
 namespace {
 
 constexpr std::uint64_t header_size = 64, event_header_size = 24, footer_size = 64;
@@ -56,8 +58,8 @@ class File {
         return is_footer(all.end) ? std::optional(all.end) : std::nullopt;
     }
 
-    // Returns whether there is a damaged footer. A footer with a single mismatch can be neither
-    // trusted nor read as events.
+    // Returns whether there is a damaged footer: its reserved bytes and its magic or its length are
+    // right. It can be neither trusted nor read as events.
     bool has_damaged_footer() const {
         const auto stated = add(start, length);
         if ((stated && is_damaged(*stated)) || is_damaged(at_end())) return true;
@@ -67,7 +69,8 @@ class File {
         // If the header proves that a footer exists, other nonzero bytes in its place are damage.
         auto proved = counted_end();
         if (!proved && is_rewritten() && stated == at_end()) proved = stated;
-        return proved && bytes.has(*proved, footer_size) && !bytes.from(*proved).is_zero();
+        return proved && bytes.has(*proved, footer_size) &&
+               !bytes.part(*proved, footer_size).is_zero();
     }
 
     // Returns the end of the events according to the header's length, if its count matches.
@@ -76,6 +79,12 @@ class File {
         if (!is_rewritten() || !end || *end > bytes.size()) return std::nullopt;
         const Walk counted = walk(*end);
         return counted.is_whole && counted.places.size() == count ? end : std::nullopt;
+    }
+
+    // Returns whether zeros follow the last event and its timestamp was never written.
+    bool is_torn(std::uint64_t last, std::uint64_t end) const {
+        const std::uint64_t time = last + offsetof(AtfV1DetailEventHeader, timestamp);
+        return end < bytes.size() && bytes.from(time).is_zero();
     }
 
     const std::uint64_t start;
@@ -122,12 +131,17 @@ class File {
 
     bool is_damaged(std::uint64_t place) const {
         const auto *footer = footer_at(place);
-        if (footer == nullptr || bytes.part(place, footer_size).is_zero()) return false;
+        if (footer == nullptr || is_torn_footer(place)) return false;
         if (!View(footer->reserved, sizeof footer->reserved).is_zero()) return false;
-        if (has_magic(footer)) return !is_payload(place, false);
-        const Walk events = walk(place);
-        return events.is_whole && measures(footer, place) &&
-               atf_v1_detail_footer_get_event_count(footer) == events.places.size();
+        const bool has_length = place > start && measures(footer, place);
+        return (has_magic(footer) || has_length) && !is_payload(place, false);
+    }
+
+    // Returns whether the data ends before the length of a footer of which the header knows nothing.
+    // Zeros at the end of the file do not count as written.
+    bool is_torn_footer(std::uint64_t place) const {
+        const bool is_proved = is_rewritten() && add(start, length) == place;
+        return !is_proved && bytes.from(place + offsetof(AtfV1DetailFooter, bytes_length)).is_zero();
     }
 
     View bytes;
@@ -192,6 +206,10 @@ std::optional<Detail> Detail::open(View bytes) {
         // A different events_offset is valid only if a footer confirms it.
         if (file->start != header_size || file->has_damaged_footer()) return std::nullopt;
         walk = file->walk(file->counted_end().value_or(bytes.size()));
+        if (!walk.places.empty() && file->is_torn(walk.places.back(), walk.end)) {
+            walk.end = walk.places.back();
+            walk.places.pop_back();
+        }
         detail.end = walk.end;
     }
     detail.places = std::move(walk.places);

@@ -25,6 +25,11 @@ struct Header {
         const std::uint64_t size = footer_offset - events_offset;
         return size % event_size == 0 && size / event_size == event_count;
     }
+
+    // Returns whether that end is in the file, and data follows.
+    bool is_end_proven(View file) const {
+        return is_end_known() && file.size_without_zeros() > footer_offset;
+    }
 };
 
 std::optional<Header> decode_header(View file) {
@@ -91,14 +96,17 @@ class Footers {
         return std::nullopt;
     }
 
-    // Returns whether there is a damaged footer. A footer with a single mismatch can be neither
-    // trusted nor read as events.
+    // Returns whether there is a damaged footer. It can be neither trusted nor read as events.
     bool has_damaged() const {
         if (is_damaged(at_end(), true)) return true;
         if (!header.is_placeholder() && is_damaged(header.footer_offset, true)) return true;
         for (std::uint64_t place = header.events_offset; file.has(place, footer_size);
              place += event_size) {
-            if (at(place)->has_magic() && is_damaged(place, false)) return true;
+            // Nothing but zeros follows.
+            const std::uint64_t end = file.size_without_zeros();
+            const bool is_last = at(place)->has_magic() && end > place + event_size &&
+                                 end <= place + footer_size;
+            if (is_damaged(place, is_last)) return true;
         }
         return false;
     }
@@ -116,14 +124,18 @@ class Footers {
         return candidate && candidate->is_footer();
     }
 
+    // Returns whether two of a footer's magic, numbers and reserved bytes are right. Where none is
+    // expected, all but one must be right.
     bool is_damaged(std::uint64_t place, bool is_expected) const {
         const auto candidate = at(place);
-        if (!candidate || candidate->is_zero()) return false;
-        if (header.is_end_known() && place == header.footer_offset) return true;
-        if (!candidate->has_zero_reserved()) return false;
-        const bool measures = candidate->measures(), counts = candidate->counts();
-        if (!candidate->has_magic()) return measures && counts;
-        return is_expected || measures || counts;
+        if (!candidate) return false;
+        if (place == header.footer_offset && header.is_end_proven(file)) return !candidate->is_zero();
+        const int magic = candidate->has_magic(), reserved = candidate->has_zero_reserved();
+        const int numbers = candidate->measures() + candidate->counts();
+        const bool has_events = candidate->events_size > 0;
+        if (!is_expected) return reserved && magic + numbers == 2 && (has_events || magic);
+        // Without events, the numbers are 0 and match any zeros.
+        return magic + reserved + (has_events ? numbers : 0) >= 2;
     }
 
     View file;
@@ -136,44 +148,80 @@ std::uint32_t kind(View file, const Header &header, std::uint64_t seq) {
     return atf_v1_index_event_get_event_kind(file.record<AtfV1IndexEvent>(place));
 }
 
-// Returns whether the bytes are the beginning of a footer for this many events.
-bool begins_footer(View cut, std::uint64_t seq) {
-    AtfV1IndexFooter whole{ATF_V1_INDEX_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
-    atf_v1_index_footer_set_event_count(&whole, seq);
-    atf_v1_index_footer_set_bytes_written(&whole, seq * event_size);
-    const auto agrees = [&](std::size_t offset, std::size_t size) {
-        if (cut.size() <= offset) return true;
-        const auto left = std::min<std::uint64_t>(size, cut.size() - offset);
-        return std::memcmp(cut.begin() + offset, whole.magic + offset, left) == 0;
-    };
-    return cut.size() < footer_size && cut.starts_with(ATF_V1_INDEX_FOOTER_MAGIC) &&
-           agrees(offsetof(AtfV1IndexFooter, event_count), 8) &&
-           agrees(offsetof(AtfV1IndexFooter, bytes_written), 8);
-}
-
 // Counts the events up to the last byte that is not 0.
 std::uint64_t touched_events(View section) {
     return (section.size_without_zeros() + event_size - 1) / event_size;
 }
 
+// Finds a torn footer: the file or its data ends within it. Zeros at the end of the file do not count
+// as written. Without this, 32 bytes of a footer could count as an event.
+class TornFooter {
+  public:
+    TornFooter(View file, const Header &header) : file(file), header(header) {}
+
+    // Returns how many events precede it.
+    std::optional<std::uint64_t> find() const {
+        if (header.is_end_proven(file)) return std::nullopt;
+        const View rest = file.from(header_size);
+        const std::uint64_t data = rest.size_without_zeros(), last = touched_events(rest);
+        for (std::uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
+            const std::uint64_t place = seq * event_size, written = data - place;
+            const View left = rest.from(place);
+            AtfV1IndexFooter cut{};
+            std::memcpy(&cut, left.begin(), std::min(left.size(), footer_size));
+            const bool is_cut = left.size() < footer_size || written <= length_place;
+            if (written > length_place && ends(cut, seq)) return seq;
+            if (is_cut && begins(cut, written, seq)) return seq;
+        }
+        return std::nullopt;
+    }
+
+  private:
+    static constexpr std::uint64_t count_place = offsetof(AtfV1IndexFooter, event_count);
+    static constexpr std::uint64_t length_place = offsetof(AtfV1IndexFooter, bytes_written);
+
+    // Returns whether two of its magic, count and start time are right, or its magic as far as it was
+    // written.
+    bool begins(const AtfV1IndexFooter &cut, std::uint64_t written, std::uint64_t seq) const {
+        AtfV1IndexFooter whole{ATF_V1_INDEX_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
+        atf_v1_index_footer_set_event_count(&whole, seq);
+        const auto agrees = [&](std::uint64_t offset, std::uint64_t size) {
+            if (written <= offset) return true;
+            const auto left = std::min(size, written - offset);
+            return std::memcmp(cut.magic + offset, whole.magic + offset, left) == 0;
+        };
+        const bool magic = agrees(0, sizeof whole.magic), count = agrees(count_place, 8);
+        if (seq == 0 || written <= count_place || (magic && count)) return magic && count;
+        // A time of 0 proves nothing: it may not have been written.
+        const auto *first = file.record<AtfV1IndexEvent>(header_size);
+        const std::uint64_t time = atf_v1_index_event_get_timestamp_ns(first);
+        return (magic || count) && time > 0 && time == atf_v1_index_footer_get_time_start_ns(&cut);
+    }
+
+    // Returns whether the first half never reached the disk, and the rest has the events' length.
+    static bool ends(const AtfV1IndexFooter &cut, std::uint64_t seq) {
+        return View(cut.magic, length_place).is_zero() &&
+               View(cut.reserved, sizeof cut.reserved).is_zero() &&
+               atf_v1_index_footer_get_bytes_written(&cut) == seq * event_size;
+    }
+
+    View file;
+    const Header &header;
+};
+
 // Counts the complete events of a file without a footer.
 std::uint64_t surviving_events(View file, const Header &header) {
+    if (header.is_end_proven(file)) return header.event_count;
     const View rest = file.from(header_size);
-    const std::uint64_t data = rest.size_without_zeros(), last = touched_events(rest);
-    // Without this, 32 to 63 bytes of a torn footer would count as an event.
-    for (std::uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
-        const std::uint64_t place = seq * event_size;
-        if (begins_footer(rest.part(place, data - place), seq)) return seq;
-    }
-    std::uint64_t whole = rest.size() / event_size;
+    const std::uint64_t whole = rest.size() / event_size;
     const std::uint64_t touched = touched_events(rest.part(0, whole * event_size));
-    if (touched < whole) {
-        // Zeros at the end, or before a torn event, are preallocated space or blocks that never
-        // reached the disk. An event of kind 0 right before them is torn.
-        whole = touched;
-        if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
-    }
-    return header.is_end_known() ? std::min(whole, header.event_count) : whole;
+    // Zeros at the end, or before a torn event, are preallocated space or blocks that never reached
+    // the disk. An event of kind 0 right before them is torn.
+    const bool is_zero_tail =
+        rest.size_without_zeros() <= whole * event_size && rest.size() > whole * event_size;
+    const bool is_before_zeros = touched < whole || is_zero_tail;
+    const bool is_torn = touched > 0 && is_before_zeros && kind(file, header, touched - 1) == 0;
+    return is_torn ? touched - 1 : touched;
 }
 
 } // namespace
@@ -202,8 +250,10 @@ std::optional<Index> Index::open(View file) {
         is_finalized = !header->is_placeholder() || says_all;
     } else {
         // A different events_offset is valid only if a footer confirms it.
-        if (start != header_size || footers.has_damaged()) return std::nullopt;
-        count = surviving_events(file, *header);
+        if (start != header_size) return std::nullopt;
+        const auto torn = TornFooter(file, *header).find();
+        if (!torn && footers.has_damaged()) return std::nullopt;
+        count = torn ? *torn : surviving_events(file, *header);
         index.end = start + count * event_size;
     }
     index.read_events(start, count);

@@ -139,7 +139,7 @@ def footer_as_events():
     index.find_footer = lambda data, header: (
         None if index.is_placeholder(header) else original(data, header))
     index.refuse_damaged_footer = lambda data, header: None
-    index.begins_footer = lambda cut, seq: False
+    index.begins_footer = lambda data, cut, seq: False
 
 
 @bug("read", "ATF-IFTR-001")
@@ -152,7 +152,7 @@ def magic_is_enough():
 @bug("read", "ATF-IFTR-012")
 def cut_footer_counted():
     """Divides the file's size by 32: half a footer counts as an event."""
-    index.begins_footer = lambda cut, seq: False
+    index.begins_footer = lambda data, cut, seq: False
     index.is_end_known = lambda header: False
 
 
@@ -192,7 +192,7 @@ def footer_in_a_payload():
 @bug("read", "ATF-IEVT-006")
 def hole_dropped():
     """Drops events of zeros, which shifts the positions of all later events."""
-    after(index, "events", lambda found, *_: [e for e in found if not session.is_zero(e)])
+    after(index, "events", lambda found, *_: [e for e in found if not e.is_zero])
 
 
 @bug("read", "ATF-IFTR-009")

@@ -14,8 +14,12 @@ def read(data):
     start = header["events_offset"]
     at = find_footer(data, header)
     if at is None:
-        refuse_damaged_footer(data, header)
-        count = surviving_events(data, header)
+        if start != HEADER_SIZE:
+            raise Reject("ATF-IHDR-007")
+        count = torn_footer(data, header)
+        if count is None:
+            refuse_damaged_footer(data, header)
+            count = surviving_events(data, header)
         footer, rules = None, ["ATF-IFTR-001"]
         rest = len(data) - (start + EVENT_SIZE * count)
     else:
@@ -122,26 +126,39 @@ def magics(data, header):
 
 
 def refuse_damaged_footer(data, header):
-    """Rejects a footer with a single mismatch: it can be neither trusted nor read as events."""
-    start = header["events_offset"]
-    if start != HEADER_SIZE:
-        raise Reject("ATF-IHDR-007")
+    """Rejects a damaged footer: it can be neither trusted nor read as events."""
     at_end = len(data) - FOOTER_SIZE
     stated = at_end if is_placeholder(header) else header["footer_offset"]
-    for at in (stated, at_end, *magics(data, header)):
-        if not is_within(data, header, at) or not any(data[at:at + FOOTER_SIZE]):
-            continue
-        footer = INDEX_FOOTER.read(data, at)
-        size = at - start
-        is_whole = not any(footer["reserved"])
-        is_stated = at == stated and is_end_known(header)
-        if footer["magic"] == FOOTER_MAGIC:
-            length, count = footer["bytes_written"], EVENT_SIZE * footer["event_count"]
-            is_placed = at in (stated, at_end) or size in (length, count)
-            if is_stated or (is_whole and is_placed):
-                raise Reject("ATF-IFTR-002" if length == size else "ATF-IFTR-003")
-        elif is_stated or (is_whole and says_its_place(footer, size)):
-            raise Reject("ATF-IFTR-013")
+    for at in (stated, at_end):
+        if is_within(data, header, at):
+            refuse_if_footer(data, header, at, is_expected=True)
+    end = data_end(data)
+    for at in range(header["events_offset"], at_end + 1, EVENT_SIZE):
+        # Nothing but zeros follows.
+        is_last = data[at:at + 4] == FOOTER_MAGIC and at + EVENT_SIZE < end <= at + FOOTER_SIZE
+        refuse_if_footer(data, header, at, is_expected=is_last)
+
+
+def refuse_if_footer(data, header, at, is_expected):
+    """Rejects bytes of which two are right: magic, reserved bytes, or numbers if there are events.
+
+    Where no footer is expected, all but one must be right. Where the header proves a footer, only
+    zeros are none."""
+    footer, size = INDEX_FOOTER.read(data, at), at - header["events_offset"]
+    is_whole = not any(footer["reserved"])
+    has_magic = footer["magic"] == FOOTER_MAGIC
+    has_length = footer["bytes_written"] == size
+    has_count = EVENT_SIZE * footer["event_count"] == size
+    if at == header["footer_offset"] and is_end_proven(data, header):
+        is_footer = any(data[at:at + FOOTER_SIZE])
+    elif not is_expected:
+        is_footer = is_whole and has_magic + has_length + has_count == 2 and (size or has_magic)
+    else:
+        is_footer = has_magic + is_whole + (has_length + has_count if size else 0) >= 2
+    if is_footer and not has_magic:
+        raise Reject("ATF-IFTR-013")
+    if is_footer:
+        raise Reject("ATF-IFTR-002" if has_length else "ATF-IFTR-003")
 
 
 def is_end_known(header):
@@ -150,23 +167,46 @@ def is_end_known(header):
     return count > 0 and header["footer_offset"] == header["events_offset"] + EVENT_SIZE * count
 
 
+def is_end_proven(data, header):
+    """Returns whether the known end of the events is in the file, and data follows."""
+    return is_end_known(header) and data_end(data) > header["footer_offset"]
+
+
+def data_end(data):
+    """Returns the end of the data. Zeros at the end of the file do not count as written."""
+    return max(HEADER_SIZE, len(data.rstrip(b"\0")))
+
+
+def torn_footer(data, header):
+    """Returns how many events precede a torn footer: the file or its data ends within it.
+
+    Without this, 32 bytes of a footer could count as an event."""
+    start, end = HEADER_SIZE, data_end(data)
+    if is_end_proven(data, header):
+        return None
+    last = touched_events(data[start:end]) - 1
+    for seq in range(max(0, last - 1), last + 1):
+        at = start + EVENT_SIZE * seq
+        cut = data[at:min(end, at + FOOTER_SIZE)]
+        is_cut = len(data) - at < FOOTER_SIZE or len(cut) <= 32
+        if ends_footer(cut, seq) or (is_cut and begins_footer(data, cut, seq)):
+            return seq
+    return None
+
+
 def surviving_events(data, header):
     """Counts the complete events of a file without a footer."""
+    if is_end_proven(data, header):
+        return header["event_count"]
     start = header["events_offset"]
-    data_end = max(start, len(data.rstrip(b"\0")))
-    # Without this, 32 to 63 bytes of a torn footer would count as an event.
-    last = touched_events(data[start:data_end]) - 1
-    for seq in (last - 1, last):
-        at = start + EVENT_SIZE * seq
-        if at >= start and data_end - at < FOOTER_SIZE and begins_footer(data[at:data_end], seq):
-            return seq
     whole = (len(data) - start) // EVENT_SIZE
-    touched = touched_events(data[start:start + EVENT_SIZE * whole])
-    if touched < whole:
-        # Zeros at the end, or before a torn event, are preallocated space or blocks that never
-        # reached the disk. An event of kind 0 right before them is torn.
-        whole = touched - 1 if touched and not kind(data, header, touched - 1) else touched
-    return min(whole, header["event_count"]) if is_end_known(header) else whole
+    whole_end = start + EVENT_SIZE * whole
+    touched = touched_events(data[start:whole_end])
+    # Zeros at the end, or before a torn event, are preallocated space or blocks that never reached
+    # the disk. An event of kind 0 right before them is torn.
+    is_before_zeros = touched < whole or data_end(data) <= whole_end < len(data)
+    is_torn = touched and is_before_zeros and not kind(data, header, touched - 1)
+    return touched - 1 if is_torn else touched
 
 
 def touched_events(section):
@@ -179,11 +219,23 @@ def kind(data, header, seq):
     return event["event_kind"]
 
 
-def begins_footer(cut, seq):
-    """Returns whether the bytes are the beginning of a footer for `seq` events."""
-    count, length = seq.to_bytes(8, "little"), (EVENT_SIZE * seq).to_bytes(8, "little")
-    has_magic = cut[:4] == FOOTER_MAGIC
-    return has_magic and count.startswith(cut[8:16]) and length.startswith(cut[32:40])
+def begins_footer(data, cut, seq):
+    """Returns whether the bytes are the beginning of a footer for `seq` events.
+
+    Two of its magic, count and start time are right, or its magic as far as it was written."""
+    has_magic = FOOTER_MAGIC.startswith(cut[:4])
+    has_count = seq.to_bytes(8, "little").startswith(cut[8:16])
+    if seq == 0 or len(cut) <= 8 or (has_magic and has_count):
+        return has_magic and has_count
+    # A time of 0 proves nothing: it may not have been written.
+    time = data[HEADER_SIZE:HEADER_SIZE + 8]
+    return (has_magic or has_count) and any(time) and cut[16:24].ljust(8, b"\0") == time
+
+
+def ends_footer(cut, seq):
+    """Returns whether a footer's first half never reached the disk, and its length is right."""
+    rest = (EVENT_SIZE * seq).to_bytes(8, "little") + bytes(24)
+    return len(cut) > 32 and cut.ljust(FOOTER_SIZE, b"\0") == bytes(32) + rest
 
 
 def has_zeros(data, start, count):
@@ -210,8 +262,17 @@ def events(data, header, count):
     none = NO_DETAIL[header["version"]]
     found = []
     for seq in range(count):
-        event = record.read(data, header["events_offset"] + EVENT_SIZE * seq)
+        at = header["events_offset"] + EVENT_SIZE * seq
+        event = record.read(data, at)
         if event["detail_seq"] == none:
             event["detail_seq"] = None
-        found.append(record.document(event))
+        event = Event(record.document(event))
+        event.is_zero = not any(data[at:at + EVENT_SIZE])
+        found.append(event)
     return found
+
+
+class Event(dict):
+    """An event's document, and whether its bytes are zeros: a hole, unless a checksum covers them."""
+
+    is_zero = False

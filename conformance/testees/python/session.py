@@ -146,12 +146,7 @@ def known(index_file):
     """Returns the events that reached the disk, with their positions."""
     is_proven = is_read(index_file) and index_file["derived"]["checksum"] == "good"
     return [(seq, event) for seq, event in enumerate(events(index_file))
-            if is_proven or not is_zero(event)]
-
-
-def is_zero(event):
-    """Returns whether an event is all zeros: a hole, unless a checksum proves otherwise."""
-    return not any(int(value) for value in event.values() if value is not None)
+            if is_proven or not event.is_zero]
 
 
 def merge(threads):

@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -S
 """Writes, reads and validates ATF v2 for the conformance kit.
 
-    testee.py read PATH
+    testee.py read PATH...
     testee.py validate PATH
     testee.py write SCRIPT OUT
     testee.py --bug NAME …      makes a mistake that real implementations make
@@ -55,8 +55,8 @@ def main(arguments):
         bugs.plant(arguments[1])
         arguments = arguments[2:]
     match arguments:
-        case ["read", path]:
-            return answer(read(path)[0])
+        case ["read", *paths] if paths:
+            return max([answer(read(path)[0]) for path in paths])
         case ["validate", path]:
             return answer(validate(path)[0])
         case ["write", script, out]:

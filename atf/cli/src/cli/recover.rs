@@ -8,8 +8,9 @@ use super::rewrite::{Common, Repair};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-The new trace has every whole index event, and each detail whose links agree both ways. Faulty
-content, such as time that goes back, is kept and reported. Details that no event links to go to
+The new trace has every whole index event before the first gap, and each detail whose links agree
+both ways. A gap is a block that never reached the disk; events after it are reported as dropped.
+Faulty content, such as time that goes back, is kept and reported. Details that no event links to go to
 orphans.atf. With --salvage, events after a gap go to salvaged.atf, details after damage are
 searched for, damaged headers are rebuilt, and ring.atf is used even if its file lost bytes before
 it. If a file can be read only in part, the events around the unreadable bytes are kept; a header

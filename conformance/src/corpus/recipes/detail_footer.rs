@@ -140,6 +140,15 @@ fn missing() -> Vec<Recipe> {
         })
         .at(DETAIL, "footer", 461, Recover)
         .titled("truncated after the header was rewritten"),
+        breaks("ATF-DFTR-001", "64 zeros and a byte after the header rewrite", |t| {
+            t.cut(DETAIL, 461);
+            t.append(DETAIL, &[0; 64]);
+            t.append(DETAIL, &[0x55]);
+        })
+        .at(DETAIL, "footer", 461, Recover)
+        .also(DETAIL, "ATF-DFTR-010")
+        .titled("64 zeros where the header proves a footer, followed by another byte")
+        .note("The footer never reached the disk. Bytes after a footer are no reason to refuse the file."),
         breaks(
             "ATF-DFTR-001",
             "under a header whose length and count do not fit",
@@ -212,6 +221,27 @@ fn missing() -> Vec<Recipe> {
         .at(DETAIL, "events", 461, Recover)
         .also(DETAIL, "ATF-DFTR-001")
         .flag("zero-tail"),
+        breaks("ATF-DFTR-010", "16 bytes of the third before zeros", |t| {
+            t.unfinalize_detail();
+            t.cut(DETAIL, 345);
+            t.append(DETAIL, &[0; 461 - 345 + 24]);
+        })
+        .at(DETAIL, "events", 329, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DFTR-011")
+        .also(INDEX, "ATF-LINK-002")
+        .flag("zero-tail")
+        .titled("16 bytes of the third, followed by zeros that continue after it")
+        .note("Its length was written, but not its time."),
+        meets("ATF-DFTR-010", "a time of 0 and a payload before zeros", |t| {
+            t.details(|details| details[2].timestamp = 0);
+            t.unfinalize_detail();
+            t.append(DETAIL, &[0; 24]);
+        })
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DFTR-011")
+        .also(DETAIL, "ATF-LINK-006")
+        .titled("an event at time 0 with a payload, followed by zeros"),
         breaks("ATF-DFTR-010", "one byte of the third", |t| {
             t.cut(DETAIL, 330);
         })
@@ -249,6 +279,17 @@ fn missing() -> Vec<Recipe> {
         })
         .at(DETAIL, "footer", 461, Recover)
         .also(DETAIL, "ATF-DFTR-001"),
+        breaks("ATF-DFTR-012", "16 bytes before 64 zeros", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+            t.cut(DETAIL, 461 + 16);
+            t.append(DETAIL, &[0; 64]);
+        })
+        .at(DETAIL, "footer", 461, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DFTR-011")
+        .flag("zero-tail")
+        .titled("16 of its bytes, followed by 64 zeros")
+        .note("The file has room for the whole footer, but its length was not written."),
         breaks("ATF-DFTR-012", "27 bytes that would be an event", |t| {
             let mut event = t.file(DETAIL)[64..91].to_vec();
             event[0] = 27;

@@ -48,6 +48,14 @@ fn numbers() -> Vec<Recipe> {
         })
         .at(INDEX, "footer.magic", 256, Reject)
         .titled("zeros, and only the footer's numbers identify it"),
+        breaks("ATF-IFTR-013", "a wrong count too", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.patch(INDEX, 256, b"2ITB");
+            t.patch(INDEX, 264, &[7]);
+        })
+        .at(INDEX, "footer.magic", 256, Reject)
+        .also(INDEX, "ATF-IFTR-002")
+        .titled("wrong, and so is the count, but the length is right"),
         breaks("ATF-IFTR-013", "two events in its place", |t| {
             let events = t.file(INDEX)[64..128].to_vec();
             t.cut(INDEX, 256);
@@ -139,6 +147,19 @@ fn missing() -> Vec<Recipe> {
         })
         .at(INDEX, "footer", 256, Recover)
         .titled("truncated after the header was rewritten"),
+        breaks("ATF-IFTR-001", "64 zeros and a byte after the header rewrite", |t| {
+            zeroed(t, 1);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-010")
+        .titled("64 zeros where the header proves a footer, followed by another byte")
+        .note("The footer never reached the disk. Bytes after a footer are no reason to refuse the file."),
+        breaks("ATF-IFTR-001", "64 zeros and 40 bytes after the header rewrite", |t| {
+            zeroed(t, 40);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-010")
+        .titled("64 zeros where the header proves a footer, followed by 40 other bytes"),
         breaks(
             "ATF-IFTR-001",
             "under a placeholder whose flag was set early",
@@ -203,6 +224,15 @@ fn missing() -> Vec<Recipe> {
         .also(INDEX, "ATF-IFTR-001")
         .flag("zero-tail")
         .note("The sixth event is torn, too: the zeros after it show that its end was never written."),
+        breaks("ATF-IFTR-010", "an event of kind 0 before five zeros", |t| {
+            t.events(|events| events[5].kind = 0);
+            t.unfinalize_index();
+            t.append(INDEX, &[0; 5]);
+            t.survive(INDEX, &[32; 5]);
+        })
+        .at(INDEX, "events", 224, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .note("Five zeros show as well as an event's worth that the file was longer than what was written."),
         meets(
             "ATF-IFTR-010",
             "an event of kind 4 in front of zeros",
@@ -254,7 +284,54 @@ fn missing() -> Vec<Recipe> {
         .also(INDEX, "ATF-IFTR-001")
         .also(INDEX, "ATF-IEVT-006")
         .note("The header proves where the footer was, so the zeros are a gap between the events and the footer."),
+        breaks("ATF-IFTR-012", "8 bytes before 32 zeros", |t| {
+            torn(t, 8, 32);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("8 of its bytes, followed by 32 zeros")
+        .note("The zeros were not written, so they are no count that differs from six."),
+        breaks("ATF-IFTR-012", "2 bytes before 30 zeros", |t| {
+            torn(t, 2, 30);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("2 of its bytes, followed by 30 zeros"),
+        breaks("ATF-IFTR-012", "24 bytes before 40 zeros", |t| {
+            torn(t, 24, 40);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IFTR-011")
+        .flag("zero-tail")
+        .titled("24 of its bytes, followed by 40 zeros")
+        .note("The file has room for the whole footer, but its length was not written."),
+        breaks("ATF-IFTR-012", "40 bytes with a time but no events", |t| {
+            t.clear_index();
+            t.index(|file| {
+                file.footer_times = (T, T);
+                *file = file.clone().placeholder();
+            });
+            t.cut(INDEX, 64 + 40);
+        })
+        .at(INDEX, "footer", 64, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("40 of its bytes, with times although there are no events"),
     ]
+}
+
+/// Leaves the first `size` bytes of the footer, followed by zeros, after a placeholder.
+fn torn(trace: &mut Trace, size: usize, zeros: usize) {
+    trace.index(|file| *file = file.clone().placeholder());
+    trace.cut(INDEX, 256 + size);
+    trace.append(INDEX, &vec![0; zeros]);
+}
+
+/// Replaces the footer by zeros and `size` other bytes.
+fn zeroed(trace: &mut Trace, size: usize) {
+    trace.cut(INDEX, 256);
+    trace.append(INDEX, &[0; 64]);
+    trace.append(INDEX, &vec![0x55; size]);
 }
 
 /// Appends two events' worth of zeros and the first bytes of an event.

@@ -53,7 +53,10 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
             if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
                 return None;
             }
-            let walk = file.walk(file.counted_end().unwrap_or(bytes.len() as u64));
+            let mut walk = file.walk(file.counted_end().unwrap_or(bytes.len() as u64));
+            if let Some(last) = walk.places.pop_if(|last| file.is_torn(*last, walk.end)) {
+                walk.end = last;
+            }
             let end = walk.end;
             (walk, end)
         }
@@ -173,22 +176,43 @@ impl<'a> File<'a> {
         places.find(|at| self.is_footer(*at))
     }
 
-    /// Returns whether there is a damaged footer. A footer with a single mismatch can be neither
-    /// trusted nor read as events.
+    /// Returns whether only zeros follow up to the end of the file. They do not count as written.
+    fn is_unwritten(&self, from: u64) -> bool {
+        between(self.bytes, from, self.bytes.len() as u64).is_some_and(is_zero)
+    }
+
+    /// Returns whether zeros follow the last event and its timestamp was never written.
+    fn is_torn(&self, last: u64, end: u64) -> bool {
+        let time = self
+            .event
+            .field("timestamp")
+            .map_or(0, |field| field.offset as u64);
+        end < self.bytes.len() as u64 && self.is_unwritten(last.saturating_add(time))
+    }
+
+    /// Returns whether the data ends before the length of a footer of which the header knows nothing.
+    fn is_torn_footer(&self, at: u64) -> bool {
+        let length = self
+            .footer
+            .field("bytes_length")
+            .map_or(0, |field| field.offset as u64);
+        self.rewritten_end() != Some(at) && self.is_unwritten(at.saturating_add(length))
+    }
+
+    /// Returns whether there is a damaged footer: its reserved bytes and its magic or its length are
+    /// right. It can be neither trusted nor read as events.
     fn has_damaged_footer(&self) -> bool {
         let at_end = self.at_end();
         let stated = self.stated_end().filter(|_| !self.is_placeholder());
         let by_itself = [stated, at_end].into_iter().flatten().any(|at| {
-            let Some(footer) = self.footer_at(at).filter(|footer| !is_zero(footer.bytes)) else {
+            let Some(footer) = self.footer_at(at).filter(|_| !self.is_torn_footer(at)) else {
                 return false;
             };
-            let walk = self.walk(at);
-            let is_counted =
-                walk.is_whole && walk.places.len() as u64 == footer.number("event_count");
-            let fits =
-                footer.number("bytes_length").checked_add(self.start) == Some(at) && is_counted;
-            let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
-            footer.is_zero("reserved") && (has_magic || fits)
+            let end = footer.number("bytes_length").checked_add(self.start);
+            let has_length = at > self.start && end == Some(at);
+            footer.is_zero("reserved")
+                && (has_length || self.footer.has_magic(footer.bytes))
+                && !self.is_payload(at, false)
         });
         // If the header proves that a footer exists, other nonzero bytes in its place are damage.
         let proved = [
@@ -198,13 +222,15 @@ impl<'a> File<'a> {
         // Elsewhere, a footer is where an event could begin.
         let end = self.walk(self.bytes.len() as u64).end;
         let is_elsewhere = self.footer_at(end).is_some_and(|footer| {
-            self.footer.has_magic(footer.bytes) && footer.is_zero("reserved")
+            self.footer.has_magic(footer.bytes)
+                && footer.is_zero("reserved")
+                && !self.is_torn_footer(end)
         });
         by_itself
             || is_elsewhere
             || proved.into_iter().flatten().any(|at| {
-                let rest = between(self.bytes, at, self.bytes.len() as u64);
-                rest.is_some_and(|rest| rest.len() >= self.footer.size && !is_zero(rest))
+                self.footer_at(at)
+                    .is_some_and(|footer| !is_zero(footer.bytes))
             })
     }
 

@@ -46,10 +46,14 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
         }
         _ => {
             // A different events_offset is valid only if a footer confirms it.
-            if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
+            if file.start != file.header.bytes.len() as u64 {
                 return None;
             }
-            let count = file.survivors()?;
+            let count = match file.torn_footer() {
+                Some(count) => count,
+                None if file.has_damaged_footer() => return None,
+                None => file.survivors()?,
+            };
             (count, file.event_at(count)?)
         }
     };
@@ -175,81 +179,138 @@ impl<'a> File<'a> {
         places.find(|at| self.is_footer(*at))
     }
 
-    /// Returns whether there is a damaged footer. A footer with a single mismatch can be neither
-    /// trusted nor read as events.
+    /// Returns whether the known end of the events is in the file, and data follows.
+    fn is_end_proven(&self) -> bool {
+        let data_end = without_zeros(self.bytes).len() as u64;
+        self.is_end_known() && data_end > self.header.number("footer_offset")
+    }
+
+    /// Returns whether there is a damaged footer. It can be neither trusted nor read as events.
     fn has_damaged_footer(&self) -> bool {
-        let stated = self.header.number("footer_offset");
-        let stated = Some(stated).filter(|_| !self.is_placeholder());
-        let likely = [stated, self.at_end()];
-        let mut places = likely.into_iter().flatten().chain(self.ends());
-        places.any(|at| {
-            let Some(footer) = self.footer_at(at).filter(|footer| !is_zero(footer.bytes)) else {
-                return false;
-            };
-            if self.is_end_known() && stated == Some(at) {
-                return true;
-            }
-            let has_magic = self.footer.has_magic(footer.bytes);
-            let is_placed = likely.contains(&Some(at));
-            let counts = self.event_at(footer.number("event_count")) == Some(at);
-            let measures = footer.number("bytes_written").checked_add(self.start) == Some(at);
-            footer.is_zero("reserved")
-                && if has_magic {
-                    is_placed || counts || measures
-                } else {
-                    // At the start of the section, zeros in these fields would always match.
-                    is_placed && counts && measures && at > self.start
-                }
+        let stated = Some(self.header.number("footer_offset")).filter(|_| !self.is_placeholder());
+        let mut expected = [stated, self.at_end()].into_iter().flatten();
+        let end = without_zeros(self.bytes).len() as u64;
+        // Nothing but zeros follows.
+        let is_last = |at: u64| {
+            let footer = self.footer_at(at);
+            let size = end.saturating_sub(at);
+            footer.is_some_and(|footer| self.footer.has_magic(footer.bytes))
+                && size > self.event.size as u64
+                && size <= self.footer.size as u64
+        };
+        expected.any(|at| self.is_damaged(at, true))
+            || self.ends().any(|at| self.is_damaged(at, is_last(at)))
+    }
+
+    /// Returns whether two of a footer's magic, numbers and reserved bytes are right. Where none is
+    /// expected, all but one must be right.
+    fn is_damaged(&self, at: u64, is_expected: bool) -> bool {
+        let Some(footer) = self.footer_at(at) else {
+            return false;
+        };
+        if at == self.header.number("footer_offset") && self.is_end_proven() {
+            return !is_zero(footer.bytes);
+        }
+        // At the start of the section, zeros in these fields would always match.
+        let numbers = [
+            self.event_at(footer.number("event_count")) == Some(at),
+            footer.number("bytes_written").checked_add(self.start) == Some(at),
+        ];
+        let right = numbers.into_iter().filter(|is_right| *is_right).count();
+        let magic = usize::from(self.footer.has_magic(footer.bytes));
+        let reserved = footer.is_zero("reserved");
+        let has_events = at > self.start;
+        if !is_expected {
+            return reserved && magic.saturating_add(right) == 2 && (has_events || magic == 1);
+        }
+        let right = if has_events { right } else { 0 };
+        [magic, right, usize::from(reserved)].iter().sum::<usize>() >= 2
+    }
+
+    /// Returns how many events precede a torn footer: the file or its data ends within it. Zeros at
+    /// the end of the file do not count as written. Without this, 32 bytes of a footer could count
+    /// as an event.
+    fn torn_footer(&self) -> Option<u64> {
+        if self.is_end_proven() {
+            return None;
+        }
+        let rest = between(self.bytes, self.start, self.bytes.len() as u64)?;
+        let data = without_zeros(rest);
+        let last = (data.len() as u64).div_ceil(self.event.size as u64);
+        let length = self.footer.field("bytes_written")?.offset;
+        let mut places = last.saturating_sub(2)..last;
+        places.find(|seq| {
+            let at = seq.saturating_mul(self.event.size as u64);
+            let cut = |bytes| between(bytes, at, bytes.len() as u64).unwrap_or_default();
+            let (written, left) = (cut(data), cut(rest));
+            let is_cut = left.len() < self.footer.size || written.len() <= length;
+            (written.len() > length && self.ends_footer(left, at))
+                || (is_cut && self.begins_footer(written, *seq))
         })
+    }
+
+    /// Returns whether the bytes are the beginning of a footer for `seq` events: two of its magic,
+    /// count and start time are right, or its magic as far as it was written.
+    fn begins_footer(&self, written: &[u8], seq: u64) -> bool {
+        let bytes_of = |name: &str| {
+            let offset = self.footer.field(name).map_or(0, |field| field.offset);
+            written.get(offset..).unwrap_or_default()
+        };
+        let is_start = |written: &[u8], value: &[u8]| {
+            written
+                .iter()
+                .zip(value)
+                .all(|(byte, expected)| byte == expected)
+        };
+        let has_magic = self.footer.begins_magic(written);
+        let count = bytes_of("event_count");
+        let counts = is_start(count, &seq.to_le_bytes());
+        if seq == 0 || count.is_empty() || (has_magic && counts) {
+            return has_magic && counts;
+        }
+        // A time of 0 proves nothing: it may not have been written.
+        let first = self.view(0).map_or(0, |event| event.number("timestamp_ns"));
+        let start = bytes_of("time_start_ns");
+        let is_written = first.to_le_bytes().iter().rposition(|byte| *byte != 0);
+        let is_written = is_written.is_some_and(|last| start.len() > last);
+        (has_magic || counts) && is_written && is_start(start, &first.to_le_bytes())
+    }
+
+    /// Returns whether a footer's first half never reached the disk, and the rest is the length of
+    /// the events and zeros.
+    fn ends_footer(&self, cut: &[u8], size: u64) -> bool {
+        let length = self
+            .footer
+            .field("bytes_written")
+            .map_or(0, |field| field.offset);
+        let Some((first, rest)) = cut.split_at_checked(length) else {
+            return false;
+        };
+        let expected = size.to_le_bytes();
+        let mut bytes = rest
+            .iter()
+            .zip(expected.into_iter().chain(std::iter::repeat(0)));
+        is_zero(first) && size > 0 && bytes.all(|(byte, expected)| *byte == expected)
     }
 
     /// Counts the complete events of a file without a footer.
     fn survivors(&self) -> Option<u64> {
+        if self.is_end_proven() {
+            // The bytes at the footer's proven offset are its remains.
+            return Some(self.header.number("event_count"));
+        }
         let size = self.event.size as u64;
         let rest = between(self.bytes, self.start, self.bytes.len() as u64)?;
-        let data = without_zeros(rest);
-        let count = self.header.number("event_count");
-        let is_past = (data.len() as u64) > count.saturating_mul(size);
-        if self.is_end_known() && is_past {
-            // The bytes at the footer's proven offset are its remains.
-            return Some(count);
-        }
-        let last = (data.len() as u64).div_ceil(size);
-        // Without this, 32 or more bytes of a torn footer would count as an event.
-        let mut ends = last.saturating_sub(2)..last;
-        if let Some(seq) = ends.find(|seq| self.begins_footer(data, *seq)) {
-            return Some(seq);
-        }
-        let mut whole = (rest.len() as u64).checked_div(size)?;
-        let section = without_zeros(between(rest, 0, whole.checked_mul(size)?)?);
-        let touched = (section.len() as u64).div_ceil(size);
-        if touched < whole {
-            // Zeros at the end, or before a torn event, are preallocated space or blocks that never
-            // reached the disk. An event of kind 0 right before them is torn.
-            let last = touched.checked_sub(1).and_then(|seq| self.view(seq));
-            let is_torn = last.is_some_and(|event| event.number("event_kind") == 0);
-            whole = touched.saturating_sub(u64::from(is_torn));
-        }
-        Some(whole)
-    }
-
-    /// Returns whether the bytes after `seq` events are the beginning of a footer for these events.
-    fn begins_footer(&self, data: &[u8], seq: u64) -> bool {
-        let at = seq.saturating_mul(self.event.size as u64);
-        let Some(cut) = between(data, at, data.len() as u64) else {
-            return false;
-        };
-        let agrees = |name: &str, value: u64| {
-            let offset = self.footer.field(name).map_or(0, |field| field.offset);
-            let left = cut.get(offset..).unwrap_or_default();
-            left.iter()
-                .zip(value.to_le_bytes())
-                .all(|(byte, expected)| *byte == expected)
-        };
-        cut.len() < self.footer.size
-            && self.footer.has_magic(cut)
-            && agrees("event_count", seq)
-            && agrees("bytes_written", at)
+        let whole = (rest.len() as u64).checked_div(size)?;
+        let section = between(rest, 0, whole.checked_mul(size)?)?;
+        let touched = (without_zeros(section).len() as u64).div_ceil(size);
+        // Zeros at the end, or before a torn event, are preallocated space or blocks that never
+        // reached the disk. An event of kind 0 right before them is torn.
+        let is_zero_tail = section.len() < rest.len() && without_zeros(rest).len() <= section.len();
+        let last = touched.checked_sub(1).and_then(|seq| self.view(seq));
+        let is_torn = (touched < whole || is_zero_tail)
+            && last.is_some_and(|event| event.number("event_kind") == 0);
+        Some(touched.saturating_sub(u64::from(is_torn)))
     }
 }
 

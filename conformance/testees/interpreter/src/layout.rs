@@ -100,6 +100,15 @@ impl Record {
             .and_then(|field| field.constant.as_ref());
         magic.is_some_and(|magic| bytes.starts_with(magic))
     }
+
+    /// Returns whether the bytes begin with the record's magic, or are the beginning of it.
+    #[must_use]
+    pub fn begins_magic(&self, bytes: &[u8]) -> bool {
+        let magic = self
+            .field("magic")
+            .and_then(|field| field.constant.as_ref());
+        magic.is_some_and(|magic| bytes.iter().zip(magic).all(|(byte, magic)| byte == magic))
+    }
 }
 
 impl Field {
