@@ -3,6 +3,7 @@
 //!
 //! | module | attack |
 //! |---|---|
+//! | [`composed`] | several faults at once, read by readers that share no code |
 //! | [`exhaustive`] | every file of the corpus is truncated at every byte, and every bit is flipped |
 //! | [`faults`] | every system call fails in turn, and the disk fills up after any number of bytes |
 //! | [`crashes`] | power is lost at every step of a writer, and any unsynchronized data may be missing |
@@ -14,6 +15,7 @@
 //! The attacks run on a [`Subject`](exhaustive::Subject) or a similar interface, so that tests can
 //! plant bugs without changing the library.
 
+pub mod composed;
 pub mod crashes;
 pub mod exhaustive;
 pub mod faults;

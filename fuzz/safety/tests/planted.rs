@@ -1,13 +1,15 @@
 //! Checks that each detector finds its planted bugs, but none in the library.
 
+use std::io;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use assert_cmd::Command;
 use atf::FileKind;
 use atf::index::IndexEvent;
 use atf::rewrite::{ScrubOptions, scrub};
+use atf_safety::composed::{self, Document, Reads as ReadsSessions};
 use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::{Shard, races};
@@ -461,4 +463,38 @@ fn a_lookup_that_panics_is_found() {
     }
     let faults = manifests(&Panics).faults;
     assert!(faults.values().any(|(_, fault)| fault.contains("panics: ")));
+}
+
+/// A reader that counts an event wherever 32 bytes are left.
+struct BySize;
+
+impl ReadsSessions for BySize {
+    fn name(&self) -> &'static str {
+        "by size"
+    }
+
+    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
+        let mut documents = composed::Library.read(sessions)?;
+        for document in &mut documents {
+            let Some(derived) = document.pointer_mut("/threads/0/index/derived") else {
+                continue;
+            };
+            let left = derived["trailing_bytes"].as_str().map(str::len);
+            if derived["count_source"] == "file_size" && left > Some(1) {
+                derived["event_count"] = "99".into();
+            }
+        }
+        Ok(documents)
+    }
+}
+
+#[test]
+fn a_reader_that_counts_by_file_size_disagrees_about_composed_faults() {
+    let found = composed::run(
+        &[Box::new(composed::Library), Box::new(BySize)],
+        0..100,
+        None,
+    );
+    let found = found.expect("sessions can be written");
+    assert_eq!(found.into_keys().collect::<Vec<_>>(), ["by size"]);
 }

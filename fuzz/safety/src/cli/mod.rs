@@ -1,5 +1,6 @@
 //! The command line, with one file per subcommand.
 
+mod composed;
 mod crashes;
 mod exhaustive;
 mod faults;
@@ -37,6 +38,8 @@ struct Part {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compare readers that share no code on sessions with several faults at once
+    Composed(composed::Options),
     /// Truncate every file of the corpus at every byte, and flip every bit
     Exhaustive(exhaustive::Options),
     /// Make every system call fail in turn, during recover and in writers
@@ -55,6 +58,7 @@ enum Command {
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
     match Cli::parse().command {
+        Command::Composed(options) => composed::run(&options),
         Command::Exhaustive(options) => exhaustive::run(&options),
         Command::Faults(options) => faults::run(&options),
         Command::Crashes(options) => crashes::run(&options),

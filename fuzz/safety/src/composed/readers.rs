@@ -1,0 +1,128 @@
+//! The readers to compare.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use atf_conformance::reference;
+use atf_samples::tools::has;
+use serde_json::{Deserializer, Value};
+
+/// What the conformance kit expects a reader to print about a session.
+pub type Document = Value;
+
+/// A reader of sessions.
+pub trait Reads: Sync {
+    /// Its name.
+    fn name(&self) -> &str;
+
+    /// Returns a document for each session.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a session cannot be read, or if a program fails.
+    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>>;
+}
+
+/// The library.
+#[derive(Debug, Clone, Copy)]
+pub struct Library;
+
+impl Reads for Library {
+    fn name(&self) -> &'static str {
+        "library"
+    }
+
+    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
+        Ok(sessions.iter().map(|path| reference::read(path)).collect())
+    }
+}
+
+/// The decoder that interprets the layout at run time.
+struct Interpreter;
+
+impl Reads for Interpreter {
+    fn name(&self) -> &'static str {
+        "interpreter"
+    }
+
+    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
+        let documents = sessions.iter().map(|path| atf_interpreter::read_path(path));
+        documents.collect()
+    }
+}
+
+/// A program that prints a document for each path that it is given.
+struct Program {
+    name: &'static str,
+    command: Vec<OsString>,
+}
+
+impl Reads for Program {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
+        let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .args(sessions)
+            .stderr(Stdio::inherit());
+        let output = command.output()?;
+        let documents = Deserializer::from_slice(&output.stdout).into_iter();
+        let documents = documents.collect::<Result<Vec<_>, _>>()?;
+        // Exit status 1 means that it rejected a session.
+        if documents.len() == sessions.len() && matches!(output.status.code(), Some(0 | 1)) {
+            return Ok(documents);
+        }
+        let count = documents.len();
+        let told = format!("{}: {count} documents, {}", self.name, output.status);
+        Err(io::Error::other(told))
+    }
+}
+
+/// Returns all readers, the library first. `folder` is for programs to be compiled. Prints which
+/// programs cannot run here.
+///
+/// # Errors
+///
+/// Returns an error if a program cannot be compiled.
+pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
+    let mut readers: Vec<Box<dyn Reads>> = vec![Box::new(Library), Box::new(Interpreter)];
+    let testees = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/testees");
+    if has("cc") {
+        let program = folder.join("reader");
+        let mut compile = Command::new("cc");
+        compile
+            .args(["-std=c11", "-O2", "-I"])
+            .arg(testees.join("../../atf/include"));
+        let sources = [
+            "reader", "index", "detail", "session", "manifest", "json", "bytes",
+        ];
+        let sources = sources.map(|name| testees.join("c").join(name).with_extension("c"));
+        let status = compile.args(sources).arg("-o").arg(&program).status()?;
+        if !status.success() {
+            return Err(io::Error::other("the reader in C does not compile"));
+        }
+        readers.push(Box::new(Program {
+            name: "c",
+            command: vec![program.into()],
+        }));
+    } else {
+        println!("skipped: the reader in C needs cc");
+    }
+    if has("python3") {
+        let program = testees.join("python/testee.py");
+        let command = vec!["python3".into(), "-S".into(), program.into(), "read".into()];
+        readers.push(Box::new(Program {
+            name: "python",
+            command,
+        }));
+    } else {
+        println!("skipped: the reader in Python needs python3");
+    }
+    Ok(readers)
+}
