@@ -106,30 +106,34 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 }
 
 /// Returns how many events of a cut file are read. If one of the last two events begins like a
-/// footer that could follow the events before it, it and the event after it are taken for a footer,
-/// unless the header proves another place or, before the first event, 64 bytes are there.
+/// footer that could follow the events before it, it and the event after it are taken for a footer:
+/// a torn one or else, after other events, a damaged one. A header that proves another place excludes
+/// a torn one.
 fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     let events = &cut[64..];
     let data_size = events
         .iter()
         .rposition(|byte| *byte != 0)
         .map_or(0, |last| last + 1);
-    let is_proven = file.header_count > 0 && 64 + data_size as u64 > file.footer_offset;
-    let is_footer = |seq: &usize| {
-        let event = &file.events[*seq];
-        let begins = event.timestamp_ns.to_le_bytes().starts_with(&MAGIC)
-            && event.function_id == *seq as u64;
-        let left = events.len() - 32 * seq;
-        begins
-            && match seq {
-                0 => !is_proven && (left < 64 || data_size <= 32),
-                _ => !is_proven || left == 64,
-            }
+    let begins = |seq: usize| match file.events.get(seq) {
+        Some(event) => {
+            event.timestamp_ns.to_le_bytes().starts_with(&MAGIC) && event.function_id == seq as u64
+        }
+        None => true,
     };
-    let begun = data_size.div_ceil(32);
     let whole = (events.len() / 32).min(file.events.len());
-    let mut last_two = begun.saturating_sub(2)..begun.min(whole);
-    last_two.find(is_footer).unwrap_or(whole)
+    let begun = data_size.div_ceil(32);
+    let mut last = (begun.saturating_sub(2)..begun).filter(|seq| begins(*seq));
+    let left = |seq: usize| events.len() - 32 * seq;
+    let is_torn = |seq: &usize| left(*seq) < 64 || data_size - 32 * seq <= 32;
+    let is_proven = file.header_count > 0 && 64 + data_size as u64 > file.footer_offset;
+    let found = if is_proven {
+        last.find(|seq| *seq > 0 && left(*seq) == 64)
+    } else {
+        let mut torn = last.clone().filter(is_torn);
+        torn.next().or(last.find(|seq| *seq > 0))
+    };
+    found.map_or(whole, |seq| seq.min(whole))
 }
 
 proptest! {
