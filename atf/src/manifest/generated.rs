@@ -37,6 +37,7 @@ pub(crate) mod key {
     pub(crate) const MODULES: &str = "modules";
     pub(crate) const NAME: &str = "name";
     pub(crate) const PATH: &str = "path";
+    pub(crate) const RECORDING_ERROR: &str = "recording_error";
     pub(crate) const RETURNS: &str = "returns";
     pub(crate) const SIZE: &str = "size";
     pub(crate) const SYMBOL_INDEX: &str = "symbol_index";
@@ -77,6 +78,8 @@ pub struct Manifest {
     pub drops_events: Option<bool>,
     /// What ended the traced process, if it did not exit by itself: the name of a signal, such as "SIGSEGV". Omitted if unknown.
     pub ended_by: Option<String>,
+    /// Why the tracer could not record everything: its first error, such as "no space left on device". Omitted if there was none.
+    pub recording_error: Option<String>,
     /// The largest measured difference in nanoseconds between the timestamps and the clock of `clock_type`, if the timestamps were read from another clock, such as a processor's counter. Omitted otherwise.
     pub clock_error_ns: Option<u64>,
     /// Whether details contain the fields of their calls, as a JSON object in UTF-8 in each payload that does not have the shape of a function payload.
@@ -88,7 +91,7 @@ pub struct Manifest {
     pub problem_count: u64,
 }
 impl Manifest {
-    pub(super) const KEYS: [&str; 14] = [
+    pub(super) const KEYS: [&str; 15] = [
         key::FORMAT_VERSION,
         key::THREADS,
         key::TIME_START_NS,
@@ -101,6 +104,7 @@ impl Manifest {
         key::UNWRITTEN_EVENTS,
         key::DROPS_EVENTS,
         key::ENDED_BY,
+        key::RECORDING_ERROR,
         key::CLOCK_ERROR_NS,
         key::DETAIL_FIELDS,
     ];
@@ -140,6 +144,7 @@ impl Manifest {
             .member(&object, key::UNWRITTEN_EVENTS, Reader::u64);
         let drops_events = reader.member(&object, key::DROPS_EVENTS, Reader::boolean);
         let ended_by = reader.member(&object, key::ENDED_BY, Reader::text);
+        let recording_error = reader.member(&object, key::RECORDING_ERROR, Reader::text);
         let clock_error_ns = reader.member(&object, key::CLOCK_ERROR_NS, Reader::u64);
         let detail_fields = reader.member(&object, key::DETAIL_FIELDS, Reader::boolean);
         Some(Self {
@@ -155,6 +160,7 @@ impl Manifest {
             unwritten_events,
             drops_events,
             ended_by,
+            recording_error,
             clock_error_ns,
             detail_fields,
             ..Self::default()
@@ -171,6 +177,7 @@ impl Manifest {
             && self.lost_events == other.lost_events
             && self.unwritten_events == other.unwritten_events
             && self.drops_events == other.drops_events && self.ended_by == other.ended_by
+            && self.recording_error == other.recording_error
             && self.clock_error_ns == other.clock_error_ns
             && self.detail_fields == other.detail_fields
     }
@@ -211,6 +218,9 @@ impl Manifest {
         }
         if let Some(value) = &self.ended_by {
             object.serialize_entry(key::ENDED_BY, value)?;
+        }
+        if let Some(value) = &self.recording_error {
+            object.serialize_entry(key::RECORDING_ERROR, value)?;
         }
         if let Some(value) = &self.clock_error_ns {
             object.serialize_entry(key::CLOCK_ERROR_NS, value)?;

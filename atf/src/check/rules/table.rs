@@ -2841,7 +2841,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, drops_events, detail_fields, ended_by or clock_error_ns; real tracers write all other keys.",
+        answer: "The keys listed in manifest.yaml. No tracer in the field writes a thread's name, losses or cut, a module's function_offsets, timing_anchors, the manifest's own lost_events, unwritten_events, drops_events, detail_fields, ended_by, recording_error or clock_error_ns; real tracers write all other keys.",
         reason: "No source defines a schema, and real files have the other keys. Readers ignore unknown keys, so older readers still read a manifest with new ones.",
         sources: &[],
     },
