@@ -96,6 +96,31 @@ impl Error {
         self
     }
 
+    /// Replaces the start of the path, for a folder that was opened by another path.
+    pub(crate) fn moved(mut self, from: &Path, to: &Path) -> Self {
+        let path = self.0.path.as_deref();
+        if let Some(rest) = path.and_then(|path| path.strip_prefix(from).ok()) {
+            self.0.path = Some(if rest.as_os_str().is_empty() {
+                to.to_path_buf()
+            } else {
+                to.join(rest)
+            });
+        }
+        self
+    }
+
+    /// Returns what is wrong without the place: for a system error, its message without the number.
+    pub(crate) fn reason(&self) -> String {
+        let Some(system) = &self.0.io else {
+            return self.0.kind.to_string();
+        };
+        let text = system.to_string();
+        let text = text.split(" (os error").next().unwrap_or_default();
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_lowercase);
+        first.chain(letters).collect()
+    }
+
     /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {

@@ -22,13 +22,17 @@ impl Storage for OverOld {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        Ok(Box::new(OldFile(self.create_file(path)?)))
+    }
+
+    fn create_file(&self, path: &Path) -> io::Result<File> {
         let mut options = OpenOptions::new();
-        let file = options
+        options
+            .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .open(path)?;
-        Ok(Box::new(OldFile(file)))
+            .open(path)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -43,7 +43,7 @@
  * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's
  * further events are lost and counted, the program continues, and atf_recording_flush and
  * atf_recording_stop return the error. If the manifest cannot be written either, its last version
- * remains, without the latest losses. A session's folder that is deleted or moved is not created
+ * remains, without the latest losses. A session's folder that is deleted is not created
  * again: new threads get no files.
  *
  * Windows. With the option window, details or all events are written only around triggers: from

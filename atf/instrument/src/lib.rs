@@ -68,6 +68,7 @@
 
 mod aside;
 mod capture;
+mod children;
 mod crash;
 mod details;
 mod environment;

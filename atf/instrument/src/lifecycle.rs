@@ -1,6 +1,5 @@
 //! Starts and ends the recording of the process, and handles forks.
 
-use std::fs;
 use std::hint;
 use std::iter;
 use std::path::{self, PathBuf};
@@ -14,6 +13,7 @@ use atf::record::{Recording, uncancelled};
 use atf::write::{SessionWriter, session_name};
 
 use crate::aside;
+use crate::children;
 use crate::guest::{complain, look_at_stderr, without_signals};
 use crate::last_thread;
 use crate::loader;
@@ -21,7 +21,7 @@ use crate::main_thread;
 use crate::memory;
 use crate::process::{self, IS_OFF, PROCESS, Process, current};
 use crate::settings::{Place, Settings};
-use crate::storage::GuestDisk;
+use crate::storage;
 use crate::thread;
 use crate::trigger::{self, atf_instrument_trigger};
 use crate::tsan;
@@ -65,6 +65,9 @@ fn start_once() {
     hint::black_box((&BEGIN, &END, atf_instrument_trigger as extern "C" fn()));
     let started = uncancelled(start).unwrap_or_else(|message| {
         complain(&message);
+        if IS_CHILD.load(Ordering::Relaxed) {
+            children::count_unrecorded();
+        }
         None
     });
     match started {
@@ -88,10 +91,15 @@ fn start() -> Result<Option<&'static Process>, String> {
     process::claim()?;
     // Without it, the file is opened when it is needed.
     let _ = main_thread::hold();
+    children::share();
     let started = without_signals(|| {
         let session = create(&settings)?;
+        let folder = session.path().to_owned();
         let recording = Recording::start_on(session, &settings.record, aside::drain);
-        recording.map_err(|error| error.to_string())
+        recording.map_err(|error| {
+            storage::remove(&folder);
+            error.to_string()
+        })
     });
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
     let process: &Process = Box::leak(Box::new(Process::new(settings, clock, recording)));
@@ -112,16 +120,18 @@ fn create(settings: &Settings) -> Result<SessionWriter, String> {
     };
     // The program may change its working directory, and the session's files are often reopened.
     let folder = path::absolute(&folder).unwrap_or(folder);
-    let made = fs::create_dir_all(&folder);
-    made.map_err(|error| format!("{}: {error}", folder.display()))?;
+    let storage =
+        storage::place(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let id = std::process::id();
     let names = (2_u32..).map(|program| format!("pid_{id}_{program}"));
     let mut names = iter::once(format!("pid_{id}")).chain(names);
-    let is_free = |path: &PathBuf| fs::symlink_metadata(path).is_err();
+    let is_free = |path: &PathBuf| !storage.exists(path).unwrap_or(false);
     let path = names.find_map(|name| Some(folder.join(name)).filter(is_free));
-    // The program may close every file descriptor that it did not open.
-    let storage = Arc::new(GuestDisk);
-    let session = SessionWriter::create_on(storage, path.unwrap_or(folder), &settings.write);
+    let session = SessionWriter::create_on(
+        Arc::clone(&storage),
+        path.unwrap_or(folder),
+        &settings.write,
+    );
     session.map_err(|error| error.to_string())
 }
 

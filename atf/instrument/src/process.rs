@@ -14,6 +14,7 @@ use atf::clock::CounterClock;
 use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 use atf::write::SessionWriter;
 
+use crate::children;
 use crate::guest::{complain, lock};
 use crate::last_thread;
 use crate::modules::Modules;
@@ -195,7 +196,12 @@ impl Process {
         }
         let threads = Arc::new(Threads::default());
         let named = Arc::clone(&threads);
-        recording.on_update(move |session| name_threads(session, &named));
+        recording.on_update(move |session| {
+            name_threads(session, &named);
+            if children::unrecorded() > 0 {
+                session.set_recording_error("child processes could not be recorded");
+            }
+        });
         recording.on_pass(last_thread::look);
         Self {
             settings,

@@ -1,47 +1,39 @@
-//! Writes files inside a program that is not aware of them.
+//! Opens the folder of the sessions inside a program that is not aware of it.
 
-use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-use atf::write::{BriefDisk, Storage, StorageFile};
+use atf::write::{BriefDisk, Storage};
 
-/// Like [`BriefDisk`], but creates no ancestors of a folder: if they are missing, the program has
-/// moved them or changed its root directory.
-#[derive(Debug)]
-pub(crate) struct GuestDisk;
+/// The last folder that was opened. A forked child shares it: the program may have changed its root
+/// directory since.
+static PLACE: AtomicPtr<(PathBuf, Arc<dyn Storage>)> = AtomicPtr::new(ptr::null_mut());
 
-impl Storage for GuestDisk {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        path.parent().map(fs::metadata).transpose()?;
-        BriefDisk.create_folder(path)
+/// Opens the folder for a run's sessions, and creates it if it does not exist.
+pub(crate) fn place(folder: &Path) -> io::Result<Arc<dyn Storage>> {
+    // SAFETY: null, or from `Box::into_raw`, and never freed.
+    let known = unsafe { PLACE.load(Ordering::Acquire).as_ref() };
+    if let Some((_, storage)) = known.filter(|(known, _)| known == folder) {
+        return Ok(Arc::clone(storage));
     }
+    // The program may close every descriptor that it did not open.
+    BriefDisk.create_folder(folder)?;
+    let held = BriefDisk.held(folder)?;
+    let storage = held.unwrap_or_else(|| Arc::new(BriefDisk));
+    let place = Box::new((folder.to_path_buf(), Arc::clone(&storage)));
+    PLACE.store(Box::into_raw(place), Ordering::Release);
+    Ok(storage)
+}
 
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        BriefDisk.exists(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        BriefDisk.create(path)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        BriefDisk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        BriefDisk.remove(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        BriefDisk.remove_folder(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        BriefDisk.sync_folder(path)
-    }
-
-    fn is_disk(&self) -> bool {
-        BriefDisk.is_disk()
+/// Removes the empty folder of a session that could not be recorded.
+pub(crate) fn remove(session: &Path) {
+    // SAFETY: as in `place`.
+    let known = unsafe { PLACE.load(Ordering::Acquire).as_ref() };
+    if let Some((_, storage)) = known {
+        // The program goes on, whether or not the folder can be removed.
+        let _ = storage.remove_folder(session);
     }
 }

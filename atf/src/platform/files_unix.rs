@@ -2,7 +2,9 @@
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::os::unix::fs::{
+    FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown, fchown,
+};
 use std::path::Path;
 
 use crate::sys;
@@ -85,10 +87,14 @@ impl Mode {
     const GROUP: u32 = 0o070;
 
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
-        fs::metadata(path).map(|metadata| Self {
+        fs::metadata(path).map(|metadata| Self::from(&metadata))
+    }
+
+    fn from(metadata: &Metadata) -> Self {
+        Self {
             bits: metadata.mode() & Self::ANY.bits,
             group: metadata.gid(),
-        })
+        }
     }
 
     /// Limits the permissions to those of `other`, but keeps the owner's current permissions.
@@ -127,13 +133,30 @@ impl Mode {
     /// Sets the group and the permissions. If this process may not set the group, no group gets any
     /// permissions.
     pub(crate) fn set(self, path: &Path) -> io::Result<()> {
-        let own = Self::of(path)?;
-        let is_other = own.group != self.group && chown(path, None, Some(self.group)).is_err();
+        let chown = |group| chown(path, None, Some(group));
+        let set = |mode| fs::set_permissions(path, mode);
+        self.set_by(Self::of(path)?, chown, set)
+    }
+
+    /// Like [`set`](Self::set), for an open file.
+    pub(crate) fn set_on(self, file: &File) -> io::Result<()> {
+        let chown = |group| fchown(file, None, Some(group));
+        let set = |mode| file.set_permissions(mode);
+        self.set_by(Self::from(&file.metadata()?), chown, set)
+    }
+
+    fn set_by(
+        self,
+        own: Self,
+        chown: impl FnOnce(u32) -> io::Result<()>,
+        set: impl FnOnce(Permissions) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let is_other = own.group != self.group && chown(self.group).is_err();
         let mode = if is_other { self.without_group() } else { self };
         if own.bits == mode.bits {
             Ok(())
         } else {
-            fs::set_permissions(path, Permissions::from_mode(mode.bits))
+            set(Permissions::from_mode(mode.bits))
         }
     }
 }

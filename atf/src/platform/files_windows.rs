@@ -72,4 +72,8 @@ impl Mode {
     pub(crate) fn set(self, _path: &Path) -> io::Result<()> {
         Ok(())
     }
+
+    pub(crate) fn set_on(self, _file: &File) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -6,6 +6,14 @@ mod files;
 #[cfg(not(unix))]
 #[path = "files_windows.rs"]
 mod files;
+#[cfg(unix)]
+#[path = "folder_unix.rs"]
+mod folder;
+#[cfg(not(unix))]
+#[path = "folder_elsewhere.rs"]
+mod folder;
+#[cfg(unix)]
+mod lent;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[path = "space_linux.rs"]
 mod space;
@@ -17,6 +25,11 @@ use std::fs::{File, FileType};
 use std::io::{self, Seek, SeekFrom, Write};
 
 pub(crate) use files::{Mode, has_other_names, open, read_at, still_stored, sync_folder, write_at};
+#[cfg(not(unix))]
+pub(crate) use folder::Lent;
+pub(crate) use folder::{Folder, create_new, make_folder, same};
+#[cfg(unix)]
+pub(crate) use lent::Lent;
 pub(crate) use space::{next_data, set_aside};
 
 /// Returns the name of a file type other than a regular file, for an error message.

@@ -105,6 +105,7 @@ impl RecordOptions {
     /// Records in the manifest which events are missing if the process dies, unless all of them
     /// survive: those in a thread's ring and its writer's buffer, and the latest drops.
     pub(super) fn tell_unwritten(&self, session: &SessionWriter) {
+        session.keep_spare();
         let options = session.options();
         if options.survive_kill {
             return;

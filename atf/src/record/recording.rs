@@ -43,8 +43,9 @@ use crate::write::{Detail, Event, Link, SessionWriter};
 ///
 /// If a thread's files cannot be written, for example on a full disk, the thread's further events
 /// are lost and counted, and [`flush`](Self::flush) and [`stop`](Self::stop) return the error. If
-/// the manifest cannot be written either, its last version remains, without the latest losses. A
-/// session's folder that is deleted or moved is not created again: new threads get no files.
+/// the manifest cannot be replaced either, the losses and the first error are stored in the spare
+/// room of its last version, if it can be mapped. A session's folder that is deleted is not created
+/// again: new threads get no files.
 ///
 /// # Forks
 ///

@@ -182,6 +182,7 @@ impl Shared {
         if !self.origin.is_current() {
             return;
         }
+        self.segment().set_recording_error(error.reason());
         let mut state = self.lock();
         if state.error.is_none() {
             state.error = Some(error);
@@ -211,7 +212,10 @@ impl Shared {
         loop {
             let made = state.made.iter().position(|(made, _)| *made == thread_id);
             if let Some(made) = made {
-                return state.made.swap_remove(made).1;
+                let made = state.made.swap_remove(made).1;
+                drop(state);
+                return made
+                    .inspect_err(|error| self.segment().set_recording_error(error.reason()));
             }
             let waited = self.changed.wait(state);
             state = waited.unwrap_or_else(PoisonError::into_inner);
@@ -231,8 +235,10 @@ impl Shared {
         }
         let thread_id = state.next_thread;
         let (true, Some(next)) = (state.live < limit, thread_id.checked_add(1)) else {
+            drop(state);
             let limit = limit as u64;
             let error = Error::new(ErrorKind::LimitReached { limit }).with_field("max_threads");
+            self.segment().set_recording_error(error.reason());
             return Err(error.with_path(Some(self.session.path())));
         };
         state.next_thread = next;
@@ -406,7 +412,12 @@ impl Shared {
         let outer = IS_STOPPING.replace(true);
         let drain = self.drain().take();
         let outcome = if drain.is_some_and(|Joining(join)| !join()) {
-            Err(Error::internal("the drain does not panic"))
+            let error = Error::internal("the drain does not panic");
+            let segment = self.segment();
+            segment.set_recording_error(error.reason());
+            // Ignore this error, because the first one is returned.
+            let _ = segment.store_manifest();
+            Err(error)
         } else {
             self.finish()
         };

@@ -10,8 +10,9 @@ use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::UNFINISHED;
 use crate::footer::FOOTER_SIZE;
-use crate::platform::{self, Mode, Output};
+use crate::platform::{self, Folder, Mode, Output};
 use crate::session;
+use crate::source::Identity;
 use crate::wire::HEADER_SIZE;
 use crate::write::{Disk, Durability, Storage};
 
@@ -26,8 +27,12 @@ const PIECE_SIZE: usize = 0x1_0000;
 /// A folder that moves to its final path only when it is complete.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// The parent of `out` and of the unfinished folder.
-    parent: PathBuf,
+    /// The parent of the new folder and of the unfinished one, which are found by these names in it.
+    parent: Folder,
+    unfinished: OsString,
+    name: OsString,
+    /// The unfinished folder. Another user may rename it, but its path stays the same.
+    held: Folder,
     folder: PathBuf,
     out: PathBuf,
     /// The mode that the unfinished folder was created with.
@@ -36,8 +41,9 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Creates the unfinished folder for rewriting the trace at `path` to `out`.
-    pub(super) fn create(path: &Path, out: &Path) -> Result<Self> {
+    /// Creates the unfinished folder for rewriting the trace at `path`, which has these sessions, to
+    /// `out`.
+    pub(super) fn create(path: &Path, sessions: &[PathBuf], out: &Path) -> Result<Self> {
         match fs::symlink_metadata(out) {
             Ok(_) => return Err(Error::new(ErrorKind::OutputExists).with_path(Some(out))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -48,20 +54,25 @@ impl Stage {
             Some(parent) => parent,
             None => out,
         };
-        let real_parent = fs::canonicalize(parent).map_err(at(parent))?;
-        let is_inside = real_parent.starts_with(fs::canonicalize(path).map_err(at(path))?);
+        let is_inside = is_inside(parent, path, sessions)?;
         if is_inside || session::is_part_of_trace(out) {
             return Err(Error::new(ErrorKind::OutputInside).with_path(Some(out)));
         }
         let process = std::process::id();
+        let name = out.file_name().unwrap_or_default().to_os_string();
+        let above = Folder::open(parent, false).map_err(at(parent))?;
         for attempt in 0..ATTEMPTS {
             // The temporary name is short, so it fits wherever the final name fits.
-            let folder = parent.join(format!("{UNFINISHED}{process}-{attempt}"));
-            match fs::create_dir(&folder) {
+            let unfinished = format!("{UNFINISHED}{process}-{attempt}");
+            match above.make_folder(Path::new(&unfinished)) {
                 Ok(()) => {
+                    let held = above.folder(Path::new(&unfinished)).map_err(at(parent))?;
                     let mut this = Self {
-                        parent: parent.to_path_buf(),
-                        folder,
+                        parent: above,
+                        unfinished: unfinished.into(),
+                        name,
+                        folder: held.fixed_path(),
+                        held,
                         out: out.to_path_buf(),
                         mode: Mode::ANY,
                         is_published: false,
@@ -92,24 +103,53 @@ impl Stage {
         let mode = self.mode.limited_to(mode);
         mode.set(&self.folder).map_err(at(&self.folder))?;
         // Do not replace a folder that was created there in the meantime, even an empty one.
-        if fs::symlink_metadata(&self.out).is_ok() {
+        let failed = at(&self.out);
+        let [unfinished, name] = [&self.unfinished, &self.name].map(Path::new);
+        if self.parent.exists(name).map_err(&failed)? {
             return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
         }
         sync_folders(&self.folder, durability)?;
-        fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
-        let synced = sync_folder(&self.parent, durability);
+        self.parent
+            .rename(unfinished, &self.name)
+            .map_err(&failed)?;
+        let published = self.parent.folder(name).map_err(&failed)?;
+        if !published.is_same(&self.held) {
+            self.is_published = true;
+            return Err(Error::new(ErrorKind::Replaced).with_path(Some(&self.out)));
+        }
+        let synced = match durability {
+            Durability::None => Ok(()),
+            _ => self.parent.sync().map_err(&failed),
+        };
         // If this failed, move the folder back. Then nothing is left at `out`, unless moving it
         // back also fails.
-        self.is_published = synced.is_ok() || fs::rename(&self.out, &self.folder).is_err();
+        let back = || self.parent.rename(name, &self.unfinished);
+        self.is_published = synced.is_ok() || back().is_err();
         synced
     }
+}
+
+/// Returns whether a folder is inside a trace or one of its sessions, by whatever path.
+fn is_inside(folder: &Path, path: &Path, sessions: &[PathBuf]) -> Result<bool> {
+    let folder = fs::canonicalize(folder).map_err(at(folder))?;
+    if folder.starts_with(fs::canonicalize(path).map_err(at(path))?) {
+        return Ok(true);
+    }
+    if cfg!(not(unix)) {
+        // Without a device and an inode, different folders may have the same identity.
+        return Ok(false);
+    }
+    let identity = |path: &Path| fs::metadata(path).map(|found| Identity::of(&found));
+    let above: Vec<_> = folder.ancestors().flat_map(identity).collect();
+    let mut inner = std::iter::once(path).chain(sessions.iter().map(PathBuf::as_path));
+    Ok(inner.any(|path| identity(path).is_ok_and(|found| above.contains(&found))))
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
         if !self.is_published {
             // Only the original error matters.
-            let _ = fs::remove_dir_all(&self.folder);
+            let _ = fs::remove_dir_all(self.parent.fixed_path().join(&self.unfinished));
         }
     }
 }
@@ -126,7 +166,7 @@ pub(super) fn create_folder(path: &Path) -> Result<()> {
 
 /// Writes a small file in one go.
 pub(super) fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
-    let written = File::create(path).and_then(|file| Output(file).write_all(bytes));
+    let written = File::create_new(path).and_then(|file| Output(file).write_all(bytes));
     written.map_err(at(path))?;
     sync(path, durability)
 }

@@ -7,6 +7,8 @@
 )]
 #![deny(clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
 
+#[cfg(unix)]
+mod at;
 mod avx2;
 mod barrier;
 mod cancel;
@@ -21,11 +23,17 @@ mod map;
 mod prefetch;
 mod revocable;
 mod ring;
+mod spare;
 mod thread;
 mod turns;
 #[cfg(unix)]
 mod unix;
 
+#[cfg(unix)]
+pub(crate) use at::{
+    borrow, close, duplicate_high, exists_at, make_folder_at, open_at, remove_at, rename_at,
+    set_mode_at,
+};
 pub(crate) use avx2::with_avx2;
 pub(crate) use barrier::Barrier;
 pub use cancel::uncancelled;
@@ -38,6 +46,7 @@ pub(crate) use revocable::{Holder, InUse, Revoker, revocable};
 pub(crate) use ring::JournalArea;
 #[cfg(test)]
 pub(crate) use ring::watch;
+pub(crate) use spare::Spare;
 pub(crate) use thread::spawn;
 pub(crate) use turns::Turns;
 #[cfg(unix)]

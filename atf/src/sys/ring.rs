@@ -1,9 +1,8 @@
 //! The mapping of `ring.atf`: two buffers in file-backed memory that outlives the process.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::mem::offset_of;
-use std::path::Path;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
@@ -74,21 +73,19 @@ const _: () = {
 };
 
 impl JournalArea {
-    /// Creates a journal's file, allocates its space, and maps it. Returns the areas for index and
+    /// Allocates the space of a journal's new file, and maps it. Returns the areas for index and
     /// detail.
     ///
     /// The file must have no holes: on a full disk, the first store to a hole in a mapping would
     /// kill the process with SIGBUS. On a file system that copies on write, it may do so anyway.
     pub(crate) fn create(
-        path: &Path,
+        mut file: File,
         header: &RingHeader,
         capacity: usize,
     ) -> io::Result<(Self, Self)> {
         let areas = capacity.checked_mul(2);
         let size = areas.and_then(|areas| areas.checked_add(RingHeader::SIZE));
         let size = size.ok_or(io::ErrorKind::FileTooLarge)?;
-        let mut options = OpenOptions::new();
-        let mut file = options.read(true).write(true).create_new(true).open(path)?;
         platform::check_size(size as u64)?;
         if !platform::set_aside(&file, size as u64)? {
             write_zeros(&mut file, size)?;

@@ -27,7 +27,7 @@ pub(crate) fn file_size_limit() -> io::Result<u64> {
     limit.rlim_cur.try_into().map_err(io::Error::other)
 }
 
-fn check(status: libc::c_int) -> io::Result<()> {
+pub(super) fn check(status: libc::c_int) -> io::Result<()> {
     match status {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),

@@ -37,8 +37,10 @@
 //! with [`survive_kill`](WriteOptions::survive_kill), every event once its call has returned |
 //! | the disk is full, or a write fails for another reason | the failing call and all later calls
 //! return the error; the events before it are a valid prefix |
-//! | the session's folder is deleted or moved | open files stay open, so they are deleted or moved
-//! with it; new threads and the manifest return an error, and the folder is not created again |
+//! | the session's folder is moved, or replaced by another folder or a symlink | the writers go on
+//! in the folder that they created, and do not write to the other one |
+//! | the session's folder is deleted | new threads and the manifest return an error, and the folder
+//! is not created again |
 //! | power loss | see [`Durability`] |
 //!
 //! Readers read an unfinalized file up to its last whole event. Details are written before the
@@ -57,6 +59,7 @@ use crate::error::{Error, Result};
 
 mod buffer;
 mod event;
+mod held;
 #[cfg(test)]
 #[allow(
     clippy::unwrap_used,

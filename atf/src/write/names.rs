@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::section::{sync, write_whole};
+use super::storage::DiskFile;
 use super::{Disk, Storage, at};
 use crate::error::Result;
 use crate::files::{MANIFEST_FILE, MANIFEST_PART};
 use crate::manifest::{self, Symbol};
-use crate::platform::Mode;
+use crate::platform::{Folder, Mode};
 
 /// Adds names for unnamed functions to the manifest of the session in `folder`, for example names
 /// found after the run. All other values remain unchanged, even those unknown to this crate;
@@ -38,6 +39,12 @@ pub fn set_ended_by(folder: impl AsRef<Path>, signal: &str) -> Result<()> {
 
 /// Replaces a session's manifest with a new one.
 fn change(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Result<()> {
+    let held = Folder::open(folder, false).map_err(at(folder))?;
+    let fixed = held.fixed_path();
+    change_in(&fixed, new).map_err(|error| error.moved(&fixed, folder))
+}
+
+fn change_in(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Result<()> {
     let path = folder.join(MANIFEST_FILE);
     let new = new(&manifest::bytes_in_session(&path)?);
     let new = new.map_err(|error| error.with_path(Some(&path)))?;
@@ -57,9 +64,9 @@ fn change(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Result<(
 
 fn replace(path: &Path, part: &Path, bytes: &[u8]) -> Result<()> {
     let mode = Mode::of(path).map_err(at(path))?;
-    let mut file = Disk.create(part).map_err(at(part))?;
-    mode.set(part).map_err(at(part))?;
-    write_whole(&mut *file, part, bytes)?;
-    sync(&mut *file).map_err(at(part))?;
+    let mut file = DiskFile(Disk.create_file(part).map_err(at(part))?);
+    mode.set_on(&file.0).map_err(at(part))?;
+    write_whole(&mut file, part, bytes)?;
+    sync(&mut file).map_err(at(part))?;
     Disk.rename(part, path).map_err(at(path))
 }

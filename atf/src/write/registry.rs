@@ -24,6 +24,8 @@ pub(super) struct Shared {
     /// The tracer's reports about the session.
     pub(super) manifest: Manifest,
     pub(super) is_finalized: bool,
+    /// Whether the manifest is written with spare room.
+    pub(super) keeps_spare: bool,
     pub(super) recording: Recorded,
 }
 

@@ -77,7 +77,8 @@ impl Journal {
             detail_size: 0.into(),
             _reserved3: [0; 56],
         };
-        match JournalArea::create(&path, &header, capacity) {
+        let file = storage.create_file(&path);
+        match file.and_then(|file| JournalArea::create(file, &header, capacity)) {
             Ok((index, detail)) => {
                 let journal = Self {
                     path,

@@ -11,11 +11,14 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::registry::{Entry, Registration, Shared, lock};
-use super::{Disk, Durability, Storage, ThreadWriter, WriteOptions, at, sync_name};
+use super::section::write_whole;
+use super::storage::DiskFile;
+use super::{Disk, Durability, Storage, StorageFile, ThreadWriter, WriteOptions, at, sync_name};
 use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER, thread_id};
 use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE, key};
+use crate::sys::Spare;
 
 pub use name::session_name;
 pub(crate) use segment::SessionFiles;
@@ -65,7 +68,12 @@ struct Written {
     /// The written manifest's size in bytes; the largest number if it lacks symbols that are too
     /// large, because it takes as long to encode.
     size: usize,
+    /// The written manifest, with room for more, while the session is being recorded.
+    spare: Option<Spare>,
 }
+
+/// The minimum room in a manifest for what a recording that cannot go on has to add, in bytes.
+const SPARE: usize = 4096;
 
 impl SessionWriter {
     /// Creates the session's folder, which must be new or contain no threads and no manifest.
@@ -124,7 +132,8 @@ impl SessionWriter {
             Durability::None => Vec::new(),
             _ => missing(&*storage, &path)?,
         };
-        if !storage.create_folder(&path).map_err(at(&path))? {
+        let is_new = storage.create_folder(&path).map_err(at(&path))?;
+        if !is_new {
             // Another thread may begin a session in this folder at the same time.
             let old = if must_be_new {
                 Some(path.clone())
@@ -138,6 +147,14 @@ impl SessionWriter {
         for folder in &made {
             sync_name(&*storage, folder)?;
         }
+        let held = storage.held(&path).inspect_err(|_| {
+            if is_new {
+                // Ignore this error, because the first one is returned.
+                let _ = storage.remove_folder(&path);
+            }
+        });
+        let held = held.map_err(at(&path))?;
+        let storage = held.unwrap_or(storage);
         Ok(Self {
             path,
             options: options.clone(),
@@ -169,7 +186,7 @@ impl SessionWriter {
     /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and those of
     /// [`ThreadWriter::create`] and [`write_manifest`](Self::write_manifest), but not
     /// [`ErrorKind::ManifestTooLarge`] if the symbols are too large. [`ErrorKind::Io`], with
-    /// [`NotFound`](std::io::ErrorKind::NotFound) if the session's folder was deleted or moved.
+    /// [`NotFound`](std::io::ErrorKind::NotFound) if the session's folder was deleted.
     /// After an error, the call can be retried.
     pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
         let path = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
@@ -203,13 +220,13 @@ impl SessionWriter {
     }
 
     fn list_and_create(&self, path: &Path, thread_id: u32) -> Result<ThreadWriter> {
-        // Do not recreate a folder that was deleted or moved: it would lack the other threads.
+        // Do not recreate a folder that was deleted: it would lack the other threads.
         if !self.storage.exists(&self.path).map_err(at(&self.path))? {
             return Err(at(&self.path)(io::ErrorKind::NotFound.into()));
         }
         self.update_manifest()?;
         let storage = Arc::clone(&self.storage);
-        ThreadWriter::create_on(storage, path, thread_id, &self.options)
+        ThreadWriter::create_in(storage, path.to_path_buf(), thread_id, &self.options)
     }
 
     /// Sets the executables and libraries in the manifest.
@@ -277,6 +294,21 @@ impl SessionWriter {
     /// report that the latest losses may not be counted.
     pub fn set_drops_events(&self) {
         self.set(|shared| &mut shared.manifest.drops_events, Some(true));
+    }
+
+    /// Sets why the tracer could not record everything, such as "no space left on device". The first
+    /// reason stays. A [recording](crate::record) sets it itself.
+    pub fn set_recording_error(&self, reason: impl Into<String>) {
+        let mut shared = lock(&self.shared);
+        if shared.manifest.recording_error.is_none() {
+            shared.manifest.recording_error = Some(reason.into());
+            shared.count_change();
+        }
+    }
+
+    /// Keeps room in the manifest for the end of a recording that cannot go on.
+    pub(crate) fn keep_spare(&self) {
+        lock(&self.shared).keeps_spare = true;
     }
 
     /// Sets the largest measured difference, in nanoseconds, between the timestamps and the clock
@@ -491,10 +523,17 @@ impl SessionWriter {
         let encoded = manifest.encode_or_drop_symbols(&[], self.manifest_limit);
         let (bytes, too_large) = encoded.map_err(|error| error.with_path(Some(&path)))?;
         let part = self.path.join(MANIFEST_PART);
-        self.write_part(&part, &bytes).inspect_err(|_| {
+        let stored = self.write_part(&part, &bytes).inspect_err(|_| {
             // Ignore this error, because the first one is returned.
             let _ = self.storage.remove(&part);
-        })?;
+            // The disk may be full, or the process may have given up its rights. Keep the losses.
+            if let Some(spare) = &written.spare
+                && let Ok((text, _)) = manifest.encode_or_drop_symbols(&[], spare.size())
+            {
+                spare.store(&text);
+            }
+        });
+        written.spare = stored?;
         let size = match too_large {
             Some(_) => usize::MAX,
             None => bytes.len(),
@@ -503,13 +542,12 @@ impl SessionWriter {
         Ok(too_large.map(|error| error.with_path(Some(&path))))
     }
 
-    fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<()> {
+    fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<Option<Spare>> {
         // A killed process may have left this file.
         if self.storage.exists(part).map_err(at(part))? {
             self.storage.remove(part).map_err(at(part))?;
         }
-        let mut file = self.storage.create(part).map_err(at(part))?;
-        super::section::write_whole(&mut *file, part, bytes)?;
+        let (mut file, spare) = self.create_part(part, bytes)?;
         let is_durable = self.options.durability != Durability::None;
         if is_durable {
             super::section::sync(&mut *file).map_err(at(part))?;
@@ -519,10 +557,36 @@ impl SessionWriter {
             .rename(part, &manifest)
             .map_err(at(&manifest))?;
         if is_durable {
-            self.storage.sync_folder(&self.path).map_err(at(&self.path))
-        } else {
-            Ok(())
+            let synced = self.storage.sync_folder(&self.path);
+            synced.map_err(at(&self.path))?;
         }
+        Ok(spare)
+    }
+
+    /// Writes the manifest's text, with spare room if the session is being recorded and the disk has
+    /// that room.
+    fn create_part(
+        &self,
+        part: &Path,
+        bytes: &[u8],
+    ) -> Result<(Box<dyn StorageFile>, Option<Spare>)> {
+        let is_recorded = {
+            let shared = lock(&self.shared);
+            shared.keeps_spare && !shared.is_finalized
+        };
+        if is_recorded && self.storage.is_disk() && !cfg!(miri) {
+            let mut file = DiskFile(self.storage.create_file(part).map_err(at(part))?);
+            let mut text = bytes.to_vec();
+            text.resize(bytes.len().saturating_add(SPARE), b' ');
+            if write_whole(&mut file, part, &text).is_ok() {
+                let spare = Spare::of(&file.0, text.len()).ok();
+                return Ok((Box::new(file), spare));
+            }
+            self.storage.remove(part).map_err(at(part))?;
+        }
+        let mut file = self.storage.create(part).map_err(at(part))?;
+        write_whole(&mut *file, part, bytes)?;
+        Ok((file, None))
     }
 }
 

@@ -1,11 +1,13 @@
 //! The file systems that writers write to.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use crate::platform;
+use super::held::{BriefFile, Held};
+use crate::platform::{self, Folder};
 use crate::sys::uncancelled;
 
 /// All file system operations of the writers. [`Disk`] and [`BriefDisk`] use the disk; with the
@@ -60,6 +62,30 @@ pub trait Storage: fmt::Debug + Send + Sync {
     /// Operating system errors.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
+    /// Creates a file like [`create`](Self::create), but returns it as a file of the operating
+    /// system, open for reading and writing, so that it can be mapped.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`create`](Self::create); [`Unsupported`](io::ErrorKind::Unsupported) on a
+    /// storage that is not a disk.
+    fn create_file(&self, path: &Path) -> io::Result<File> {
+        let _ = path;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Returns a storage that holds an existing folder open: it finds the files in it even if
+    /// another user renames the folder and puts another one in its place. `None` if this storage
+    /// does so anyway, or has no other users.
+    ///
+    /// # Errors
+    ///
+    /// Operating system errors.
+    fn held(&self, folder: &Path) -> io::Result<Option<Arc<dyn Storage>>> {
+        let _ = folder;
+        Ok(None)
+    }
+
     /// Returns whether the files are real files of the operating system, which can be mapped.
     fn is_disk(&self) -> bool {
         false
@@ -96,7 +122,7 @@ pub struct Disk;
 
 /// Creates a folder whose parent exists. Returns whether the folder is new.
 fn create_folder(path: &Path) -> io::Result<bool> {
-    match fs::create_dir(path) {
+    match platform::make_folder(path) {
         Ok(()) => Ok(true),
         // If the existing path cannot be examined, return that error, not `AlreadyExists`.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -134,8 +160,19 @@ impl Storage for Disk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        let file = uncancelled(|| OpenOptions::new().write(true).create_new(true).open(path))?;
-        Ok(Box::new(DiskFile(file)))
+        Ok(Box::new(DiskFile(self.create_file(path)?)))
+    }
+
+    fn create_file(&self, path: &Path) -> io::Result<File> {
+        platform::create_new(path)
+    }
+
+    fn held(&self, folder: &Path) -> io::Result<Option<Arc<dyn Storage>>> {
+        if cfg!(miri) {
+            // Miri does not support the calls.
+            return Ok(None);
+        }
+        Ok(Some(Arc::new(Held::open(folder, false)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -164,6 +201,11 @@ impl Storage for Disk {
 /// Use this for writers inside another program, which may close file descriptors that it did not
 /// open and reuse their numbers for its own files. In addition, the number of writers is not
 /// limited by the program's descriptor limit.
+///
+/// Since the program may also give up its rights to open files, a [held](Storage::held) folder and
+/// its files have descriptors as well, if there are numbers left in the highest sixteenth of those
+/// below 1024 that the program may open. Before each use, the device and inode are compared. A file
+/// without a descriptor is opened by its name, and compared in the same way.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;
 
@@ -177,8 +219,20 @@ impl Storage for BriefDisk {
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        uncancelled(|| Disk.create(path).map(drop))?;
-        Ok(Box::new(BriefFile(path.to_owned())))
+        let (parent, name) = (path.parent(), path.file_name());
+        let (Some(parent), Some(name)) = (parent, name) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let folder = Arc::new(Folder::open(parent, true)?);
+        Ok(Box::new(BriefFile::create(folder, Path::new(name))?))
+    }
+
+    fn create_file(&self, path: &Path) -> io::Result<File> {
+        Disk.create_file(path)
+    }
+
+    fn held(&self, folder: &Path) -> io::Result<Option<Arc<dyn Storage>>> {
+        Ok(Some(Arc::new(Held::open(folder, true)?)))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -203,33 +257,7 @@ impl Storage for BriefDisk {
 }
 
 #[derive(Debug)]
-struct BriefFile(PathBuf);
-
-impl BriefFile {
-    fn open<T>(&self, work: impl FnOnce(&mut DiskFile) -> io::Result<T>) -> io::Result<T> {
-        uncancelled(|| {
-            let file = OpenOptions::new().write(true).open(&self.0)?;
-            work(&mut DiskFile(file))
-        })
-    }
-}
-
-impl StorageFile for BriefFile {
-    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        self.open(|file| file.write_at(offset, bytes))
-    }
-
-    fn set_size(&mut self, size: u64) -> io::Result<()> {
-        self.open(|file| file.set_size(size))
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.open(DiskFile::sync)
-    }
-}
-
-#[derive(Debug)]
-struct DiskFile(File);
+pub(super) struct DiskFile(pub(super) File);
 
 impl StorageFile for DiskFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {

@@ -3,6 +3,7 @@
 mod claims;
 mod encode;
 mod faults;
+mod held;
 mod memory;
 mod names;
 mod refusals;

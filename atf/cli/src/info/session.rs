@@ -68,6 +68,9 @@ pub(crate) struct ManifestInfo {
     /// The signal that ended the traced process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ended_by: Option<String>,
+    /// Why the tracer could not record everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) recording_error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) clock_error_ns: Option<U64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -228,6 +231,7 @@ impl ManifestInfo {
             drops_events: manifest.drops_events,
             unwritten: manifest.unwritten().map(|missing| missing.to_string()),
             ended_by: manifest.ended_by.clone(),
+            recording_error: manifest.recording_error.clone(),
             clock_error_ns: manifest.clock_error_ns.map(U64),
             detail_fields: manifest.detail_fields,
             wrong_has_detail: Vec::new(),

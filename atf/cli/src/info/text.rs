@@ -409,6 +409,15 @@ impl<W: Write> Text<W> {
             let signal = Printable(signal);
             writeln!(self.out, "the process was {odd}ended by {signal}{odd:#}")?;
         }
+        if let Some(why) = &manifest.recording_error {
+            let odd = self.colours.odd;
+            self.label("")?;
+            let why = Printable(why);
+            writeln!(
+                self.out,
+                "the tracer {odd}stopped recording{odd:#} some events: {why}"
+            )?;
+        }
         if let Some(unwritten) = &manifest.unwritten {
             let odd = self.colours.odd;
             self.label("")?;

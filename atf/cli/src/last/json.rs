@@ -22,6 +22,9 @@ struct Session<'a> {
     /// The signal that ended the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_by: Option<&'a str>,
+    /// Why the tracer could not record everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording_error: Option<&'a str>,
     /// Lost events of threads without files.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost_events: Option<LossInfo>,
@@ -129,6 +132,7 @@ impl<W: Write> Sink for Json<W> {
         let session = Session {
             path: json::path(&part.path),
             ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
+            recording_error: manifest.and_then(|manifest| manifest.recording_error.as_deref()),
             lost_events: lost_events.map(LossInfo::from),
             unwritten_events: part.unwritten_events().map(U64),
             threads: threads.map(|thread| Thread::new(part, thread)).collect(),

@@ -43,6 +43,12 @@ impl Shower<'_> {
         let origin_ns = self.origin_ns;
         Since { time_ns, origin_ns }
     }
+
+    /// Returns why the tracer could not record everything.
+    fn recording_error(&self) -> Option<Printable<&String>> {
+        let manifest = self.part.manifest()?;
+        manifest.recording_error.as_ref().map(Printable)
+    }
 }
 
 impl<W: Write> Text<W> {
@@ -71,7 +77,7 @@ impl<W: Write> Text<W> {
             write!(self.out, "{bad}truncated{bad:#} after it was finalized")?;
             return Ok(write!(self.out, ", {count} of {all} left")?);
         }
-        self.ending(thread)?;
+        self.ending(by, thread)?;
         Ok(write!(self.out, ", {}", Counted(count, "event"))?)
     }
 
@@ -127,6 +133,12 @@ impl<W: Write> Text<W> {
             let signal = Printable(signal);
             writeln!(self.out, "  {bad}ended{bad:#} by {signal}")?;
         }
+        if let Some(why) = by.recording_error() {
+            writeln!(
+                self.out,
+                "  {bad}stopped{bad:#} recording some events: {why}"
+            )?;
+        }
         self.loss(by, lost_events, "event", " of threads without files")?;
         if let Some(unwritten) = by.part.unwritten() {
             writeln!(self.out, "  {bad}{unwritten}{bad:#}")?;
@@ -134,7 +146,7 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    fn ending(&mut self, thread: &LastOfThread) -> Written {
+    fn ending(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
         let Colours { good, odd, bad, .. } = self.colours;
         match Ending::from(&thread.completeness) {
             Ending::Finalized => write!(self.out, "{good}finalized{good:#}")?,
@@ -149,7 +161,10 @@ impl<W: Write> Text<W> {
                 ending.write_rest(&mut self.out)?;
             }
             ending @ Ending::Unfinalized { .. } => {
-                write!(self.out, "{bad}died{bad:#} or still runs: not finalized")?;
+                match by.recording_error() {
+                    Some(why) => write!(self.out, "{bad}stopped{bad:#} recording: {why}")?,
+                    None => write!(self.out, "{bad}died{bad:#} or still runs: not finalized")?,
+                }
                 ending.write_rest(&mut self.out)?;
             }
             Ending::DamagedFooter { offset, .. } => {

@@ -14,20 +14,16 @@ use atf::rewrite::{RecoverOptions, recover};
 use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
 use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
-use rustix::process::getuid;
 
+use super::alive::still_runs;
+use super::folder::RunFolder;
 use super::summary::{Summary, Unwritten};
 use super::{Ended, Settings, patterns};
-use crate::output::{Failure, complain};
+use crate::output::Failure;
 use crate::report::{Modules, listed};
 use crate::symbolize;
 use crate::target::sessions_in;
 use crate::text::{Printable, Span};
-
-/// The library's file name, by which a recorded process is recognized in its list of mapped files.
-/// If the library is linked into the program, the process is recognized by the session's files
-/// instead.
-const LIBRARY_NAME: &str = "libatf_instrument";
 
 /// The number of functions to show.
 const HOTTEST: usize = 10;
@@ -39,25 +35,28 @@ const COST: Duration = Duration::from_nanos(100);
 /// Finishes the sessions in a folder. If nothing was recorded, removes the folder and returns the
 /// reason.
 pub(super) fn sessions(
-    folder: &Path,
+    run: &RunFolder,
     settings: &Settings<'_>,
     ended: &Ended,
 ) -> Result<Option<String>, Failure> {
-    remove_remains(folder, ended.process)?;
+    run.check()?;
+    let folder = &*run.path();
+    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", folder.display()));
+    remove_remains(folder, ended.process).map_err(failed)?;
     // The folder of a segment may vanish during the search: see `finish_all`.
     let listed = sessions_in(folder).or_else(|_| sessions_in(folder))?;
-    let (summary, sessions, is_kept) = finish_all(&listed, settings, ended);
+    let (summary, sessions, is_kept) = finish_all(run, &listed, settings, ended);
     if let Some(signal) = ended.signal()
         && let Some(session) = last_program(&sessions, ended.process)
         && let Err(error) = set_ended_by(session, signal)
     {
-        complain(format_args!("{signal} is not in the manifest: {error}"));
+        run.complain(format_args!("{signal} is not in the manifest: {error}"));
     }
     if summary.events == 0 && !is_kept {
-        let why = why_nothing(folder, settings, &summary, ended);
+        let why = run.message(why_nothing(folder, settings, &summary, ended));
         // A program without hooks leaves nothing. A program whose functions are all excluded leaves
         // sessions without events.
-        if remove_ended(folder, still_runs)? {
+        if remove_ended(folder, run.name(), still_runs).map_err(failed)? {
             return Ok(Some(why));
         }
     }
@@ -67,16 +66,19 @@ pub(super) fn sessions(
     let processes = Segments::group(sessions);
     for segments in processes.iter().filter(|_| is_cheap) {
         match hottest(segments, processes.len() > 1) {
-            Err(failure) if segments.iter().all(|session| session.exists()) => complain(failure),
-            table => tables.extend(table),
+            Err(failure) if segments.iter().all(|session| session.exists()) => {
+                run.complain(failure);
+            }
+            table => tables.extend(table.map(|table| run.message(table))),
         }
     }
-    summary.tell(folder, settings, ended.started.elapsed());
+    let shown = run.shown();
+    summary.tell(&shown, settings, ended.started.elapsed());
     for message in unmatched {
-        complain(Printable(message));
+        run.complain(Printable(message));
     }
     if !is_cheap {
-        let folder = Printable(folder.display());
+        let folder = Printable(shown.display());
         complain(format_args!(
             "the functions with the most self time: `atf report {folder}`"
         ));
@@ -98,6 +100,7 @@ fn is_cheap(events: u64, run: Duration) -> bool {
 ///
 /// A child that outlives the program may delete its oldest segments meanwhile.
 fn finish_all(
+    run: &RunFolder,
     sessions: &[PathBuf],
     settings: &Settings<'_>,
     ended: &Ended,
@@ -109,17 +112,17 @@ fn finish_all(
         let name = Printable(session.display());
         if still_runs(session) {
             is_kept = true;
-            complain(format_args!(
+            run.complain(format_args!(
                 "{name}: this process still runs and is recorded; when it ends, name its functions with `atf symbolize`"
             ));
         } else {
-            let has_died = finish(session, settings, exited == Some(session));
+            let has_died = finish(run, session, settings, exited == Some(session));
             summary.is_unfinished |= has_died && exited == Some(session);
             is_kept |= has_died;
         }
         match summary.add(session, settings) {
             Ok(()) => readable.push(session.clone()),
-            Err(failure) if session.exists() => complain(failure),
+            Err(failure) if session.exists() => run.complain(failure),
             Err(_) => {}
         }
     }
@@ -128,14 +131,18 @@ fn finish_all(
 
 /// Removes the sessions of ended processes, and their folder. Returns whether that left nothing: a
 /// daemon may have begun its session in the meantime.
-fn remove_ended(folder: &Path, still_runs: impl Fn(&Path) -> bool) -> io::Result<bool> {
+fn remove_ended(
+    folder: &Path,
+    name: &Path,
+    still_runs: impl Fn(&Path) -> bool,
+) -> io::Result<bool> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() && !still_runs(&entry.path()) {
             fs::remove_dir_all(entry.path())?;
         }
     }
-    match fs::remove_dir(folder) {
+    match fs::remove_dir(name) {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(false),
         removed => removed.map(|()| true),
     }
@@ -220,7 +227,7 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended:
 /// Finalizes a session if its process did not, for example because the process died, and adds
 /// function names. `has_exited` is true if the process is known to have exited on its own. Returns
 /// whether the process left the session unfinalized.
-fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
+fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
     // A flight recorder that was never triggered leaves no file to finalize.
@@ -229,16 +236,16 @@ fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let unwritten = manifest.and_then(Unwritten::of);
     let has_died = finalized != Ok(false) || unwritten.is_some();
     if let Err(error) = &finalized {
-        complain(format_args!("{name}: not finalized: {error}"));
+        run.complain(format_args!("{name}: not finalized: {error}"));
     }
     if has_died {
         match unwritten {
-            _ if has_exited => complain(format_args!(
+            _ if has_exited => run.complain(format_args!(
                 "{name}: the program did not finish this session: unless it called _exit or exec, later events are missing"
             )),
             Some(unwritten) => {
                 let loss = settings.loss_by_death(unwritten);
-                complain(format_args!("{name}: the process died, so {loss}"));
+                run.complain(format_args!("{name}: the process died, so {loss}"));
             }
             None => {}
         }
@@ -248,8 +255,8 @@ fn finish(session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
         return has_died;
     }
     match symbolize::Report::of(session, settings.debug_dirs) {
-        Err(failure) => complain(format_args!("no names: {failure}")),
-        Ok(report) if report.lacks_something() => complain(format_args!(
+        Err(failure) => run.complain(format_args!("no names: {failure}")),
+        Ok(report) if report.lacks_something() => run.complain(format_args!(
             "{name}: some functions have no names; to see why, and to look elsewhere: `atf symbolize --debug-dir DIR`"
         )),
         Ok(_) => {}
@@ -262,40 +269,6 @@ fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
     let name = |session: &PathBuf| ProcessName::of(session).filter(|name| name.pid == process);
     let named = sessions.iter().filter(|session| name(session).is_some());
     named.max_by_key(|session| name(session))
-}
-
-/// Returns whether a session's process, such as a forked child, is still running. The files of a
-/// running process must not be replaced.
-///
-/// The folder's name, `pid_N`, contains the process's id in its innermost namespace.
-fn still_runs(session: &Path) -> bool {
-    let name = ProcessName::of(session);
-    let (Some(name), Ok(processes)) = (name, fs::read_dir("/proc")) else {
-        return false;
-    };
-    let id = name.pid.to_string();
-    processes.flatten().any(|process| {
-        // Names in these files may contain any bytes.
-        let read = |name: &str| {
-            let bytes = fs::read(process.path().join(name))?;
-            Ok::<_, io::Error>(String::from_utf8_lossy(&bytes).into_owned())
-        };
-        let status = read("status").unwrap_or_default();
-        let field = |key: &str| status.lines().find_map(|line| line.strip_prefix(key));
-        let known = field("NSpid:").and_then(|ids| ids.split_whitespace().last());
-        let user = field("Uid:").and_then(|ids| ids.split_whitespace().next());
-        known == Some(id.as_str())
-            && match read("maps") {
-                Ok(maps) => {
-                    maps.contains(LIBRARY_NAME) || maps.contains(&*session.to_string_lossy())
-                }
-                // A process can hide its maps even from its own user; see `PR_SET_DUMPABLE`.
-                Err(error) => {
-                    error.kind() == io::ErrorKind::PermissionDenied
-                        && user == Some(getuid().as_raw().to_string().as_str())
-                }
-            }
-    })
 }
 
 /// Returns a table of the functions of a process with the most self time.
@@ -335,7 +308,12 @@ fn finalize(session: &Path) -> Result<bool, String> {
     let name = format!(".atf-{}-{}", process::id(), u32::MAX);
     let copy = session.with_file_name(name);
     let report = recover(session, &copy, &RecoverOptions::default());
-    let report = report.map_err(|error| error.to_string())?;
+    // The copy's name is not the user's.
+    let named = |error: atf::Error| {
+        let [copy, session] = [&*copy, session].map(|path: &Path| path.display().to_string());
+        error.to_string().replace(&copy, &session)
+    };
+    let report = report.map_err(named)?;
     let failed = |error: io::Error| error.to_string();
     if report.losses() > 0 {
         fs::remove_dir_all(&copy).map_err(failed)?;
@@ -403,18 +381,20 @@ mod tests {
         for path in [&ended, &running] {
             fs::create_dir_all(path.join("thread_0")).unwrap();
         }
-        assert!(!remove_ended(&folder, |path| path == running).unwrap());
+        assert!(!remove_ended(&folder, &folder, |path| path == running).unwrap());
         assert!(running.join("thread_0").exists() && !ended.exists());
-        assert!(remove_ended(&folder, |_| false).unwrap());
+        assert!(remove_ended(&folder, &folder, |_| false).unwrap());
         assert!(!folder.exists());
     }
 
     #[test]
     fn a_session_that_is_gone_or_unreadable_does_not_keep_the_others_from_being_finished() {
-        let folder = tempfile::tempdir().unwrap();
+        let out = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(out.path()).unwrap();
+        let folder = run.path();
         // No process has such a large id.
         let names = ["pid_4294967291", "pid_4294967292", "pid_4294967293"];
-        let [gone, unreadable, good] = names.map(|name| folder.path().join(name));
+        let [gone, unreadable, good] = names.map(|name| folder.join(name));
         fs::write(&unreadable, "no folder").unwrap();
         let session = SessionWriter::create(&good, &WriteOptions::default()).unwrap();
         let mut thread = session.thread(0).unwrap();
@@ -424,7 +404,7 @@ mod tests {
         }
         drop(thread);
         let settings = Settings {
-            out: folder.path(),
+            out: &folder,
             variables: Vec::new(),
             debug_dirs: &[],
             library: None,
@@ -438,7 +418,7 @@ mod tests {
             obstacle: None,
         };
         let sessions = [gone, unreadable, good.clone()];
-        let (summary, readable, is_kept) = finish_all(&sessions, &settings, &ended);
+        let (summary, readable, is_kept) = finish_all(&run, &sessions, &settings, &ended);
         assert_eq!(
             (summary.events, readable, is_kept),
             (3, vec![good.clone()], true)

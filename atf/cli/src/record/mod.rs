@@ -1,6 +1,8 @@
 //! Runs a program with the recording library, and finishes the recorded sessions.
 
+mod alive;
 mod finish;
+mod folder;
 mod patterns;
 mod program;
 mod ring;
@@ -17,10 +19,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use atf::write::session_name;
-
+use self::folder::RunFolder;
 use self::program::Obstacle;
 use self::summary::Unwritten;
 use crate::output::{Failure, complain};
@@ -130,13 +131,15 @@ impl Ended {
 pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
     let started = Instant::now();
     let library = library(settings.library)?;
-    let folder = create_session(settings.out)?;
-    let ended = run_program(settings, &library, &folder, started);
-    let ended = ended.inspect_err(|_| {
-        // The folder is empty.
-        let _ = fs::remove_dir(&folder);
-    })?;
-    let why_nothing = finish::sessions(&folder, settings, &ended)?;
+    let folder = RunFolder::create(settings.out)?;
+    let ended = run_program(settings, &library, folder.name(), started);
+    let ended = ended.inspect_err(|_| folder.remove())?;
+    let finished = finish::sessions(&folder, settings, &ended);
+    // The status is the program's, whatever becomes of the trace.
+    let why_nothing = finished.unwrap_or_else(|failure| {
+        folder.complain(failure);
+        None
+    });
     if let Some(number) = ended.status.signal() {
         match ended.signal() {
             Some(name) => complain(format_args!("the program was ended by {name}")),
@@ -189,32 +192,6 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
         ));
     }
     Ok(path)
-}
-
-/// Creates the folder for the sessions of all processes in this run.
-fn create_session(out: &Path) -> Result<PathBuf, Failure> {
-    let failed = |error: io::Error| {
-        let out = out.display();
-        Failure::Usage(format!("{out}: cannot be created for the traces: {error}"))
-    };
-    fs::create_dir_all(out).map_err(failed)?;
-    // The program may change its working directory.
-    let out = fs::canonicalize(out).map_err(failed)?;
-    let name = session_name(SystemTime::now());
-    for run in 1.. {
-        // If several runs start in the same second, the first gets the plain name.
-        let suffix = if run == 1 {
-            String::new()
-        } else {
-            format!("_{run}")
-        };
-        match fs::create_dir(out.join(format!("{name}{suffix}"))) {
-            Ok(()) => return Ok(out.join(format!("{name}{suffix}"))),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    Err(failed(io::ErrorKind::AlreadyExists.into()))
 }
 
 fn run_program(

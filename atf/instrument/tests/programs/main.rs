@@ -14,6 +14,7 @@ mod forks;
 mod functions;
 mod kills;
 mod many;
+mod rights;
 mod settings;
 mod signals;
 mod symbols;

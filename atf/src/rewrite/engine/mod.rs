@@ -40,7 +40,21 @@ pub(super) fn run(
         let error = Error::new(ErrorKind::NotASession);
         return Err(error.with_path(Some(&path.join(&thread.below))));
     }
-    let stage = Stage::create(path, out)?;
+    let sessions = tree.items.iter().map(|item| path.join(&item.below));
+    let sessions: Vec<_> = sessions.collect();
+    let stage = Stage::create(path, &sessions, out)?;
+    let fixed = stage.folder().to_path_buf();
+    let rewritten = rewrite(job, progress, path, &mut tree, stage);
+    rewritten.map_err(|error| error.moved(&fixed, out))
+}
+
+fn rewrite(
+    job: &Job<'_>,
+    progress: Option<ProgressFn<'_>>,
+    path: &Path,
+    tree: &mut Tree,
+    stage: Stage,
+) -> Result<Report> {
     let total = tree.items.iter().map(|item| size(&path.join(&item.below)));
     let total = total.fold(0, u64::saturating_add);
     let engine = Engine {

@@ -30,6 +30,7 @@ impl SessionWriter {
     pub(crate) fn cancel_recording(&self) {
         self.change(|shared| {
             shared.recording = Recorded::Never;
+            shared.keeps_spare = false;
             shared.manifest.unwritten_events = None;
             shared.manifest.drops_events = None;
         });

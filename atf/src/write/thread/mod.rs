@@ -137,6 +137,39 @@ impl ThreadWriter {
     ) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
         let is_new = storage.create_folder(&folder).map_err(at(&folder))?;
+        match storage.held(&folder) {
+            Ok(held) => {
+                let storage = held.unwrap_or(storage);
+                Self::create_files(storage, folder, is_new, thread_id, options)
+            }
+            Err(error) => {
+                if is_new {
+                    // Ignore this error, because the first one is returned.
+                    let _ = storage.remove_folder(&folder);
+                }
+                Err(at(&folder)(error))
+            }
+        }
+    }
+
+    /// Creates a thread in a folder that `storage` holds.
+    pub(in crate::write) fn create_in(
+        storage: Arc<dyn Storage>,
+        folder: PathBuf,
+        thread_id: u32,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let is_new = storage.create_folder(&folder).map_err(at(&folder))?;
+        Self::create_files(storage, folder, is_new, thread_id, options)
+    }
+
+    fn create_files(
+        storage: Arc<dyn Storage>,
+        folder: PathBuf,
+        is_new: bool,
+        thread_id: u32,
+        options: &WriteOptions,
+    ) -> Result<Self> {
         let (index, journal) =
             match Self::create_index(&*storage, &folder, thread_id, options, is_new) {
                 Ok(made) => made,

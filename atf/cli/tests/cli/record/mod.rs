@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use atf::write::{SessionWriter, WriteOptions};
 use tempfile::TempDir;
 
+mod ends;
 mod preload;
 mod values;
 mod windows;
@@ -474,6 +475,10 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
         (Some(2), String::new(), expected)
     );
     assert!(sessions(&folder).is_empty());
+    // Nothing was there before this run.
+    fs::remove_dir(folder.path().join("traces")).unwrap();
+    record(&folder, &[], &["./missing"]).output().unwrap();
+    assert!(!folder.path().join("traces").exists());
 }
 
 #[test]

@@ -1,0 +1,136 @@
+//! The end of a run: the program's exit status, its folder, and which processes still run.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use super::{compiled, record, sessions};
+
+const PROGRAM: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static __attribute__((noinline)) int leaf(int n) { return n; }
+static void remove_all(const char *session) {
+    char command[4096];
+    snprintf(command, sizeof command, "rm -rf '%s'", session);
+    if (system(command) != 0) exit(99);
+}
+/* Moves the folder of all sessions away, and plants one whose file is a symlink. */
+static void replace(const char *session) {
+    char path[4096], to[4096];
+    snprintf(to, sizeof to, "%s/../moved", session);
+    if (rename(session, to) != 0 || mkdir(session, 0777) != 0) exit(99);
+    for (int depth = 0; depth < 2; depth++) {
+        snprintf(path, sizeof path, depth ? "%s/pid_%d/thread_0" : "%s/pid_%d", session, getpid());
+        if (mkdir(path, 0777) != 0) exit(99);
+    }
+    snprintf(path, sizeof path, "%s/pid_%d/thread_0/index.atf", session, getpid());
+    snprintf(to, sizeof to, "%s/../../victim", session);
+    if (symlink(to, path) != 0) exit(99);
+}
+int main(int argc, char **argv) {
+    leaf(argc);
+    if (!strcmp(argv[1], "remove")) remove_all(getenv("ATF_SESSION"));
+    if (!strcmp(argv[1], "replace")) replace(getenv("ATF_SESSION"));
+    for (int n = 0; n < 20000; n++) leaf(n);
+    return 12;
+}
+"#;
+
+fn messages(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_program_that_deletes_the_session_keeps_its_exit_status() {
+    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
+        return;
+    };
+    let output = record(&folder, &[], &["./program", "remove"])
+        .output()
+        .unwrap();
+    let messages = messages(&output);
+    assert_eq!(output.status.code(), Some(12), "{messages}");
+    assert!(!messages.contains("standard output"), "{messages}");
+    let expected = "this folder was deleted while the program ran, so nothing is left";
+    assert!(messages.contains(expected), "{messages}");
+}
+
+#[test]
+fn a_symlink_that_is_planted_while_a_program_is_recorded_is_not_followed() {
+    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
+        return;
+    };
+    let victim = folder.path().join("victim");
+    fs::write(&victim, "theirs").unwrap();
+    for options in [&[][..], &["--ring", "1024"]] {
+        let mut command = record(&folder, options, &["./program", "replace"]);
+        let output = command.output().unwrap();
+        let messages = messages(&output);
+        assert_eq!(output.status.code(), Some(12), "{messages}");
+        assert_eq!(fs::read(&victim).unwrap(), b"theirs", "{messages}");
+        let moved = folder.path().join("traces/moved");
+        assert!(messages.contains("recorded 40"), "{messages}");
+        assert!(messages.contains("/traces/moved\n"), "{messages}");
+        fs::remove_dir_all(moved).unwrap();
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_as_the_reason_why_a_recording_stopped() {
+    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
+        return;
+    };
+    fs::create_dir(folder.path().join("traces")).unwrap();
+    let recorded = record(&folder, &[], &["./program", "none"]);
+    let script =
+        "mount -t tmpfs -o size=1m none traces || exit 77; \"$@\"; exec \"$1\" last traces/*/*";
+    let mut command = Command::new("unshare");
+    command
+        .current_dir(folder.path())
+        .args(["-rm", "sh", "-c", script, "sh"]);
+    command
+        .arg(recorded.get_program())
+        .args(recorded.get_args());
+    let output = command.output().unwrap();
+    let messages = messages(&output);
+    if output.status.code() == Some(77) || messages.starts_with("unshare") {
+        // Containers may forbid namespaces.
+        return;
+    }
+    let last = String::from_utf8(output.stdout).unwrap();
+    let expected = ": stopped recording: no space left on device, ";
+    assert!(last.contains(expected), "{last}\n{messages}");
+    assert!(
+        !messages.contains("/.atf-") && !messages.contains("/proc/"),
+        "{messages}"
+    );
+}
+
+/// The first process of a namespace has the number of the system's first process.
+#[test]
+fn a_process_of_another_namespace_is_not_taken_for_the_program() {
+    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
+        return;
+    };
+    let can = Command::new("unshare").args(["-rpf", "true"]).status();
+    if !can.is_ok_and(|status| status.success()) {
+        // Containers may forbid namespaces.
+        return;
+    }
+    let program = ["unshare", "-rpf", "./program", "none"];
+    let output = record(&folder, &[], &program).output().unwrap();
+    let messages = messages(&output);
+    assert!(!messages.contains("still runs"), "{messages}");
+    let session = sessions(&folder).pop().unwrap();
+    assert!(
+        session.ends_with(Path::new("pid_1")),
+        "{}",
+        session.display()
+    );
+    let manifest = fs::read_to_string(session.join("manifest.json")).unwrap();
+    assert!(manifest.contains("\"leaf\""), "{manifest}");
+}

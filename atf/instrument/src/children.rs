@@ -1,0 +1,43 @@
+//! Tells a process which of its forked children could not be recorded, for example because they have
+//! given up the right to create files.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+/// How many descendants could not be recorded, on a page that a process shares with them. Null
+/// before the first recording, and without memory.
+static UNRECORDED: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
+
+/// Creates the page, unless this process has inherited it.
+pub(crate) fn share() {
+    if page().is_some() {
+        return;
+    }
+    let rights = libc::PROT_READ | libc::PROT_WRITE;
+    let (size, kind) = (
+        size_of::<AtomicU64>(),
+        libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+    );
+    // SAFETY: a new mapping overlaps no other memory.
+    let page = unsafe { libc::mmap(ptr::null_mut(), size, rights, kind, -1, 0) };
+    if page != libc::MAP_FAILED {
+        UNRECORDED.store(page.cast(), Ordering::Release);
+    }
+}
+
+/// Counts this process.
+pub(crate) fn count_unrecorded() {
+    if let Some(count) = page() {
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Returns the number of processes that could not be recorded.
+pub(crate) fn unrecorded() -> u64 {
+    page().map_or(0, |count| count.load(Ordering::Relaxed))
+}
+
+fn page() -> Option<&'static AtomicU64> {
+    // SAFETY: null, or a page that is never unmapped and only accessed atomically.
+    unsafe { UNRECORDED.load(Ordering::Acquire).as_ref() }
+}

@@ -1,0 +1,169 @@
+//! Another user renames a session's folder while it is written, and puts another one in its place.
+#![cfg(all(unix, not(miri)))]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::sync::Arc;
+
+use atf::record::{RecordOptions, Recording};
+use atf::session::SessionReader;
+use atf::write::{BriefDisk, Disk, SessionWriter, Storage, WriteOptions, add_symbols};
+use tempfile::TempDir;
+
+use super::{detail, event};
+
+/// The names of all files of a thread, and of the manifest.
+const NAMES: [&str; 5] = [
+    "thread_0/index.atf",
+    "thread_0/detail.atf",
+    "thread_0/ring.atf",
+    "manifest.json",
+    "manifest.json.part",
+];
+
+/// Moves the session away, and replaces it with a folder whose files are symlinks to a victim.
+fn plant(root: &Path) {
+    fs::rename(root.join("pid_1"), root.join("moved")).unwrap();
+    for name in NAMES {
+        let path = root.join("pid_1").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(root.join("victim"), path).unwrap();
+    }
+}
+
+fn root() -> TempDir {
+    let root = TempDir::new().unwrap();
+    fs::write(root.path().join("victim"), "theirs").unwrap();
+    root
+}
+
+/// Asserts that the planted files are untouched, and that the session has these events of each
+/// thread.
+#[track_caller]
+fn assert_kept(root: &Path, events: [u64; 2]) {
+    assert_eq!(fs::read(root.join("victim")).unwrap(), b"theirs");
+    for name in NAMES {
+        let path = root.join("pid_1").join(name);
+        assert_eq!(fs::read_link(path).unwrap(), root.join("victim"));
+    }
+    let session = SessionReader::open(root.join("moved")).unwrap();
+    let threads = session.threads().iter();
+    let found = threads.map(|thread| thread.open().unwrap().index().event_count());
+    assert_eq!(found.collect::<Vec<_>>(), events);
+    assert_eq!(session.manifest().unwrap().threads.len(), 2);
+}
+
+fn storages() -> [Arc<dyn Storage>; 2] {
+    [Arc::new(Disk), Arc::new(BriefDisk)]
+}
+
+#[test]
+fn a_session_that_is_replaced_while_it_is_written_goes_on_in_its_own_folder() {
+    for storage in storages() {
+        for survive_kill in [false, true] {
+            let root = root();
+            let options = WriteOptions::default()
+                .buffer_size(4096)
+                .survive_kill(survive_kill);
+            let path = root.path().join("pid_1");
+            let session = SessionWriter::create_on(Arc::clone(&storage), path, &options).unwrap();
+            session.write_manifest().unwrap();
+            let mut first = session.thread(0).unwrap();
+            for seq in 0..500 {
+                first.write(&event(seq)).unwrap();
+            }
+            plant(root.path());
+            for seq in 500..1000 {
+                let detail = detail(seq, b"payload");
+                first.write_with_detail(&event(seq), &detail).unwrap();
+            }
+            let mut second = session.thread(1).unwrap();
+            second.write(&event(1000)).unwrap();
+            first.finalize().unwrap();
+            second.finalize().unwrap();
+            session.finalize().unwrap();
+            assert_kept(root.path(), [1000, 1]);
+        }
+    }
+}
+
+#[test]
+fn so_does_a_session_that_is_recorded_through_rings() {
+    for storage in storages() {
+        let root = root();
+        let options = WriteOptions::default().buffer_size(4096);
+        let path = root.path().join("pid_1");
+        let session = SessionWriter::create_on(storage, path, &options).unwrap();
+        let recording = Recording::start(session, &RecordOptions::default()).unwrap();
+        let mut first = recording.thread(None).unwrap();
+        for seq in 0..500 {
+            first.record(&event(seq)).unwrap();
+        }
+        let seconds = std::time::Duration::from_secs(60);
+        assert!(recording.flush(seconds).unwrap());
+        plant(root.path());
+        for seq in 500..1000 {
+            first.record(&event(seq)).unwrap();
+        }
+        let mut second = recording.thread(None).unwrap();
+        second.record(&event(1000)).unwrap();
+        drop((first, second));
+        recording.stop().unwrap();
+        assert_kept(root.path(), [1000, 1]);
+    }
+}
+
+/// A planted file of the same name and content is recognized by its inode.
+#[test]
+fn a_file_that_was_replaced_is_not_written() {
+    let root = root();
+    let path = root.path().join("file");
+    let mut file = BriefDisk.create(&path).unwrap();
+    file.write_at(0, b"mine").unwrap();
+    fs::remove_file(&path).unwrap();
+    for replace in [&|| fs::write(&path, "mine").unwrap(), &|| {
+        symlink(root.path().join("victim"), &path).unwrap() as _
+    }] as [&dyn Fn(); 2]
+    {
+        let _ = fs::remove_file(&path);
+        replace();
+        let before = fs::read(&path).unwrap();
+        let written = file.write_at(0, b"evil");
+        assert!(written.is_err() || fs::read(&path).unwrap() == before);
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+}
+
+#[test]
+fn a_manifest_is_replaced_without_changing_a_symlinks_target() {
+    let root = root();
+    let session = SessionWriter::create(root.path().join("s"), &WriteOptions::default()).unwrap();
+    session.finalize().unwrap();
+    let part = root.path().join("s/manifest.json.part");
+    symlink(root.path().join("victim"), &part).unwrap();
+    add_symbols(session.path(), &[]).unwrap();
+    assert_eq!(fs::read(root.path().join("victim")).unwrap(), b"theirs");
+    let mode = fs::metadata(root.path().join("victim"))
+        .unwrap()
+        .permissions();
+    assert_ne!(mode.mode() & 0o200, 0);
+}
+
+/// A recording that cannot replace its manifest stores its losses, and the reason, in the old one.
+#[test]
+fn a_recording_that_cannot_replace_its_manifest_stores_the_reason_in_it() {
+    let root = TempDir::new().unwrap();
+    let path = root.path().join("pid_1");
+    let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
+    let recording = Recording::start(session, &RecordOptions::default()).unwrap();
+    // Nothing can replace a folder, whatever the rights of the user who runs this test.
+    fs::create_dir_all(path.join("manifest.json.part/full")).unwrap();
+    recording.loss_counter().lose_event(7);
+    recording.thread(None).unwrap_err();
+    assert!(recording.stop().is_err());
+    let session = SessionReader::open(&path).unwrap();
+    let manifest = session.manifest().unwrap();
+    assert_eq!(manifest.recording_error.as_deref(), Some("is a directory"));
+    assert_eq!(manifest.lost_events.map(|loss| loss.count), Some(1));
+}
