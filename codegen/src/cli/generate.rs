@@ -1,7 +1,7 @@
 //! `generate`: writes the generated files, or lists stale ones.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -88,7 +88,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
                 print(io::stdout(), &format!("stale: {}\n", file.path))?;
                 stale.insert(target);
             } else {
-                write(&path, &file.text).map_err(|error| at(&path, &error))?;
+                write(root, &file.path, &file.text).map_err(|error| at(&path, &error))?;
                 print(io::stdout(), &format!("wrote {}\n", file.path))?;
             }
         }
@@ -179,7 +179,35 @@ fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
     Ok(leftovers)
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
+/// Replaces a file below `root`, and creates the folders that contain it. Follows no symlinks below
+/// `root`, because another user may have put them there.
+#[cfg(unix)]
+fn write(root: &Path, path: &str, text: &str) -> io::Result<()> {
+    use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, renameat, unlinkat};
+
+    std::fs::create_dir_all(root)?;
+    let place = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let mut folder = open(root, place, Mode::empty())?;
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    for name in above.split('/').filter(|name| !name.is_empty()) {
+        match mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        folder = openat(&folder, name, place | OFlags::NOFOLLOW, Mode::empty())?;
+    }
+    let part = format!("{name}.part");
+    // A killed run may have left this file.
+    let _ = unlinkat(&folder, &*part, AtFlags::empty());
+    let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = openat(&folder, &*part, new, Mode::from_raw_mode(0o666))?;
+    std::fs::File::from(file).write_all(text.as_bytes())?;
+    Ok(renameat(&folder, &*part, &folder, name)?)
+}
+
+#[cfg(not(unix))]
+fn write(root: &Path, path: &str, text: &str) -> io::Result<()> {
+    let path = root.join(path);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }

@@ -94,6 +94,29 @@ fn generate_removes_leftovers_and_keeps_other_files() {
     assert!(!leftover.exists() && own.exists());
 }
 
+#[cfg(unix)]
+#[test]
+fn generate_replaces_a_symlink_and_not_its_target() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let theirs = tempfile::tempdir().expect("a temporary folder");
+    let victim = theirs.path().join("victim");
+    fs::write(&victim, "theirs").expect("a temporary file");
+    let symlink = |target: &Path, name: &str| {
+        std::os::unix::fs::symlink(target, out.path().join(name)).expect("a symlink");
+    };
+    fs::create_dir(out.path().join("atf-derive")).expect("a folder");
+    symlink(&victim, "atf-derive/layout.json");
+    let ran = generate(&out, &["json"]);
+    let expected = (0, "wrote atf-derive/layout.json\n");
+    assert_eq!((ran.status, ran.stdout.as_str()), expected);
+    // A folder may be a symlink too.
+    symlink(theirs.path(), "spec");
+    let ran = generate(&out, &["schema"]);
+    assert_ne!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(fs::read(&victim).expect("a file"), b"theirs");
+    assert_eq!(files(theirs.path()).len(), 1);
+}
+
 #[test]
 fn generating_one_target_writes_no_other() {
     let out = tempfile::tempdir().expect("a temporary folder");

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use atf_conformance::corpus::Below;
 use atf_conformance::scripts::{self, Scripted};
 
 use super::ended;
@@ -66,13 +67,14 @@ fn list(all: impl Iterator<Item = Scripted>, out: &mut impl Write) -> io::Result
 }
 
 fn copy(all: impl Iterator<Item = Scripted>, folder: &Path) -> io::Result<()> {
+    let at =
+        |path: &Path, error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
+    let below = Below::open(folder).map_err(|error| at(folder, error))?;
     for scripted in all {
-        let path = folder.join(format!("{}.txt", scripted.name));
-        let at = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-        if let Some(above) = path.parent() {
-            fs::create_dir_all(above).map_err(at)?;
-        }
-        fs::write(&path, scripted.to_string()).map_err(at)?;
+        let name = format!("{}.txt", scripted.name);
+        let written = below.write(&name, scripted.to_string().as_bytes());
+        written.map_err(|error| at(&folder.join(&name), error))?;
     }
     Ok(())
 }

@@ -26,9 +26,12 @@ mod vectors;
 pub(crate) mod verdicts;
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
+use atf::write::{Disk, Storage};
 use serde::Serialize;
 
 pub(crate) use derive::{derive_session, derive_thread};
@@ -197,20 +200,69 @@ fn write(
             io::Error::new(source.kind(), Unwritten { path, source })
         })
     };
-    let with_parent = |path: &Path, put: &dyn Fn(&Path) -> io::Result<()>| {
-        let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
-        at(path, parent.and_then(|()| put(path)))
-    };
+    at(folder, fs::create_dir_all(folder))?;
+    let below = Below::open(folder)?;
     for path in folders {
-        with_parent(&folder.join(path), &|path| fs::create_dir_all(path))?;
+        at(&folder.join(path), below.create_folders(Path::new(path)))?;
     }
     for (path, bytes) in files {
-        with_parent(&folder.join(path), &|path| fs::write(path, bytes))?;
+        at(&folder.join(path), below.write(path, bytes))?;
     }
     for (path, target) in symlinks {
-        with_parent(&folder.join(path), &|path| symlink(target, path))?;
+        let new = folder.join(path);
+        let made = below.create_parents(Path::new(path));
+        at(&new, made.and_then(|()| symlink(target, &new)))?;
     }
     Ok(())
+}
+
+/// Writes files below a folder. Follows no symlinks there.
+#[derive(Debug)]
+pub struct Below<'a> {
+    folder: &'a Path,
+    storage: Arc<dyn Storage>,
+}
+
+impl<'a> Below<'a> {
+    /// Opens a folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns the file system's error.
+    pub fn open(folder: &'a Path) -> io::Result<Self> {
+        let held = Disk.held(folder)?;
+        let storage = held.ok_or(io::ErrorKind::Unsupported)?;
+        Ok(Self { folder, storage })
+    }
+
+    /// Writes a file and the folders that contain it. Replaces an existing file, or a symlink but
+    /// not its target.
+    ///
+    /// # Errors
+    ///
+    /// Returns the file system's error.
+    pub fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.create_parents(Path::new(path))?;
+        let path = self.folder.join(path);
+        if self.storage.exists(&path)? {
+            self.storage.remove(&path)?;
+        }
+        self.storage.create_file(&path)?.write_all(bytes)
+    }
+
+    fn create_parents(&self, path: &Path) -> io::Result<()> {
+        path.parent()
+            .map_or(Ok(()), |parent| self.create_folders(parent))
+    }
+
+    fn create_folders(&self, path: &Path) -> io::Result<()> {
+        let mut folder = self.folder.to_owned();
+        for name in path {
+            folder.push(name);
+            self.storage.create_folder(&folder)?;
+        }
+        Ok(())
+    }
 }
 
 fn symlink(target: &str, path: &Path) -> io::Result<()> {

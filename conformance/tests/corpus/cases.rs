@@ -212,3 +212,36 @@ fn renaming_a_folder_moves_only_its_own_files() {
     );
     assert_eq!(trace.file("elsewhere/thread_8/index.atf"), before);
 }
+
+/// `corpus copy` into a folder of another user.
+#[cfg(unix)]
+#[test]
+fn a_case_replaces_a_symlink_and_not_its_target() {
+    use std::os::unix::fs::symlink;
+
+    let (out, theirs) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let victim = theirs.path().join("victim");
+    std::fs::write(&victim, "theirs").unwrap();
+    let case = CASES.iter().find(|case| !case.files.is_empty()).unwrap();
+    let (file, bytes) = case.files.first_key_value().unwrap();
+    let path = out.path().join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(&victim, &path).unwrap();
+    case.write(out.path()).unwrap();
+    assert_eq!(&std::fs::read(&path).unwrap(), bytes);
+    assert_eq!(std::fs::read(&victim).unwrap(), b"theirs");
+
+    let case = CASES
+        .iter()
+        .find(|case| case.files.keys().any(|file| file.contains('/')));
+    let case = case.unwrap();
+    let file = case.files.keys().find(|file| file.contains('/')).unwrap();
+    let out = TempDir::new().unwrap();
+    symlink(
+        theirs.path(),
+        out.path().join(file.split('/').next().unwrap()),
+    )
+    .unwrap();
+    assert!(case.write(out.path()).is_err());
+    assert_eq!(std::fs::read_dir(theirs.path()).unwrap().count(), 1);
+}
