@@ -23,6 +23,10 @@ mod map;
 mod prefetch;
 mod revocable;
 mod ring;
+#[cfg(unix)]
+mod spare;
+#[cfg(not(unix))]
+#[path = "spare_elsewhere.rs"]
 mod spare;
 mod thread;
 mod turns;

@@ -2,36 +2,68 @@
 
 use std::fs::File;
 use std::io;
-use std::ptr;
+use std::os::fd::AsRawFd as _;
+use std::ptr::{self, NonNull};
 
-use memmap2::{MmapOptions, MmapRaw};
+/// The size of mappings, in bytes, unless a file is larger.
+const RESERVED: usize = 64 << 10;
 
 /// A file in mapped memory, with room for a larger text. It can be stored even if the disk is full,
 /// or the process has lost its permissions or descriptors, because its pages belong to the file.
 #[derive(Debug)]
-pub(crate) struct Spare(MmapRaw);
+pub(crate) struct Spare {
+    start: NonNull<u8>,
+    reserved: usize,
+    /// The size of the file, which may be smaller than the mapping.
+    size: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone, and is not tied to a thread.
+unsafe impl Send for Spare {}
 
 impl Spare {
-    /// Maps the first `size` bytes of a file, which must have been written.
-    pub(crate) fn of(file: &File, size: usize) -> io::Result<Self> {
-        MmapOptions::new().len(size).map_raw(file).map(Self)
+    /// Maps the first `size` bytes of a file, which must have been written. The mapping takes the
+    /// place of an `old` one, so that the addresses of the modules that a program loads do not
+    /// depend on when its manifest is written.
+    pub(crate) fn of(file: &File, size: usize, old: Option<Self>) -> Option<Self> {
+        let old = old.filter(|old| size <= old.reserved);
+        let reserved = old.as_ref().map_or(RESERVED.max(size), |old| old.reserved);
+        let place = old
+            .as_ref()
+            .map_or(ptr::null_mut(), |old| old.start.as_ptr());
+        let fixed = if old.is_some() { libc::MAP_FIXED } else { 0 };
+        // The call replaces the old mapping, even if it fails.
+        std::mem::forget(old);
+        let (rights, number) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
+        let kind = libc::MAP_SHARED | fixed;
+        // SAFETY: a new mapping overlaps no other memory. A fixed one has the place and the size of
+        // an old one that belonged to this function alone.
+        let start = unsafe { libc::mmap(place.cast(), reserved, rights, kind, number, 0) };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        Some(Self {
+            start: NonNull::new(start.cast())?,
+            reserved,
+            size,
+        })
     }
 
     /// Returns the size of the largest text.
     pub(crate) fn size(&self) -> u64 {
-        self.0.len() as u64
+        self.size as u64
     }
 
     /// Replaces the file's text, and fills the rest with spaces. Returns false if there is no room,
     /// or the file system cannot store it.
     pub(crate) fn store(&self, text: &[u8]) -> bool {
-        let Some(rest) = self.0.len().checked_sub(text.len()) else {
+        let Some(rest) = self.size.checked_sub(text.len()) else {
             return false;
         };
         if !self.is_stored() {
             return false;
         }
-        let start = self.0.as_mut_ptr();
+        let start = self.start.as_ptr();
         // SAFETY: the mapping has at least as many bytes as the text, as just checked, and the two
         // do not overlap, because nothing else refers to the mapping.
         unsafe { ptr::copy_nonoverlapping(text.as_ptr(), start, text.len()) };
@@ -45,7 +77,7 @@ impl Spare {
     fn is_stored(&self) -> bool {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
-            let (start, size) = (self.0.as_mut_ptr().cast(), self.0.len());
+            let (start, size) = (self.start.as_ptr().cast(), self.size);
             // SAFETY: the range is the mapping, whose bytes stay the same.
             let status = unsafe { libc::madvise(start, size, libc::MADV_POPULATE_WRITE) };
             // Kernels before 5.14 do not know this advice.
@@ -53,6 +85,13 @@ impl Spare {
         }
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
         true
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        // SAFETY: the mapping belongs to this value, and nothing refers to it.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.reserved) };
     }
 }
 
@@ -71,7 +110,7 @@ mod tests {
         let path = folder.path().join("text");
         fs::write(&path, "a longer text").unwrap();
         let file = File::options().read(true).write(true).open(&path).unwrap();
-        let spare = Spare::of(&file, 13).unwrap();
+        let spare = Spare::of(&file, 13, None).unwrap();
         drop(file);
         assert!(spare.store(b"short"));
         assert_eq!(fs::read(&path).unwrap(), b"short        ");

@@ -4,7 +4,7 @@ mod name;
 mod segment;
 mod totals;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -70,6 +70,22 @@ struct Written {
     size: usize,
     /// The written manifest, with room for more, while the session is being recorded.
     spare: Option<Spare>,
+}
+
+/// A new manifest.
+enum Part {
+    Plain(Box<dyn StorageFile>),
+    /// With spare room, and its size in bytes.
+    Spare(DiskFile, usize),
+}
+
+impl Part {
+    fn as_mut(&mut self) -> &mut dyn StorageFile {
+        match self {
+            Self::Plain(file) => &mut **file,
+            Self::Spare(file, _) => file,
+        }
+    }
 }
 
 /// The minimum room in a manifest for what a recording that cannot go on has to add, in bytes.
@@ -533,7 +549,14 @@ impl SessionWriter {
                 spare.store(&text);
             }
         });
-        written.spare = stored?;
+        let old = written.spare.take();
+        written.spare = match stored {
+            Ok(part) => part.and_then(|(file, size)| Spare::of(&file, size, old)),
+            Err(error) => {
+                written.spare = old;
+                return Err(error);
+            }
+        };
         let size = match too_large {
             Some(_) => usize::MAX,
             None => bytes.len(),
@@ -542,15 +565,15 @@ impl SessionWriter {
         Ok(too_large.map(|error| error.with_path(Some(&path))))
     }
 
-    fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<Option<Spare>> {
+    fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<Option<(File, usize)>> {
         // A killed process may have left this file.
         if self.storage.exists(part).map_err(at(part))? {
             self.storage.remove(part).map_err(at(part))?;
         }
-        let (mut file, spare) = self.create_part(part, bytes)?;
+        let mut file = self.create_part(part, bytes)?;
         let is_durable = self.options.durability != Durability::None;
         if is_durable {
-            super::section::sync(&mut *file).map_err(at(part))?;
+            super::section::sync(file.as_mut()).map_err(at(part))?;
         }
         let manifest = self.path.join(MANIFEST_FILE);
         self.storage
@@ -560,16 +583,15 @@ impl SessionWriter {
             let synced = self.storage.sync_folder(&self.path);
             synced.map_err(at(&self.path))?;
         }
-        Ok(spare)
+        Ok(match file {
+            Part::Spare(file, size) => Some((file.0, size)),
+            Part::Plain(_) => None,
+        })
     }
 
     /// Writes the manifest's text, with spare room if the session is being recorded and the disk has
     /// that room.
-    fn create_part(
-        &self,
-        part: &Path,
-        bytes: &[u8],
-    ) -> Result<(Box<dyn StorageFile>, Option<Spare>)> {
+    fn create_part(&self, part: &Path, bytes: &[u8]) -> Result<Part> {
         let is_recorded = {
             let shared = lock(&self.shared);
             shared.keeps_spare && !shared.is_finalized
@@ -579,14 +601,13 @@ impl SessionWriter {
             let mut text = bytes.to_vec();
             text.resize(bytes.len().saturating_add(SPARE), b' ');
             if write_whole(&mut file, part, &text).is_ok() {
-                let spare = Spare::of(&file.0, text.len()).ok();
-                return Ok((Box::new(file), spare));
+                return Ok(Part::Spare(file, text.len()));
             }
             self.storage.remove(part).map_err(at(part))?;
         }
         let mut file = self.storage.create(part).map_err(at(part))?;
         write_whole(&mut *file, part, bytes)?;
-        Ok((file, None))
+        Ok(Part::Plain(file))
     }
 }
 
