@@ -92,7 +92,10 @@ fn rewrite(
                     segments.push((item, session));
                 }
                 Err(error) => {
-                    fs::remove_dir_all(&target).map_err(stage::at(&target))?;
+                    // The unfinished folder itself is removed at the end.
+                    if !item.below.as_os_str().is_empty() {
+                        fs::remove_dir_all(&target).map_err(stage::at(&target))?;
+                    }
                     let left = LeftBehind::new(&item.below, &stage::unreadable(&error));
                     report.left_behind.push(left);
                     unread.get_or_insert(error);
