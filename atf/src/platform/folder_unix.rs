@@ -218,9 +218,10 @@ impl Open<'_> {
 }
 
 fn open_folder(path: &Path) -> io::Result<File> {
-    let path = match path.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => path,
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
     };
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(PLACE).open(path)
