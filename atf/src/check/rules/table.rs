@@ -261,8 +261,10 @@ pub static ATF_DFTR_010: Rule = Rule {
     because: None,
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
-    settled_by: &["recovery.count"],
-    note: Some("A torn event's bytes are trailing bytes, not an event."),
+    settled_by: &["recovery.count", "recovery.torn"],
+    note: Some(
+        "A torn event's bytes are trailing bytes, not an event. The same holds for an event whose timestamp and everything after it are zeros, up to the end of the file.",
+    ),
     untestable: None,
 };
 /// A file without a footer does not end in zeros.
@@ -295,7 +297,7 @@ pub static ATF_DFTR_012: Rule = Rule {
     because: None,
     about: &["detail_footer"],
     sources: &["S2", "S3"],
-    settled_by: &["recovery.count"],
+    settled_by: &["recovery.count", "footer.torn"],
     note: None,
     untestable: None,
 };
@@ -865,9 +867,9 @@ pub static ATF_IFTR_012: Rule = Rule {
     because: None,
     about: &["index_footer"],
     sources: &["S2", "S3"],
-    settled_by: &["recovery.count"],
+    settled_by: &["recovery.count", "footer.torn"],
     note: Some(
-        "A truncated footer begins at the place of an event. It has the magic and, as far as they are present, the number of events before it or the time of the first event. If a power loss replaced its first half by zeros, the rest has the length of the events.",
+        "Zeros up to the end of the file do not count as written, so a footer before them is truncated too.",
     ),
     untestable: None,
 };
@@ -2714,9 +2716,16 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "footer.damaged",
-        question: "What is a footer with the right magic and offset but inconsistent numbers?",
-        answer: "If its reserved bytes are 0, it is a footer, intact or damaged, and never events. A reader either refuses the file, as a checker does, or returns the events before it, as recovery does. It does not accept the file. The offset is right if the header states it or if 64 bytes remain to the end of the file. Any other offset is right only where an event could begin and, in index.atf, only if the footer's count or its length matches the offset.",
-        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros. Before a gap, it has zeros there too, and only the numbers tell it apart from a footer. In detail.atf, the magic would be a total_length of more than 1 GB.",
+        question: "What is a footer with inconsistent numbers or a wrong magic?",
+        answer: "A footer has four properties: its magic, its length, reserved bytes of 0 and, in index.atf, its count. In a file without events, length and count prove nothing. Bytes with two of these properties are a footer, intact or damaged, and never events, if the header states their offset, if 64 bytes remain to the end of the file or, for bytes with the magic in index.atf, if only zeros follow them. In index.atf, any other offset where an event could begin needs all but one of magic, length and count, and the reserved bytes; in detail.atf, the magic and the reserved bytes. A reader either refuses the file, as a checker does, or returns the events before the footer, as recovery does. It does not accept the file.",
+        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events; with one property alone, they would look like events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros. Before a gap, it has zeros there too, and only the numbers tell it apart from a footer. In detail.atf, the magic would be a total_length of more than 1 GB.",
+        sources: &[],
+    },
+    Decision {
+        topic: "footer.torn",
+        question: "If the file or its data ends within a footer, how is it told apart from events?",
+        answer: "Zeros up to the end of the file do not count as written. Unless the header proves the footer's offset (footer.stated), the bytes before these zeros are a torn footer, not events, if fewer than 64 bytes remain in the file, or if they end before the footer's length. In index.atf, they begin at one of the last two events, and two of their magic, event_count and time_start_ns are right; if nothing after the checksum was written, the magic as far as it was written is enough. Before the first event, magic and count must both be right, and a time other than 0 proves something only if it is the first event's. Zeros in place of the first half, followed by the right length and reserved bytes of 0, are a torn footer too. In detail.atf, the magic is enough. A torn footer is no reason to refuse the file.",
+        reason: "Preallocated space and blocks that never reached the disk read as zeros, so a zero there is not a value that contradicts the footer. 4 to 8 bytes of a footer and zeros have the size of an event, with a time of seconds after the start of the machine and a kind that does not exist; a recovery would make it permanent. A real event needs a timestamp that begins with the magic and its own position as function id to be mistaken for a footer.",
         sources: &[],
     },
     Decision {
@@ -2729,7 +2738,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.stated",
         question: "If the bytes at a rewritten header's footer offset do not look like a footer, what are they?",
-        answer: "A damaged footer, never events, if the header proves the offset. The offset is proven if event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf, it is also proven if bytes_length puts the end of the events 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and zeros up to the end of the file are data that never reached the disk: either one ends the events, and the file is not refused. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
+        answer: "A damaged footer, never events, if the header proves the offset. The offset is proven if event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf, it is also proven if bytes_length puts the end of the events 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and 64 zeros are data that never reached the disk, whatever follows them: either one ends the events, and the file is not refused. If data reaches the offset, all counted events precede it; those that are zeros are a gap. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
         reason: "In S0 and S1, finalizing updates the header; in S3, it also writes the footer; finalize.order requires the footer to be written first. So a header with counts means that a footer was written. Reading its remains as an event would invent an event. A tracer that writes events after the footer loses them, and no source allows that. If the numbers are 0 or inconsistent, the header may be damaged, or a placeholder with a flag set early, and an end taken from it would drop good events.",
         sources: &[],
     },
@@ -2896,9 +2905,9 @@ pub static DECISIONS: &[Decision] = &[
     },
     Decision {
         topic: "recovery.torn",
-        question: "What is an event of kind 0 followed by zeros?",
-        answer: "In a file without a footer, the last event before one or more all-zero records is torn if its kind is 0: its bytes are trailing bytes. Anywhere else, an event of kind 0 is an event of unknown kind. The zeros reach to the end of the file or to a torn event of fewer than 32 bytes.",
-        reason: "Time and function precede the kind in both wire versions, and 0 is not a defined kind, so the zeros belong to the tail: the start of the event reached the disk, but its end did not. Returning half an event would be wrong. A tracer that uses kind 0 itself loses at most one event, and only in an unfinalized file.",
+        question: "What is an event whose end and the bytes after it are zeros?",
+        answer: "In a file without a footer, the last event before zeros is torn if its kind is 0 or, in detail.atf, if its timestamp and everything after it are zeros: its bytes are trailing bytes. The zeros, at least one, reach to the end of the file or, in index.atf, to a torn event of fewer than 32 bytes. Anywhere else, an event of kind 0 is an event of unknown kind, and a time of 0 is a time. If the header proves where the events end, they may still be torn: it shows that they were written, not that they reached the disk.",
+        reason: "Time and function precede the kind in both wire versions, and 0 is not a defined kind, so the zeros belong to the tail: the start of the event reached the disk, but its end did not. In the same way, a detail's length precedes its timestamp. Returning half an event would be wrong. A tracer that uses kind 0 itself, or a detail at time 0 with nothing but zeros, loses at most one event, and only in an unfinalized file.",
         sources: &[],
     },
     Decision {
