@@ -1,6 +1,6 @@
 //! Compares two documents by value.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 use super::grade::{grade, holds_events};
 use super::step::Step;
@@ -45,8 +45,8 @@ const MOST: usize = 20;
 
 /// Returns the places where `got` differs from `expected`, in the order of `expected`.
 ///
-/// The order of keys does not matter, and numbers are compared by value. Skips keys in `ignored`
-/// and keys that begin with `x_`, except `x_regs`, which is a field of the format. `got` may have
+/// The order of keys does not matter. An integer differs from the same number with a fraction or an
+/// exponent, such as 1.0, as in a manifest. Skips keys in `ignored` and keys that begin with `x_`, except `x_regs`, which is a field of the format. `got` may have
 /// header, footer and derived values that `expected` omits.
 #[must_use]
 pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Mismatch> {
@@ -81,7 +81,6 @@ impl<'a> Comparison<'a> {
                 self.threads(expected, got);
             }
             (Value::Array(expected), Value::Array(got)) => self.arrays(expected, got),
-            (Value::Number(one), Value::Number(other)) if is_equal(one, other) => {}
             _ if expected == got => {}
             _ => self.differ(Some(expected), Some(got)),
         }
@@ -229,22 +228,11 @@ impl<'a> Comparison<'a> {
 
 /// Returns whether two threads of sessions' documents have the same id.
 pub(crate) fn is_same_thread(one: &Value, other: &Value) -> bool {
-    match [one, other].map(|thread| thread.get("thread_id")) {
-        [Some(Value::Number(one)), Some(Value::Number(other))] => is_equal(one, other),
-        [one, other] => one == other,
-    }
+    one.get("thread_id") == other.get("thread_id")
 }
 
 fn is_rejected(document: &Value) -> bool {
     document.get("verdict").is_some_and(|it| it == "reject")
-}
-
-/// Compares numbers by value, so that 1 equals 1.0.
-fn is_equal(one: &Number, other: &Number) -> bool {
-    one == other
-        || (one.is_f64() || other.is_f64())
-            && one.as_f64().is_some()
-            && one.as_f64() == other.as_f64()
 }
 
 /// Formats the sizes of two lists.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use serde_json::Value;
 
-use super::exit;
+use super::{exit, json};
 use crate::Verdict;
 use crate::results::{Failure, shortened};
 
@@ -96,7 +96,7 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
     if output.trim_ascii().is_empty() {
         return Err(Broken::garbage("nothing on standard output"));
     }
-    let document: Value = serde_json::from_slice(output).map_err(|error| {
+    let document = json::parse(output).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = format!("standard output is not a JSON document: {error}");
         Broken::printed(message, &excerpt(output, line, column))

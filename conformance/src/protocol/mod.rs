@@ -7,6 +7,7 @@ pub mod compare;
 pub mod document;
 pub mod exit;
 mod grade;
+mod json;
 mod locate;
 pub mod manifest;
 pub mod schema;

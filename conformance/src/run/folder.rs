@@ -1,32 +1,94 @@
 //! Creates and removes the folders of cases.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A fresh folder for the cases of a run, removed on drop.
+/// A run's folder and, beside it, a folder per case. All are removed on drop.
+///
+/// The cases' folders have no common parent of the kit's own, because an implementation may replace
+/// the folders above its working folder. It then harms only its own case.
 #[derive(Debug)]
-pub(super) struct Cases(PathBuf);
+pub(super) struct Cases {
+    /// The run's folder. Its name is the beginning of all other names.
+    run: PathBuf,
+    next: AtomicU64,
+}
 
 impl Cases {
     pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         let fresh = builder.prefix("atf-conformance-").tempdir_in(folder)?;
-        Ok(Self(fresh.keep()))
+        Ok(Self {
+            run: fresh.keep(),
+            next: AtomicU64::new(0),
+        })
     }
 
-    pub(super) fn path(&self) -> &Path {
-        &self.0
+    /// Returns the run's folder.
+    pub(super) fn run(&self) -> &Path {
+        &self.run
+    }
+
+    /// Returns an unused path for a case's folder, which [`create`] creates.
+    pub(super) fn next(&self) -> PathBuf {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let mut name = beginning(&self.run);
+            name.push(number.to_string());
+            let path = self.run.with_file_name(name);
+            if fs::symlink_metadata(&path).is_err() {
+                return path;
+            }
+        }
     }
 }
 
 impl Drop for Cases {
     fn drop(&mut self) {
-        if let Err(error) = remove(&self.0) {
-            let folder = self.0.display();
+        if let Err(error) = remove_all(&self.run) {
+            let folder = self.run.display();
             eprintln!("atf-conformance: cannot remove {folder}: {error}");
         }
     }
+}
+
+/// Returns the beginning of the names of a run's cases' folders.
+fn beginning(run: &Path) -> OsString {
+    let mut name = run.file_name().unwrap_or_default().to_owned();
+    name.push("-");
+    name
+}
+
+/// Creates a folder that only the current user may enter.
+pub(super) fn create(folder: &Path) -> io::Result<()> {
+    // An implementation may have removed the parent folder.
+    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Removes a run's folder and the folders of its cases.
+///
+/// # Errors
+///
+/// Returns the first error, after removing everything else.
+pub(super) fn remove_all(run: &Path) -> io::Result<()> {
+    let mut removed = remove(run);
+    let beginning = beginning(run);
+    for entry in fs::read_dir(run.parent().unwrap_or(run))? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        if name.starts_with(beginning.as_encoded_bytes()) {
+            removed = removed.and(remove(&entry.path()));
+        }
+    }
+    removed
 }
 
 /// Removes a folder and everything that an implementation left in it, even if permissions are
@@ -144,7 +206,26 @@ mod tests {
     use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
     use tempfile::TempDir;
 
-    use super::remove;
+    use super::{Cases, create, remove};
+
+    #[test]
+    fn a_runs_folders_are_private_are_no_others_and_are_removed_together() {
+        let folder = TempDir::new().unwrap();
+        let cases = Cases::new_in(folder.path()).unwrap();
+        let run = cases.run().to_str().unwrap().to_owned();
+        // Someone else's file and folder.
+        fs::write(format!("{run}-0"), "").unwrap();
+        fs::create_dir(format!("{run}0")).unwrap();
+        let one = cases.next();
+        assert_eq!(one.to_str(), Some(&*format!("{run}-1")));
+        create(&one).unwrap();
+        let mode = fs::metadata(&one).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        drop(cases);
+        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert_eq!(left[0].path().to_str(), Some(&*format!("{run}0")));
+    }
 
     #[test]
     fn folders_nested_deeper_than_the_longest_path_are_removed() {

@@ -152,8 +152,7 @@ impl Candidate {
 ///
 /// # Errors
 ///
-/// Returns an error if the kit itself cannot continue, for example because it cannot create the
-/// folder for cases or start a warden.
+/// Returns an error if the run is interrupted, or if the folder for cases cannot be created.
 pub fn run(
     candidates: &[Candidate],
     tasks: &[Box<dyn Smoke>],

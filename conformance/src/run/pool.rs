@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -35,7 +35,6 @@ pub struct Work<'a> {
 #[derive(Debug)]
 pub struct Pool<'a> {
     options: &'a Options,
-    next_folder: AtomicUsize,
     /// Whether the last case waited for a resource in vain, so that the next one does not wait.
     is_short: AtomicBool,
     // The idle wardens, which must be dropped before the folder is removed.
@@ -55,10 +54,9 @@ impl<'a> Pool<'a> {
         let cases = Cases::new_in(&options.folder)?;
         Ok(Self {
             options,
-            next_folder: AtomicUsize::new(0),
             is_short: AtomicBool::new(false),
             idle: Mutex::new(Vec::new()),
-            keep: WrittenStore::new(cases.path())?,
+            keep: WrittenStore::new(cases.run())?,
             cases,
         })
     }
@@ -187,12 +185,13 @@ impl<'a> Pool<'a> {
     /// could be removed.
     ///
     /// If the system lacks a resource, tries again, because an implementation that uses it up loses
-    /// it when its case ends. If the resource is still lacking after as long as a case may take, the
-    /// outcome is [`End::Unwatched`].
+    /// it when its case ends. If the resource is still lacking after as long as a case may take, or
+    /// if the program cannot be run for any other reason, the outcome is [`End::Unwatched`]: an
+    /// implementation may have damaged what the kit needs, and the others are graded nevertheless.
     ///
     /// # Errors
     ///
-    /// Returns an error if the kit itself cannot continue.
+    /// Returns an error if the run is interrupted.
     pub(super) fn with<R>(
         &self,
         manifest: &Manifest,
@@ -208,13 +207,15 @@ impl<'a> Pool<'a> {
         };
         loop {
             self.options.check_interrupt()?;
-            let number = self.next_folder.fetch_add(1, Ordering::Relaxed);
-            let folder = self.cases.path().join(number.to_string());
+            let own = self.cases.next();
+            // One level deeper, so that the next folder above the program's is its own as well.
+            let folder = own.join("run");
             let input = folder.join("case");
-            let ran = self.run_in(&folder, &input, manifest, task);
+            let ran = folder::create(&own);
+            let ran = ran.and_then(|()| self.run_in(&folder, &input, manifest, task));
             let is_short = ran.as_ref().is_err_and(is_shortage);
             if is_short && !left.is_zero() {
-                let _ = folder::remove(&folder);
+                let _ = folder::remove(&own);
                 thread::sleep(PAUSE);
                 left = left.saturating_sub(PAUSE);
                 continue;
@@ -223,16 +224,21 @@ impl<'a> Pool<'a> {
             // Reports must not depend on the folder's name, which differs between runs.
             let name = folder.to_string_lossy();
             let mut ended = match ran {
-                Err(error) if is_short => {
+                Ok(ended) => ended,
+                Err(error) => {
+                    self.options.check_interrupt()?;
+                    let what = if is_short {
+                        "lacked a resource"
+                    } else {
+                        "could not run the case"
+                    };
                     let error = error.to_string().replace(name.as_ref(), "…");
-                    let why = format!("the kit itself lacked a resource: {error}");
-                    unwatched(why, Duration::ZERO)
+                    unwatched(format!("the kit itself {what}: {error}"), Duration::ZERO)
                 }
-                ran => ran?,
             };
             ended.stderr = ended.stderr.replace(name.as_ref(), "…");
             let result = then(&ended, &input);
-            return Ok((result, folder::remove(&folder)));
+            return Ok((result, folder::remove(&own)));
         }
     }
 
@@ -250,10 +256,10 @@ impl<'a> Pool<'a> {
         fs::create_dir(&work)?;
         let placeholders = task.prepare(input)?;
         let command = manifest.command(task.about().role).unwrap_or_default();
-        let command: Vec<String> = command
-            .iter()
-            .map(|argument| fill_in(argument, &placeholders))
-            .collect();
+        let (program, arguments) = command.split_at(command.len().min(1));
+        let arguments = arguments.iter();
+        let arguments = arguments.map(|argument| fill_in(argument, &placeholders));
+        let command: Vec<String> = program.iter().cloned().chain(arguments).collect();
         let watch = Watch::on(task.decoys(input));
         let limits = self.options.limits;
         let limits = Limits {
@@ -272,7 +278,7 @@ impl<'a> Pool<'a> {
         let taken = idle().pop();
         let mut warden = match taken {
             Some(warden) => warden,
-            None => Warden::start(&self.options.kit, self.cases.path())?,
+            None => Warden::start(&self.options.kit, self.cases.run())?,
         };
         let start = Instant::now();
         match warden.run(command, work, limits, &self.options.interrupt) {
@@ -321,11 +327,47 @@ pub(super) fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String
     Some(format!("feature {}", missing.name()))
 }
 
-/// Replaces the placeholders in an argument.
-fn fill_in(argument: &str, placeholders: &[(&str, std::path::PathBuf)]) -> String {
-    let mut filled = argument.to_owned();
-    for (name, path) in placeholders {
-        filled = filled.replace(&format!("{{{name}}}"), &path.to_string_lossy());
+/// Replaces the placeholders in an argument in one pass, so that text in a path is never taken for a
+/// placeholder.
+fn fill_in(argument: &str, placeholders: &[(&str, PathBuf)]) -> String {
+    let mut filled = String::new();
+    let mut rest = argument;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let found = placeholders.iter().find_map(|(name, path)| {
+            let after = after.strip_prefix(name)?.strip_prefix('}')?;
+            Some((path, after))
+        });
+        rest = match found {
+            Some((path, after)) => {
+                filled.push_str(&path.to_string_lossy());
+                after
+            }
+            None => {
+                filled.push('{');
+                after
+            }
+        };
     }
+    filled.push_str(rest);
     filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_looks_like_a_placeholder_is_not_replaced_again() {
+        let paths = [("script", "/{out}/s"), ("out", "/{script}")];
+        let paths = paths.map(|(name, path)| (name, PathBuf::from(path)));
+        for (argument, filled) in [
+            ("{script}", "/{out}/s"),
+            ("--to={out},{script}", "--to=/{script},/{out}/s"),
+            ("{{out}}{", "{/{script}}{"),
+            ("{path}{out", "{path}{out"),
+        ] {
+            assert_eq!(fill_in(argument, &paths), filled);
+        }
+    }
 }

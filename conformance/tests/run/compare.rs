@@ -17,7 +17,7 @@ fn place(expected: &Value, got: &Value) -> Option<String> {
 fn values_are_compared_and_formatting_is_not() {
     let expected = json!({"a": 1, "b": {"c": "2", "d": [null, 3]}});
     let got: Value =
-        serde_json::from_str(r#"{ "b" : {"d": [null, 3.0], "c": "2"}, "x_b": 7, "a": 1 }"#)
+        serde_json::from_str(r#"{ "b" : {"d": [null, 3], "c": "2"}, "x_b": 7.0, "a": 1 }"#)
             .unwrap();
     assert_eq!(place(&expected, &got), None);
 }
@@ -53,6 +53,7 @@ fn kinds_of_values_are_distinguished() {
         (json!(1), json!(true)),
         (json!([]), json!({})),
         (json!(1), json!(1.5)),
+        (json!(1), json!(1.0)),
         (json!(u64::MAX), json!(u64::MAX - 1)),
     ] {
         let mismatch = first_difference(&json!({ "a": expected }), &json!({ "a": got }), &[]);
@@ -205,16 +206,5 @@ fn threads_are_compared_by_their_ids_and_a_refused_file_is_one_difference() {
         is(verdict, Grade::Label)
     );
     let turned = [thread(9, 0), thread(7, 2)];
-    assert_eq!(differ(&both, &turned), is("threads", Grade::Label));
-    // Ids are compared by value, too.
-    let as_floats = |threads: &[Value]| {
-        let mut threads = threads.to_vec();
-        for thread in &mut threads {
-            thread["thread_id"] = thread["thread_id"].as_f64().into();
-        }
-        threads
-    };
-    assert_eq!(differ(&both, &as_floats(&both)), []);
-    let turned = as_floats(&turned);
     assert_eq!(differ(&both, &turned), is("threads", Grade::Label));
 }

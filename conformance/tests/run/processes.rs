@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::run::warden::{End, Warden};
-use atf_conformance::run::{Candidate, Limits};
+use atf_conformance::run::{Candidate, Limits, readings};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::support::{Bench, LONG, document, failure};
+use crate::support::{Bench, LONG, case, document, failure};
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
@@ -508,6 +508,46 @@ fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
         assert!(!page.exists(), "an empty report");
         nothing_is_left(&bench);
     }
+}
+
+#[test]
+fn whatever_an_implementation_does_to_the_kits_folders_the_others_are_graded() {
+    let bench = Bench::new();
+    let cases = bench.cases.display();
+    let document = document();
+    let up_to = |folder: &str| {
+        format!("d=$PWD; while [ \"$(dirname $d)\" != {folder} ]; do d=$(dirname $d); done")
+    };
+    let first = up_to(&bench.cases.to_string_lossy());
+    let is_passed = |script: &str| {
+        let bad = bench.reader("bad", &format!("{script}\necho '{document}'"));
+        let good = bench.says("good", &document, 0);
+        let tasks = readings([case("v1/one"), case("v1/two")]);
+        let results = bench.run_tasks(&[bad, good], &tasks, 1);
+        let of_good = results.cases.iter().filter(|result| result.testee == 1);
+        let outcomes: Vec<_> = of_good.map(|result| result.outcome.clone()).collect();
+        assert_eq!(outcomes.len(), 2, "{script}");
+        outcomes.iter().for_each(|outcome| match outcome {
+            Outcome::Failed { class, message, .. } => {
+                assert_eq!(*class, Failure::Crash);
+                let start = "the kit itself could not run the case: ";
+                assert!(message.starts_with(start), "{message}");
+            }
+            other => assert_eq!(*other, Outcome::Passed, "{script}"),
+        });
+        outcomes.iter().all(|outcome| *outcome == Outcome::Passed)
+    };
+    for script in [
+        format!("{first}; rm -rf $d; echo >$d"),
+        format!("{first}; mv $d {cases}/other; ln -s /proc $d; rm -rf {cases}/other"),
+        format!("for d in {cases}/*; do rm -rf $d; echo >$d; done"),
+        format!("chmod 0 {cases}/*"),
+        format!("rm -rf {cases}"),
+    ] {
+        assert!(is_passed(&script), "{script}");
+        nothing_is_left(&bench);
+    }
+    assert!(!is_passed(&format!("rm -rf {cases}; echo >{cases}")));
 }
 
 #[test]

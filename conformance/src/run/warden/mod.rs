@@ -120,8 +120,8 @@ pub struct Warden {
 }
 
 impl Warden {
-    /// Starts a warden with `kit warden --keep CASES`. The warden removes the folder `cases` if the
-    /// kit ends before the warden is dropped.
+    /// Starts a warden with `kit warden --keep CASES`. The warden removes the run's folder `cases`
+    /// and the folders of its cases if the kit ends before the warden is dropped.
     ///
     /// # Errors
     ///

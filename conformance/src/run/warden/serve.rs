@@ -36,7 +36,7 @@ enum Event {
 }
 
 /// Takes jobs from standard input and reports to standard output until the input ends. Then removes
-/// the folder `cases`, unless the kit announced that it continues.
+/// the run's folder `cases` and the folders of its cases, unless the kit announced that it continues.
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
     let (sender, events) = channel();
@@ -61,7 +61,7 @@ pub fn serve(cases: &Path) -> ExitCode {
         }
     }
     // The kit is gone, perhaps because it was killed while writing a case.
-    let _ = crate::run::folder::remove(cases);
+    let _ = crate::run::folder::remove_all(cases);
     ExitCode::FAILURE
 }
 
