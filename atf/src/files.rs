@@ -23,6 +23,11 @@ pub(crate) const PROCESS_FOLDER: &str = "pid_";
 /// The prefix of an unfinished folder's name, followed by the process id and a number.
 pub(crate) const UNFINISHED: &str = ".atf-";
 
+/// How many folders deep to [search](crate::session::Search) for sessions below a folder.
+/// [`check`](crate::check), [`rewrite`](crate::rewrite) and the commands report deeper folders as
+/// not searched.
+pub const SEARCH_DEPTH: usize = 64;
+
 /// Returns whether a file with this name makes its folder a thread's folder.
 pub(crate) fn is_thread_file(name: &OsStr) -> bool {
     name == INDEX_FILE || name == DETAIL_FILE

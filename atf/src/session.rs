@@ -1,6 +1,6 @@
 //! A traced process: its threads and its manifest.
 
-mod nested;
+mod below;
 mod segments;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,16 +23,11 @@ use crate::source::{Identity, Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
 use crate::thread::{self, ThreadReader};
 
-pub use crate::files::{MANIFEST_FILE, ProcessName, THREAD_FOLDER, thread_id};
+pub use crate::files::{MANIFEST_FILE, ProcessName, SEARCH_DEPTH, THREAD_FOLDER, thread_id};
+pub use below::Search;
 pub use segments::{Segments, ThreadSegment, ThreadSegments};
 pub(crate) use segments::{lost_events, problems, threads};
 
-/// How many folders deep to search for sessions below a folder. [`check`](crate::check),
-/// [`rewrite`](crate::rewrite) and the commands report deeper folders as not searched.
-pub const SEARCH_DEPTH: usize = 64;
-
-/// The maximum number of process folders that an error lists.
-const MOST_NAMED: usize = 100;
 /// The maximum number of threads without a folder, because a hostile manifest can list one for every
 /// nine bytes.
 const MOST_MISSING: usize = 16_384;
@@ -44,7 +39,8 @@ const MOST_MISSING: usize = 16_384;
 /// [`ThreadEntry::open`] opens a thread's files, and dropping the reader closes them, so a session
 /// may have more threads than a process may have open files.
 ///
-/// A `session_…` folder with a single `pid_N` folder is opened as that process.
+/// A `session_…` folder with a single `pid_N` folder is opened as that process, and any other folder
+/// with a single session below it, at any depth, as that session.
 ///
 /// The reader is a snapshot: threads and names written later are not included. To read a session
 /// while it is being written, use [`SessionFollower`](crate::follow::SessionFollower).
@@ -87,10 +83,10 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] if the folder cannot be listed; [`ErrorKind::NotASession`] if it has no
-    /// manifest and no `thread_N` or `pid_N` folders; [`ErrorKind::SessionsBelow`] if it has none
-    /// of these, but contains sessions at a deeper level; [`ErrorKind::SeveralProcesses`] if it has
-    /// more than one `pid_N` folder.
+    /// [`ErrorKind::Io`] if a folder cannot be listed; [`ErrorKind::NotASession`] if there is no
+    /// session in the folder or in the first 1,000 folders below it; [`ErrorKind::SeveralProcesses`]
+    /// if the folder contains the sessions of several processes; [`ErrorKind::SessionsBelow`] if
+    /// there are several other sessions below it, or one and more than 1,000 folders.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
@@ -106,9 +102,13 @@ impl SessionReader {
         match Self::of_process(path, options)? {
             Ok(session) => Ok(session),
             Err(folders) => {
-                let process = folders.process(path, options)?;
-                let process = Self::of_process(&process, options)?;
-                process.map_err(|_| at(Error::new(ErrorKind::NotASession)))
+                let links = folders.links.into_iter().map(|(_, name)| path.join(name));
+                let only = below::only_session(path, links.collect())?;
+                if only.is_symlink() && !options.follow_links {
+                    return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(&only)));
+                }
+                let session = Self::of_process(&only, options)?;
+                session.map_err(|_| at(Error::new(ErrorKind::NotASession)))
             }
         }
     }
@@ -341,37 +341,11 @@ pub(crate) struct Folders {
     /// Thread folders, by id and name.
     pub(crate) threads: BTreeMap<(u32, String), Presence>,
     unrecognized: Vec<String>,
-    /// `pid_N` folders, and whether each is a symlink.
-    processes: BTreeMap<(u32, String), bool>,
+    /// Symlinks named `pid_N`, by id and name.
+    links: BTreeSet<(u32, String)>,
 }
 
 impl Folders {
-    /// Returns the session's only process folder.
-    fn process(self, session: &Path, options: OpenOptions) -> Result<PathBuf> {
-        let error = |kind, path| Err(Error::new(kind).with_path(Some(path)));
-        let mut processes = self.processes.into_iter();
-        let Some(((_, first), is_link)) = processes.next() else {
-            let folders = nested::sessions_below(session, MOST_NAMED);
-            return if folders.is_empty() {
-                error(ErrorKind::NotASession, session)
-            } else {
-                error(ErrorKind::SessionsBelow { folders }, session)
-            };
-        };
-        if processes.len() > 0 {
-            let others = processes.map(|((_, name), _)| name);
-            let folders = [first].into_iter().chain(others);
-            let folders = folders.take(MOST_NAMED).collect();
-            return error(ErrorKind::SeveralProcesses { folders }, session);
-        }
-        let path = session.join(first);
-        if is_link && !options.follow_links {
-            error(ErrorKind::SymbolicLink, &path)
-        } else {
-            Ok(path)
-        }
-    }
-
     pub(crate) fn list(path: &Path) -> Result<Self> {
         let mut this = Self::default();
         for entry in fs::read_dir(path).map_err(Error::io)? {
@@ -379,8 +353,8 @@ impl Folders {
             let name = entry.file_name().to_string_lossy().into_owned();
             if let Some(id) = name.strip_prefix(PROCESS_FOLDER).and_then(number) {
                 let file_type = entry.file_type().map_err(Error::io)?;
-                if file_type.is_dir() || file_type.is_symlink() {
-                    this.processes.insert((id, name), file_type.is_symlink());
+                if file_type.is_symlink() {
+                    this.links.insert((id, name));
                 }
                 continue;
             }
@@ -488,11 +462,6 @@ pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
 /// An operating system error if the folder cannot be listed.
 pub fn is_session(folder: &Path) -> io::Result<bool> {
     Ok(FolderKind::of(folder)? == Some(FolderKind::Session))
-}
-
-/// Returns why a folder is not searched for sessions.
-pub(crate) fn too_deep() -> String {
-    format!("not searched: more than {SEARCH_DEPTH} folders deep")
 }
 
 /// Returns the threads that have a folder or a manifest entry, sorted by id.

@@ -38,7 +38,7 @@ __all__ = ["ReadOptions", "Recovered", "Session", "Written", "check", "open"]
 
 
 def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
-    """Opens a session: a folder with `thread_N` folders, or one with a single `pid_N` folder.
+    """Opens a session: a folder with `thread_N` folders, or a folder with one session at any depth below it.
 
     Events of a damaged or unfinished trace may be missing or wrong. With `problems="raise"`, reading a table of such a
     trace ends with an error after all readable rows. With `problems="keep"`, reading ends without an error, and

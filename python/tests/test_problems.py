@@ -100,8 +100,12 @@ def test_errors_have_path_kind_and_class(tmp_path):
         atf.open(tmp_path)
     assert (caught.value.path, caught.value.kind) == (str(tmp_path), "NotASession")
     with pytest.raises(atf.NotASessionError) as caught:
-        atf.open(SMALL.parents[1])
+        atf.open(SMALL.parents[2])
     assert caught.value.kind == "SessionsBelow"
+
+
+def test_a_folder_with_one_session_is_opened_as_it():
+    assert atf.open(SMALL.parents[1]).path == str(SMALL)
 
 
 @pytest.mark.parametrize(

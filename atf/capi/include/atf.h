@@ -906,7 +906,10 @@ typedef struct AtfSessionFacts {
  */
 void atf_set_manifest_limit(uint64_t bytes);
 
-/** Opens a session's folder, but not its threads. The manifest may be missing. */
+/**
+ * Opens a session's folder, but not its threads. The manifest may be missing. A folder with one
+ * session below it, at any depth, is opened as that session; atf_last_error lists several.
+ */
 AtfStatus atf_session_open(const char *folder, uint32_t flags, AtfSessionReader **session);
 
 /** The number of threads with a folder or a manifest entry; 0 if session is invalid. */

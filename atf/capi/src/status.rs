@@ -225,6 +225,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
     match kind {
         ErrorKind::Io(io::ErrorKind::NotFound)
         | ErrorKind::NotASession
+        | ErrorKind::TooDeep
         | ErrorKind::SessionsBelow { .. }
         | ErrorKind::MissingFolder => AtfStatus::NotFound,
         ErrorKind::Io(io::ErrorKind::AlreadyExists) => AtfStatus::Exists,

@@ -10,11 +10,12 @@ use super::session::Session;
 use super::{detail, index, manifest, thread};
 use crate::FileKind;
 use crate::detail::DetailReader;
+use crate::error::ErrorKind;
 use crate::files::{
     DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOLDER, has_extension, is_unfinished,
 };
 use crate::index::IndexReader;
-use crate::session::{SEARCH_DEPTH, is_session, too_deep};
+use crate::session::{SEARCH_DEPTH, is_session};
 
 /// A unit of work. Units can run in parallel if they are started in order.
 #[derive(Debug)]
@@ -112,7 +113,7 @@ fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
                     true
                 } else if entry.depth > SEARCH_DEPTH {
                     found = true;
-                    take(Unit::Unreadable(entry.path, too_deep()))
+                    take(Unit::Unreadable(entry.path, ErrorKind::TooDeep.to_string()))
                 } else {
                     visit(&entry.path, entry.depth, &mut pending, &mut found, take)
                 }

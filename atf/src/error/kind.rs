@@ -279,7 +279,10 @@ pub enum ErrorKind {
 
     /// The folder has neither a manifest nor thread folders.
     NotASession,
-    /// The folder is not a session but contains sessions; open one of them.
+    /// The folder is more than [`SEARCH_DEPTH`](crate::session::SEARCH_DEPTH) folders deep and was
+    /// not searched.
+    TooDeep,
+    /// The folder is not a session but contains several sessions; open one of them.
     SessionsBelow {
         /// The paths of the first 100 sessions, relative to the folder.
         folders: Vec<String>,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ErrorKind;
+use crate::files::SEARCH_DEPTH;
 use crate::text::counted;
 use crate::wire::{INDEX_EVENT_SIZE, Wire};
 
@@ -166,9 +167,10 @@ impl fmt::Display for ErrorKind {
             Self::NotASession => {
                 f.write_str("not a session: it has neither a manifest.json nor a thread_N folder")
             }
+            Self::TooDeep => write!(f, "not searched: more than {SEARCH_DEPTH} folders deep"),
             Self::SessionsBelow { folders } => write!(
                 f,
-                "not a session, but it contains sessions: {}",
+                "not a session, but it contains sessions; open one of them: {}",
                 few(folders)
             ),
             Self::SeveralProcesses { folders } => write!(

@@ -9,7 +9,7 @@ use super::stage::{Left, at, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{RECOVERY, is_numbered, is_unfinished};
 use crate::kind::FolderKind;
-use crate::session::{SEARCH_DEPTH, Segments, too_deep};
+use crate::session::{SEARCH_DEPTH, Segments};
 
 /// The folder for unreadable files, which are copied unchanged.
 pub(super) const UNREADABLE: &str = "unreadable";
@@ -74,7 +74,9 @@ impl Tree {
                 if file_type.is_dir() {
                     match depth.checked_sub(1) {
                         Some(depth) => inner.visit(root, &below, depth)?,
-                        None => inner.left_behind.push(LeftBehind::new(&below, &too_deep())),
+                        None => inner
+                            .left_behind
+                            .push(LeftBehind::new(&below, &ErrorKind::TooDeep.to_string())),
                     }
                 }
                 Ok(file_type)

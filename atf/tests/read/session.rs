@@ -196,7 +196,7 @@ fn processes(names: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in names {
         let process = folder.path().join(name);
-        fs::create_dir(&process).unwrap();
+        fs::create_dir_all(&process).unwrap();
         add_thread(&process, 4, &IndexFile::finalized(1, 5));
     }
     folder
@@ -257,6 +257,67 @@ fn sessions_below_a_folder_are_listed_nearest_first() {
     assert_eq!(folders.len(), 100);
     let few = "000, 001, 002, 003, 004, and 95 more";
     assert!(error.to_string().ends_with(few), "{error}");
+}
+
+#[test]
+fn a_folder_with_one_session_is_opened_as_that_session() {
+    let deep = format!("{}/session", vec!["d"; 63].join("/"));
+    for name in ["run", "traces/session_20260105_101500/pid_7", &deep] {
+        let folder = processes(&[]);
+        let session = folder.path().join(name);
+        fs::create_dir_all(&session).unwrap();
+        fs::create_dir(folder.path().join("empty")).unwrap();
+        add_thread(&session, 4, &IndexFile::finalized(1, 5));
+        let opened = SessionReader::open(folder.path()).unwrap();
+        assert_eq!(opened.path(), session);
+        // It is not certain to be the only one if there are very many folders.
+        for number in 0..1000 {
+            fs::create_dir(folder.path().join(format!("z_{number}"))).unwrap();
+        }
+        let error = SessionReader::open(folder.path()).unwrap_err();
+        // Folders are searched level by level.
+        let expected = if name == "run" {
+            ErrorKind::SessionsBelow {
+                folders: vec![name.to_owned()],
+            }
+        } else {
+            ErrorKind::NotASession
+        };
+        assert_eq!(*error.kind(), expected, "{name}");
+    }
+}
+
+#[test]
+fn the_only_process_in_a_folder_takes_precedence_over_sessions_further_below() {
+    let folder = processes(&["pid_7", "copies/pid_7", "copies/pid_8"]);
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(session.path(), folder.path().join("pid_7"));
+}
+
+#[test]
+fn the_segments_of_a_process_are_several_sessions() {
+    let folder = processes(&["pid_7", "pid_7_segment_000002"]);
+    let error = SessionReader::open(folder.path()).unwrap_err();
+    let folders = vec!["pid_7".to_owned(), "pid_7_segment_000002".to_owned()];
+    assert_eq!(error.kind(), &ErrorKind::SessionsBelow { folders });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_searched_may_hide_a_second_session() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = processes(&["run", "secret"]);
+    let secret = folder.path().join("secret");
+    let set = |mode| fs::set_permissions(&secret, fs::Permissions::from_mode(mode)).unwrap();
+    set(0o000);
+    let is_root = fs::read_dir(&secret).is_ok();
+    let opened = SessionReader::open(folder.path());
+    set(0o700);
+    let error = opened.unwrap_err();
+    if !is_root {
+        let denied = ErrorKind::Io(std::io::ErrorKind::PermissionDenied);
+        assert_eq!((error.kind(), error.path()), (&denied, Some(&*secret)));
+    }
 }
 
 #[test]
