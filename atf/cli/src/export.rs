@@ -15,7 +15,9 @@ use tempfile::NamedTempFile;
 use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
-use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten};
+use crate::parts::{
+    Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten, union,
+};
 use crate::report::Summed;
 use crate::target::{are_of_one_run, several};
 use crate::text::Counted;
@@ -143,8 +145,8 @@ impl Opened {
         check_threads(&parts, selection.threads)?;
         tell_unwritten(&parts);
         tell_unnamed(&parts);
-        let start_ns = parts.iter().filter_map(Part::start_ns).min();
-        let (from_ns, to_ns) = Time::range(selection.from, selection.to, start_ns)?;
+        let times = parts.iter().filter_map(Part::times).reduce(union);
+        let (from_ns, to_ns) = Time::range(selection.from, selection.to, times)?;
         let threads = selection.threads.iter().copied().collect();
         let options = Options::default().threads(threads);
         let options = options.from_ns(from_ns).to_ns(to_ns);

@@ -23,6 +23,7 @@ mod parallel;
 mod parts;
 #[cfg(target_os = "linux")]
 mod record;
+mod recordings;
 mod report;
 mod symbolize;
 mod target;

@@ -158,6 +158,11 @@ impl Part {
         self.times.map(|(start_ns, _)| start_ns)
     }
 
+    /// Returns the times of the first and the last event.
+    pub(crate) fn times(&self) -> Option<(u64, u64)> {
+        self.times
+    }
+
     /// Returns the time of the last event.
     pub(crate) fn end_ns(&self) -> Option<u64> {
         self.times.map(|(_, end_ns)| end_ns)
@@ -171,7 +176,7 @@ impl Part {
 
     /// Returns the options for analyzing a time range.
     pub(crate) fn options(&self, from: Option<Time>, to: Option<Time>) -> Result<Options, Failure> {
-        let (from_ns, to_ns) = Time::range(from, to, self.start_ns())?;
+        let (from_ns, to_ns) = Time::range(from, to, self.times)?;
         let options = Options::default().from_ns(from_ns).to_ns(to_ns);
         Ok(options.clock(self.clock.clone()))
     }
@@ -385,7 +390,7 @@ pub(crate) fn tell_outside(parts: &[Part], (from_ns, to_ns): (u64, u64)) {
 }
 
 /// Returns the smallest range of times that contains both.
-fn union(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+pub(crate) fn union(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     (one.0.min(other.0), one.1.max(other.1))
 }
 

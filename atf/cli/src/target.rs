@@ -5,8 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use atf::rewrite::is_unfinished;
-use atf::session::{ProcessName, SEARCH_DEPTH, SessionReader, is_session};
+use atf::session::{ProcessName, Search, SessionReader};
 use atf::wire::RingHeader;
 use atf::{FileKind, FolderKind};
 use atf_conformance::command::repeated;
@@ -44,8 +43,7 @@ impl Target {
             Some(FolderKind::Thread) => return Ok(Self::Thread(path.to_owned())),
             _ => {}
         }
-        let mut sessions = Vec::new();
-        sessions_below(path, SEARCH_DEPTH, &mut sessions)?;
+        let sessions = sessions_in(path)?;
         if sessions.is_empty() {
             let what = "not a trace: no thread files, no session and no folder with sessions";
             return Err(Failure::Usage(format!("{}: {what}", path.display())));
@@ -120,36 +118,11 @@ pub(crate) fn check_distinct(paths: &[PathBuf]) -> Result<(), Failure> {
 }
 
 /// Returns the sessions below a folder, ordered by name.
-#[cfg(target_os = "linux")]
 pub(crate) fn sessions_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut sessions = Vec::new();
-    sessions_below(folder, SEARCH_DEPTH, &mut sessions)?;
+    let sessions: Result<Vec<_>, _> = Search::new(folder).collect();
+    let mut sessions = sessions.map_err(|error| Failure::Usage(error.to_string()))?;
+    sessions.sort();
     Ok(sessions)
-}
-
-/// Adds the sessions below a folder, ordered by name. Does not follow symlinks.
-fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.file_type().map_err(failed)?.is_dir() && !is_unfinished(&entry.file_name()) {
-            folders.push(entry.path());
-        }
-    }
-    folders.sort();
-    for folder in folders {
-        let Some(depth) = depth.checked_sub(1) else {
-            let why = format!("not searched: more than {SEARCH_DEPTH} folders deep");
-            return Err(Failure::Usage(format!("{}: {why}", folder.display())));
-        };
-        if is_session(&folder).map_err(failed)? {
-            sessions.push(folder);
-        } else {
-            sessions_below(&folder, depth, sessions)?;
-        }
-    }
-    Ok(())
 }
 
 /// Returns whether these are sibling folders `pid_…`, which contain the processes of one run and

@@ -5,32 +5,35 @@ use std::time::Duration;
 
 use crate::output::Failure;
 
-/// A time: absolute, or relative to the first event.
+/// A time: absolute, or relative to the first or the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
     /// Nanoseconds on the trace's clock.
     Absolute(u64),
     /// Nanoseconds since the first event.
     FromStart(u64),
+    /// Nanoseconds before the last event.
+    BeforeEnd(u64),
 }
 
 impl Time {
-    /// Converts the time to nanoseconds on the trace's clock, saturating at `u64::MAX`.
-    pub(crate) fn resolve(self, start_ns: u64) -> u64 {
+    /// Converts the time to nanoseconds on the trace's clock, from 0 to `u64::MAX`.
+    fn resolve(self, (start_ns, end_ns): (u64, u64)) -> u64 {
         match self {
             Self::Absolute(ns) => ns,
             Self::FromStart(ns) => start_ns.saturating_add(ns),
+            Self::BeforeEnd(ns) => end_ns.saturating_sub(ns),
         }
     }
 
-    /// Returns the range between two times in nanoseconds. `start_ns` is `None` for a trace without
-    /// events.
+    /// Returns the range between two times in nanoseconds. `times` are those of the first and the
+    /// last event, or `None` for a trace without events.
     pub(crate) fn range(
         from: Option<Self>,
         to: Option<Self>,
-        start_ns: Option<u64>,
+        times: Option<(u64, u64)>,
     ) -> Result<(u64, u64), Failure> {
-        let resolve = |time: Self| time.resolve(start_ns.unwrap_or(0));
+        let resolve = |time: Self| time.resolve(times.unwrap_or_default());
         let from_ns = from.map_or(0, resolve);
         let to_ns = to.map_or(u64::MAX, resolve);
         if from_ns > to_ns {
@@ -45,9 +48,10 @@ impl FromStr for Time {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.strip_prefix('+') {
-            Some(span) => Ok(Self::FromStart(span_ns(span)?)),
-            None => Ok(Self::Absolute(span_ns(text)?)),
+        match text.split_at_checked(1) {
+            Some(("+", span)) => Ok(Self::FromStart(span_ns(span)?)),
+            Some(("-", span)) => Ok(Self::BeforeEnd(span_ns(span)?)),
+            _ => Ok(Self::Absolute(span_ns(text)?)),
         }
     }
 }
@@ -80,7 +84,9 @@ fn span_ns(text: &str) -> Result<u64, String> {
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() {
-        return Err("expected a time such as 1700, 1000.25s or +1.5ms from the start".to_owned());
+        let what =
+            "expected a time such as 1700, 1000.25s, +1.5ms from the start or -10ms before the end";
+        return Err(what.to_owned());
     }
     if unit.is_empty() && !fraction.is_empty() {
         return Err(format!(
@@ -113,12 +119,20 @@ mod tests {
         assert_eq!(time("+3.µs"), Time::FromStart(3000));
         let most = "+18446744073.709551615s";
         assert_eq!(time(most), Time::FromStart(u64::MAX));
-        assert_eq!(Time::FromStart(u64::MAX).resolve(1), u64::MAX);
+        assert_eq!(time("-1.5ms"), Time::BeforeEnd(1_500_000));
+        let times = (100, 5_000);
+        assert_eq!(time("+17").resolve(times), 117);
+        assert_eq!(time(most).resolve(times), u64::MAX);
+        assert_eq!(time("-1us").resolve(times), 4_000);
+        assert_eq!(time("-0").resolve(times), 5_000);
+        assert_eq!(time("-1ms").resolve(times), 0);
         for wrong in [
             "",
             "+",
             "x",
-            "-5",
+            "-",
+            "--5",
+            "+-5",
             "+1m",
             "+1.5",
             "+0.1ns",

@@ -276,7 +276,9 @@ impl Figures {
 }
 
 impl Spread {
-    fn of(mut values: Vec<u64>) -> Self {
+    /// Returns how these values vary; all zeros if there are none.
+    #[must_use]
+    pub fn of(mut values: Vec<u64>) -> Self {
         values.sort_unstable();
         let middle = values.len().saturating_sub(1) / 2;
         let value = |value: Option<&u64>| value.copied().unwrap_or_default();

@@ -71,8 +71,8 @@ impl LastOfThread {
 /// Returns how each thread ended: its open calls, its last `events` events, and what is missing.
 /// Returns at most `calls` open calls, the innermost ones.
 ///
-/// Reads all events, regardless of the time range in `options`. Memory: the result, plus 28 MiB for
-/// 262,144 open calls in each thread read in parallel.
+/// Reads all events and pairs all calls, but returns only events in the time range of `options`.
+/// Memory: the result, plus 28 MiB for 262,144 open calls in each thread read in parallel.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -143,10 +143,10 @@ fn of_unit(
                 let now_ns = event.timestamp_ns;
                 let (first_ns, last_ns) = times.unwrap_or((now_ns, now_ns));
                 times = Some((first_ns, now_ns.max(last_ns)));
-                if latest.len() >= events {
-                    latest.pop_front();
-                }
-                if events > 0 {
+                if events > 0 && (options.from_ns..=options.to_ns).contains(&now_ns) {
+                    if latest.len() >= events {
+                        latest.pop_front();
+                    }
                     latest.push_back((seq, event));
                 }
             }

@@ -169,6 +169,11 @@ impl FileReport {
         findings
     }
 
+    /// Removes the findings for which `keep` returns `false`.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Finding) -> bool) {
+        self.findings.retain(|_, finding| keep(finding));
+    }
+
     /// Returns the action that a reader must take on the file.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -5,6 +5,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use super::allowed::Allowed;
 use super::repeated;
 use crate::report::check::Reports;
 use crate::report::{Form, Printable, Target};
@@ -26,6 +27,11 @@ Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usag
 could not be read (overrides 1). With --deny should, meant for a tracer's CI, a broken SHOULD also
 exits with 1: an unfinalized file, a checksum of 0.
 
+With --allow, the rules in FILE are ignored in verdicts, reports and the exit status, for example
+those that an edition of your own breaks. Standard error has each rule with its reason and the
+number of files, and each line that no file needs. Lines that begin with # are comments:
+  ATF-MANI-011  vendor_build is a key of our own
+
 Rules are described by id in docs/reference/rules.md.
 
 Example:
@@ -46,6 +52,9 @@ pub struct Options {
     /// Fail with exit status 1 on broken rules of this severity or stricter
     #[arg(long, value_name = "SEVERITY", default_value = "must")]
     deny: Deny,
+    /// Ignore the broken rules that this file lists: a rule's id and a reason per line
+    #[arg(long, value_name = "FILE")]
+    allow: Option<PathBuf>,
     /// Check this many threads or files in parallel; does not affect the report [default: number of
     /// processors]
     #[arg(long, short, value_name = "N")]
@@ -89,6 +98,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
     let paths = options.paths.iter().enumerate();
     let paths = paths.filter(|(position, _)| !repeated.contains_key(position));
     let paths: Vec<_> = paths.map(|(_, path)| path.clone()).collect();
+    let allowed = options.allow.as_deref().map(Allowed::open).transpose()?;
     let deny = options.deny.into();
     let mut targets = options.reports.clone();
     if options.json {
@@ -99,10 +109,11 @@ pub fn run(options: &Options) -> Result<u8, String> {
     let spared = targets.iter().try_for_each(|target| target.spare(&paths));
     spared.map_err(|error| error.to_string())?;
     let reports = Reports::open(targets, deny).map_err(|error| error.to_string())?;
-    let mut run = Run::new(reports);
+    let mut run = Run::new(reports, allowed.unwrap_or_default());
     let available = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     check_all(&paths, options.jobs.unwrap_or_else(available), &mut run);
     run.progress.finish_and_clear();
+    let _ = write!(io::stderr(), "{}", run.allowed);
     let summary = run.reports.finish().map_err(|error| error.to_string())?;
     Ok(summary.exit_status(deny))
 }
@@ -110,15 +121,20 @@ pub fn run(options: &Options) -> Result<u8, String> {
 /// An output that writes reports as they arrive and shows progress.
 struct Run {
     reports: Reports,
+    allowed: Allowed,
     progress: ProgressBar,
 }
 
 impl Run {
-    fn new(reports: Reports) -> Self {
+    fn new(reports: Reports, allowed: Allowed) -> Self {
         let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} {pos} files checked, {elapsed}: {msg}");
         progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Self { reports, progress }
+        Self {
+            reports,
+            allowed,
+            progress,
+        }
     }
 }
 
@@ -127,7 +143,8 @@ impl Output for Run {
         self.reports.is_done()
     }
 
-    fn file(&mut self, report: FileReport) {
+    fn file(&mut self, mut report: FileReport) {
+        self.allowed.remove_from(&mut report);
         self.progress.inc(1);
         let path = Printable(report.path.display());
         self.progress.set_message(path.to_string());

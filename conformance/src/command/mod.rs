@@ -1,5 +1,6 @@
 //! Commands that `atf` and `atf-conformance` share.
 
+mod allowed;
 pub mod check;
 mod distinct;
 

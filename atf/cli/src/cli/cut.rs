@@ -95,13 +95,21 @@ pub(super) fn run(options: &Options) -> Outcome {
 fn range(options: &Options, parts: &[Part]) -> Result<[(u64, u64); 2], Failure> {
     let path = &options.common.path;
     check_threads(parts, &options.thread)?;
-    let starts: BTreeSet<u64> = parts.iter().filter_map(Part::start_ns).collect();
-    let is_relative = |time: &Option<Time>| matches!(time, Some(Time::FromStart(_)));
-    if starts.len() > 1 && [options.from, options.to].iter().any(is_relative) {
-        let message = "the sessions start at different times: cut them one by one, or without +";
+    let (starts, ends): (BTreeSet<u64>, BTreeSet<u64>) =
+        parts.iter().filter_map(Part::times).unzip();
+    for time in [options.from, options.to].into_iter().flatten() {
+        let (when, sign) = match time {
+            Time::FromStart(_) if starts.len() > 1 => ("start", '+'),
+            Time::BeforeEnd(_) if ends.len() > 1 => ("end", '-'),
+            _ => continue,
+        };
+        let message = format!(
+            "the sessions {when} at different times: cut them one by one, or without {sign}"
+        );
         return Err(Failure::Usage(format!("{}: {message}", path.display())));
     }
-    let range = Time::range(options.from, options.to, starts.first().copied())?;
+    let times = starts.first().copied().zip(ends.last().copied());
+    let range = Time::range(options.from, options.to, times)?;
     let found: BTreeSet<_> = parts.iter().map(|part| part.timestamps(range)).collect();
     match (found.first(), found.len()) {
         (None, _) => Ok([range; 2]),

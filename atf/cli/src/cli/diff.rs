@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 use std::slice;
+use std::time::Duration;
 
 use super::selection::{ClockOption, CsvOption};
 use crate::diff::{Comparison, Paths};
 use crate::output::{Failure, Outcome};
 use crate::report::Form;
+use crate::time::parse_span;
 
 const AFTER_HELP: &str = "\
 Functions are matched by name and by the file name of their module, because ids differ between
 builds. A function without a name is matched by its id. Functions with the same name in one module
 are added up.
 Times are as in `atf report`; with --clock media, they are those of each run's own recording. The
-function whose self time changed most is first.
+function whose self time changed most is first. The first line has the sums of all self times.
 
 A PATH may be a session, which is one run; the folder of a run with several processes, which are
 added up; the folder of a run's segments; or a folder of several sessions, which are several runs.
@@ -63,6 +65,9 @@ pub(super) struct Options {
     /// With one run on each side, leave out functions that differ by at most this much
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = percent)]
     noise: u32,
+    /// Leave out functions whose self time changed by less than this
+    #[arg(long, value_name = "SPAN", value_parser = parse_span)]
+    min_change: Option<Duration>,
     /// Show functions that differ only by noise as well
     #[arg(long)]
     all: bool,
@@ -107,6 +112,10 @@ pub(super) fn run(options: &Options) -> Outcome {
         },
         clock: options.clock.clock,
         noise_percent: options.noise,
+        min_change_ns: match options.min_change {
+            Some(span) => u64::try_from(span.as_nanos()).unwrap_or(u64::MAX),
+            None => 0,
+        },
         limit: match options.limit {
             0 => usize::MAX,
             limit => limit,

@@ -8,6 +8,7 @@ use atf::symbols::Pattern;
 use super::selection::{ClockOption, thread_id};
 use crate::dump::{Dump, Form, Kind, What};
 use crate::output::Outcome;
+use crate::recordings::or_newest;
 use crate::time::{Time, parse_span};
 
 const AFTER_HELP: &str = "\
@@ -16,7 +17,8 @@ timestamp are ordered by thread; that does not mean one happened first. A thread
 back keeps its own order.
 
 TIME is in nanoseconds of the trace's clock, or has a unit: 1000250000000, 1000.25s. With a + it
-counts from the first event: +1.5ms, +250us, +700. --from and --to are inclusive.
+counts from the first event: +1.5ms, +250us, +700; with a - back from the last one: -10ms. --from
+and --to are inclusive.
 FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
 the whole name, or a part of a name. Names come from manifest.json or --symbols.
 Repeating --thread, --kind or --function selects more events; different filters select fewer.
@@ -43,11 +45,14 @@ finalized thread lasts until the thread's last event. In JSON, end is return, ex
 not_returned (an outer call ended), open (at the end of the trace), given_up (too many open calls),
 interrupted (a segment is missing), or unmatched (a return without a call).
 
+--calls lists the same calls in the order in which they started. A call that made others has two
+lines, `name {` at its start and `} name` at its end, with its duration, and their lines between.
+
 Memory: 64 MiB for the threads' buffers, 4 KiB per thread beyond 16,384, the events that a ring.atf
 adds (at most 32 MiB per thread), and the manifest's names. --details adds 8 bytes per detail event
 of the 48 threads whose details were used last; a trace that switches between more threads rereads
-their files. --spans reads one thread at a time and tracks at most 262,144 open calls. --last takes
-64 bytes per event. With more than 128 threads, no index file stays open.
+their files. --spans and --calls read one thread at a time and track at most 262,144 open calls.
+--last takes 64 bytes per event, and 80 per call. With more than 128 threads, no index file stays open.
 
 --last applies to each thread and reads it from its end, so it shows the last events of a crashed
 thread even if others kept running. --spans ends with the calls that were open at the end of each
@@ -85,7 +90,8 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// A session, a folder with one session below it, a thread's folder or a file; or several sessions
-    #[arg(value_name = "PATH", required = true)]
+    /// [default: the newest recording below the current folder]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only events of this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
@@ -113,6 +119,9 @@ pub(super) struct Options {
     /// Write calls with their durations instead of events
     #[arg(long, conflicts_with_all = ["kind", "details"])]
     spans: bool,
+    /// Write calls in the order in which they started, with braces around inner calls
+    #[arg(long, conflicts_with_all = ["spans", "kind", "details", "follow", "json"])]
+    calls: bool,
     /// Also write each event's detail: registers and stack, or fields
     #[arg(long)]
     details: bool,
@@ -132,11 +141,11 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let dump = Dump {
-        paths: &options.paths,
-        what: if options.spans {
-            What::Spans
-        } else {
-            What::Events
+        paths: &or_newest(&options.paths)?,
+        what: match (options.spans, options.calls) {
+            (true, _) => What::Spans,
+            (false, true) => What::Calls,
+            (false, false) => What::Events,
         },
         threads: &options.thread,
         from: options.from,

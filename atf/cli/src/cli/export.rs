@@ -98,5 +98,5 @@ pub(super) fn run(options: &Options) -> Outcome {
         FormName::Csv => Form::Csv,
     };
     let selection = options.selected.selection();
-    export::run(form, &options.selected.paths, &options.out, &selection)
+    export::run(form, &options.selected.paths()?, &options.out, &selection)
 }

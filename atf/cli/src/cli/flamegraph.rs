@@ -50,7 +50,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let paths = &options.selected.paths;
+    let paths = &options.selected.paths()?;
     let names = paths.iter().map(|path| path.display().to_string());
     let path = names.collect::<Vec<_>>().join(", ");
     let title = match (&options.title, &options.diff) {

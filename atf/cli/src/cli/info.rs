@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::info::{Info, Progress, Text};
 use crate::output::{Colours, Outcome, State, stdout};
+use crate::recordings::newest;
 
 const AFTER_HELP: &str = "\
 Without --verify it reads headers, footers, the first and last events, and the start of each event
@@ -26,7 +27,8 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// A file, a thread's folder, a session or a folder with sessions below it
-    path: PathBuf,
+    /// [default: the newest recording below the current folder]
+    path: Option<PathBuf>,
     /// Read everything: check checksums, time order, kinds, gaps and links
     #[arg(long)]
     verify: bool,
@@ -37,7 +39,11 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let progress = Progress::new(options.verify);
-    let info = Info::of(&options.path, options.verify, &progress)?;
+    let path = match &options.path {
+        Some(path) => path,
+        None => &newest()?,
+    };
+    let info = Info::of(path, options.verify, &progress)?;
     progress.finish();
     let mut out = stdout();
     if options.json {

@@ -1,10 +1,13 @@
 //! `last`: shows what was running when a trace ended.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::selection::{ClockOption, thread_id};
 use crate::last::Ends;
 use crate::output::Outcome;
+use crate::recordings::or_newest;
+use crate::time::parse_span;
 
 const AFTER_HELP: &str = "\
 For a crashed or killed program: shows, per thread, how and when its file ended (finalized, or
@@ -28,21 +31,23 @@ All events are verified as they are read. Problems are part of the output, in wh
 most 20 per session; with --json they are also written to standard error.
 Details are not read: damage inside a finalized detail.atf is reported by `atf info`.
 
-Memory: 28 MB per core for at most 262,144 open calls of a thread, and what is shown. If more are
+Memory: 28 MB per core for at most 262,144 open calls of a thread, and 56 bytes per event that is
+shown, with --for as many as there are. If more are
 open, the outermost are given up and counted, and the exit status is 1.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
 for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
 
 Example:
-  $ atf last --thread 1 samples/sample-crashed";
+  $ atf last --thread 1 --for 10us samples/sample-crashed";
 
 /// Options of `last`.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// A file, a thread's folder, a session or a folder with sessions below it; or several sessions
-    #[arg(value_name = "PATH", required = true)]
+    /// [default: the newest recording below the current folder]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
@@ -53,6 +58,9 @@ pub(super) struct Options {
     /// Show this many last events per thread
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     events: usize,
+    /// Show all events of this long before the last event of all threads, instead of a number
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, conflicts_with = "events")]
+    span: Option<Duration>,
     /// Show this many open calls per thread: the innermost ones
     #[arg(long, value_name = "COUNT", default_value_t = 15)]
     calls: usize,
@@ -68,9 +76,10 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let ends = Ends {
-        paths: &options.paths,
+        paths: &or_newest(&options.paths)?,
         threads: &options.thread,
         events: options.events,
+        span: options.span,
         calls: options.calls,
         limit: options.limit,
         clock: options.clock.clock,

@@ -44,10 +44,6 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let selection = options.selected.selection();
-    open::run(
-        &options.selected.paths,
-        options.port,
-        options.timeout,
-        &selection,
-    )
+    let paths = options.selected.paths()?;
+    open::run(&paths, options.port, options.timeout, &selection)
 }

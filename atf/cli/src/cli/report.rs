@@ -6,12 +6,14 @@ use atf::symbols::Pattern;
 
 use super::selection::{ClockOption, CsvOption, thread_id};
 use crate::output::Outcome;
+use crate::recordings::or_newest;
 use crate::report::{Form, Report, Sort, View};
 use crate::time::Time;
 
 const AFTER_HELP: &str = "\
 A function's self time is the time in which one of its calls was the innermost open one; its total
-time also includes what it called. Recursive calls count once in the total. Each thread is analysed
+time also includes what it called; % is the share of its self time in those of all functions, in a
+tree that of a node's total time. Recursive calls count once in the total. Each thread is analysed
 separately and the times are added up, so with several threads they can exceed the trace's duration.
 Min, median, p99 and max are those of single calls, including the calls that they made; median and
 p99 are within 1.6 %.
@@ -70,7 +72,8 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// A file, a thread's folder, a session or a folder with sessions below it; or several sessions
-    #[arg(value_name = "PATH", required = true)]
+    /// [default: the newest recording below the current folder]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Sort by this; self by default, total for --callers and --callees
     #[arg(long, value_name = "KEY", conflicts_with = "tree")]
@@ -145,7 +148,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         View::Callers(_) | View::Callees(_) => Sort::Total,
     };
     let report = Report {
-        paths: &options.paths,
+        paths: &or_newest(&options.paths)?,
         view,
         sort: options.sort.unwrap_or(sort),
         limit: match options.limit {

@@ -1,12 +1,15 @@
 //! Options that select a part of a trace, shared by `export`, `flamegraph` and `open`. Other
 //! commands use the clock option too, and `report` and `diff` that of CSV.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use atf_export::csv::Formulas;
 
 use crate::clock::Clock;
 use crate::export::Selection;
+use crate::output::Failure;
+use crate::recordings::or_newest;
 use crate::time::Time;
 
 /// The clock of a command's times.
@@ -44,8 +47,9 @@ impl CsvOption {
 pub(super) struct Selected {
     /// A file, a thread's folder, a session, or the processes or segments of one run; with --clock
     /// media, also several sessions
-    #[arg(value_name = "PATH", required = true)]
-    pub(super) paths: Vec<PathBuf>,
+    /// [default: the newest recording below the current folder]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
     /// Only this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,
@@ -63,6 +67,10 @@ pub(super) struct Selected {
 }
 
 impl Selected {
+    pub(super) fn paths(&self) -> Result<Cow<'_, [PathBuf]>, Failure> {
+        or_newest(&self.paths)
+    }
+
     pub(super) fn selection(&self) -> Selection<'_> {
         Selection {
             threads: &self.thread,

@@ -7,7 +7,7 @@ use atf_export::csv::Formulas;
 
 use super::{Shown, shown_name, state};
 use crate::output::{Failure, complain};
-use crate::text::{Counted, Printable};
+use crate::text::Printable;
 
 const COLUMNS: &str = "function,function_id,module,state,change_ns,\
     calls_before_min,calls_before,calls_before_max,calls_after_min,calls_after,calls_after_max,\
@@ -66,14 +66,7 @@ pub(super) fn write(
     }
     out.flush()?;
     // The table has no columns for these counts, so report them on standard error.
-    for (count, how) in [
-        (shown.more, "not shown; --limit 0 shows all"),
-        (shown.noise, "within the noise not shown; --all shows them"),
-    ] {
-        if count > 0 {
-            complain(format_args!("{} {how}", Counted(count, "function")));
-        }
-    }
+    shown.omitted().for_each(complain);
     for (side, runs) in shown.sides() {
         for (about, totals) in runs {
             let path = about.path.display();

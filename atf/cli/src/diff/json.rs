@@ -15,10 +15,19 @@ use crate::text::{head, length_if_cut};
 struct Comparison<'a> {
     before: Vec<RunRow<'a>>,
     after: Vec<RunRow<'a>>,
+    /// The sums of all self times.
+    all_self_ns: Sides,
     noise: Noise,
     functions: Vec<Row<'a>>,
     not_shown: U64,
+    not_shown_small: U64,
     not_shown_noise: U64,
+}
+
+#[derive(Serialize)]
+struct Sides {
+    before: Range,
+    after: Range,
 }
 
 #[derive(Serialize)]
@@ -81,9 +90,14 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
         .sides()
         .map(|(_, runs)| runs.map(RunRow::from).collect());
     let (luck, of) = shown.diff.luck();
+    let [sums_before, sums_after] = shown.sums();
     let comparison = Comparison {
         before,
         after,
+        all_self_ns: Sides {
+            before: sums_before.into(),
+            after: sums_after.into(),
+        },
         noise: if shown.is_single() {
             Noise::Assumed {
                 percent: shown.noise_percent,
@@ -96,6 +110,7 @@ pub(super) fn write(mut out: impl Write, shown: &Shown<'_>) -> Result<(), Failur
         },
         functions: shown.rows.iter().map(|row| Row::from(*row)).collect(),
         not_shown: U64(shown.more),
+        not_shown_small: U64(shown.small),
         not_shown_noise: U64(shown.noise),
     };
     json::line(&mut out, &comparison)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use atf::Error;
-use atf::analyze::{self, Change, Diff, Run, Subject, Totals};
+use atf::analyze::{self, Change, Diff, Run, Spread, Subject, Totals};
 use atf::check::text_with_rule;
 use atf::manifest::{Loss, Missing};
 
@@ -18,7 +18,7 @@ use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parts::{Part, other_names, tell_unnamed, tell_unwritten, unwritten_events};
 use crate::report::{Form, Summed};
 use crate::target::{are_of_one_run, check_distinct};
-use crate::text::{Printable, head, length_if_cut};
+use crate::text::{Counted, Printable, head, length_if_cut};
 
 /// The maximum number of functions of a process. A comparison needs more memory per function than a
 /// report.
@@ -35,6 +35,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) noise_percent: u32,
     /// The maximum number of functions to show.
     pub(crate) limit: usize,
+    /// The smallest change of a self time to show, in nanoseconds.
+    pub(crate) min_change_ns: u64,
     /// Whether to show functions whose difference is only noise.
     pub(crate) all: bool,
     pub(crate) form: Form,
@@ -88,6 +90,8 @@ struct Shown<'a> {
     rows: Vec<&'a Change>,
     /// The number of functions omitted as noise.
     noise: u64,
+    /// The number of functions omitted because their self time changed too little.
+    small: u64,
     /// The number of functions omitted because of the limit.
     more: u64,
     noise_percent: u32,
@@ -114,6 +118,9 @@ impl Comparison<'_> {
         let is_shown = |change: &&Change| self.all || !change.is_noise;
         let mut rows: Vec<_> = diff.changes.iter().filter(is_shown).collect();
         let noise = (diff.changes.len() - rows.len()) as u64;
+        let differing = rows.len();
+        rows.retain(|change| change.change_ns().unsigned_abs() >= self.min_change_ns.into());
+        let small = (differing - rows.len()) as u64;
         let more = rows.len().saturating_sub(self.limit) as u64;
         rows.truncate(self.limit);
         let shown = Shown {
@@ -121,6 +128,7 @@ impl Comparison<'_> {
             about: [&before.about, &after.about],
             rows,
             noise,
+            small,
             more,
             noise_percent: self.noise_percent,
         };
@@ -204,6 +212,26 @@ impl Shown<'_> {
             ("before", before.iter().zip(&self.diff.before)),
             ("after", after.iter().zip(&self.diff.after)),
         ]
+    }
+
+    /// Returns how the sum of all self times varies between the runs of each side.
+    fn sums(&self) -> [Spread; 2] {
+        let sums = |runs: &[Totals]| Spread::of(runs.iter().map(|run| run.busy_ns).collect());
+        [sums(&self.diff.before), sums(&self.diff.after)]
+    }
+
+    /// Returns the numbers of omitted functions, and how to see them.
+    fn omitted(&self) -> impl Iterator<Item = String> {
+        let all = [
+            (self.more, "not shown; --limit 0 shows all"),
+            (
+                self.small,
+                "with a smaller change than --min-change not shown",
+            ),
+            (self.noise, "within the noise not shown; --all shows them"),
+        ];
+        let some = all.into_iter().filter(|(count, _)| *count > 0);
+        some.map(|(count, how)| format!("{} {how}", Counted(count, "function")))
     }
 
     /// Returns whether each side is a single run.

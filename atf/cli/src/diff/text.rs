@@ -2,12 +2,12 @@
 
 use std::io::Write;
 
-use atf::analyze::{Change, Spread, Subject};
+use atf::analyze::{Spread, Subject};
 
 use super::{Shown, shown_name, state};
 use crate::output::{Colours, Failure, write_problems};
 use crate::report::{Listed, Modules};
-use crate::text::{Counted, Printable, Span};
+use crate::text::{Printable, Span};
 
 /// Writes a comparison.
 pub(super) fn write(
@@ -16,6 +16,16 @@ pub(super) fn write(
     shown: &Shown<'_>,
 ) -> Result<(), Failure> {
     let Colours { strong, dim, .. } = colours;
+    let [before, after] = shown.sums();
+    let change_ns = i128::from(after.median) - i128::from(before.median);
+    writeln!(
+        out,
+        "{strong}all functions{strong:#}: {} before, {} after, {} ({} %)",
+        spread(&before),
+        spread(&after),
+        signed(change_ns),
+        percent(change_ns, before.median),
+    )?;
     for (side, runs) in shown.sides() {
         for (about, totals) in runs {
             let path = Printable(about.path.display());
@@ -40,20 +50,11 @@ pub(super) fn write(
     let subjects = shown.rows.iter().map(|row| &row.subject);
     let modules = Modules::of(subjects.map(listed));
     for row in &shown.rows {
-        let sign = if row.change_ns() < 0 { '-' } else { '+' };
-        let difference_ns = row.before.self_ns.median.abs_diff(row.after.self_ns.median);
-        let change = format!("{sign}{}", Span(difference_ns));
-        let spread = |spread: &Spread| {
-            if spread.min == spread.max {
-                Span(spread.median).to_string()
-            } else {
-                format!("{} … {}", Span(spread.min), Span(spread.max))
-            }
-        };
         write!(
             out,
-            "{change:>12} {:>8} {:>times$} {:>times$} {:>12} {:>12} {:>12} {:>12}  {}",
-            percent(row),
+            "{:>12} {:>8} {:>times$} {:>times$} {:>12} {:>12} {:>12} {:>12}  {}",
+            signed(row.change_ns()),
+            percent(row.change_ns(), row.before.self_ns.median),
             spread(&row.before.self_ns),
             spread(&row.after.self_ns),
             Span(row.before.total_ns.median),
@@ -68,13 +69,8 @@ pub(super) fn write(
             state => writeln!(out, "  ({state})")?,
         }
     }
-    for (count, how) in [
-        (shown.more, "not shown; --limit 0 shows all"),
-        (shown.noise, "within the noise not shown; --all shows them"),
-    ] {
-        if count > 0 {
-            writeln!(out, "{dim}… {} {how}{dim:#}", Counted(count, "function"))?;
-        }
+    for omitted in shown.omitted() {
+        writeln!(out, "{dim}… {omitted}{dim:#}")?;
     }
     if shown.is_single() {
         let percent = shown.noise_percent;
@@ -103,10 +99,27 @@ fn listed(subject: &Subject) -> Listed<'_> {
     }
 }
 
-/// Returns the change of a row's self time, in percent.
-fn percent(row: &Change) -> String {
-    match row.before.self_ns.median {
+/// Formats a change in nanoseconds with its sign.
+fn signed(change_ns: i128) -> String {
+    let sign = if change_ns < 0 { '-' } else { '+' };
+    // Both times have 64 bits.
+    let ns = u64::try_from(change_ns.unsigned_abs()).unwrap_or(u64::MAX);
+    format!("{sign}{}", Span(ns))
+}
+
+/// Formats how times vary between runs.
+fn spread(times: &Spread) -> String {
+    if times.min == times.max {
+        Span(times.median).to_string()
+    } else {
+        format!("{} … {}", Span(times.min), Span(times.max))
+    }
+}
+
+/// Formats a change in percent of the time before it.
+fn percent(change_ns: i128, before_ns: u64) -> String {
+    match before_ns {
         0 => "-".to_owned(),
-        before => format!("{:+.1}", row.change_ns() as f64 * 100.0 / before as f64),
+        before_ns => format!("{:+.1}", change_ns as f64 * 100.0 / before_ns as f64),
     }
 }

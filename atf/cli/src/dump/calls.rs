@@ -4,15 +4,33 @@ use std::ops::ControlFlow;
 
 use atf::OpenOptions;
 use atf::index::IndexEvent;
-use atf::spans::{CallStack, Paired, ThreadClock};
+use atf::spans::{CallStack, Depth, Paired, ThreadClock};
 use atf::thread::problems_beside;
+use atf::wire::CallEffect;
 
 use super::clocks::Clocks;
 use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::output::Failure;
 
-/// Passes each call of a thread to `take` when the call ends, along with the end time, until `take`
+/// A call that has just been opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Opened {
+    pub(crate) function_id: u64,
+    pub(crate) start_seq: u64,
+    pub(crate) start_ns: u64,
+    pub(crate) depth: Depth,
+}
+
+/// What happens to the calls of a thread.
+pub(super) enum Step {
+    /// A call begins.
+    Begin(Opened),
+    /// A call ends at this time, or a return has no call.
+    End(Paired, u64),
+}
+
+/// Passes each call of a thread to `take` when the call begins and when it ends, until `take`
 /// breaks. Times are those of the thread's clock, as in reports. If a call is still open when a
 /// finalized thread ends or before a gap, its end time is the time of the last event. Returns the
 /// number of partially read files.
@@ -21,7 +39,7 @@ pub(super) fn each_call(
     clocks: &Clocks,
     thread: &[ThreadPlace],
     told: &mut Told,
-    mut take: impl FnMut(Paired, u64) -> Result<ControlFlow<()>, Failure>,
+    mut take: impl FnMut(Step) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<usize, Failure> {
     let mut stack = CallStack::new();
     let mut ended = Vec::new();
@@ -29,6 +47,7 @@ pub(super) fn each_call(
     let (mut seq, mut is_after_gap) = (0_u64, false);
     let (mut clock, mut is_over) = (ThreadClock::default(), false);
     for segment in thread {
+        let mut opened = None;
         let index = match trace.index(segment) {
             Ok(index) => index,
             Err(error) => {
@@ -49,13 +68,21 @@ pub(super) fn each_call(
                 Ok(mut event) => {
                     let next = events.peek().and_then(|next| next.as_ref().ok());
                     event.timestamp_ns = clock.advance(time(&event), next.map(time));
-                    stack.push(seq, &event, |paired| ended.push((paired, end_of(&paired))));
+                    let depth =
+                        stack.push(seq, &event, |paired| ended.push((paired, end_of(&paired))));
+                    opened = (event.event_kind.effect() == CallEffect::Opens).then_some(Opened {
+                        function_id: event.function_id,
+                        start_seq: seq,
+                        start_ns: event.timestamp_ns,
+                        depth,
+                    });
                     seq = seq.saturating_add(1);
                 }
                 Err(error) => told.tell(&error),
             }
-            for (paired, until_ns) in ended.drain(..) {
-                if take(paired, until_ns)?.is_break() {
+            let steps = ended.drain(..).map(|(paired, ns)| Step::End(paired, ns));
+            for step in steps.chain(opened.take().map(Step::Begin)) {
+                if take(step)?.is_break() {
                     return Ok(partly + usize::from(index.known_checksum().is_none()));
                 }
             }
@@ -78,7 +105,7 @@ pub(super) fn each_call(
     let until_ns = if is_over { last_ns } else { u64::MAX };
     stack.finish(|paired| ended.push((paired, until_ns)));
     for (paired, until_ns) in ended {
-        if take(paired, until_ns)?.is_break() {
+        if take(Step::End(paired, until_ns))?.is_break() {
             break;
         }
     }

@@ -43,16 +43,16 @@ pub(crate) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// Resolves the options for a trace that starts at `start_ns`.
+    /// Resolves the options for a trace with these times of the first and the last event.
     pub(crate) fn new(
         options: &Dump<'a>,
-        start_ns: Option<u64>,
+        trace_times: Option<(u64, u64)>,
         names: &Names<'_>,
     ) -> Result<Self, Failure> {
         let functions = options.functions.iter();
         let functions: BTreeSet<_> = functions.flat_map(|pattern| names.find(pattern)).collect();
         Ok(Self {
-            times: times(options, start_ns)?,
+            times: times(options, trace_times)?,
             kinds: options.kinds,
             functions: (!options.functions.is_empty()).then_some(functions),
         })
@@ -92,7 +92,8 @@ impl<'a> Filter<'a> {
             && self.admits_function(process, function_id)
     }
 
-    fn admits_function(&self, process: u32, id: u64) -> bool {
+    /// Returns whether calls of a function of a process are written.
+    pub(crate) fn admits_function(&self, process: u32, id: u64) -> bool {
         let functions = self.functions.as_ref();
         functions.is_none_or(|all| all.contains(&(None, id)) || all.contains(&(Some(process), id)))
     }
@@ -114,14 +115,8 @@ impl<'a> Filter<'a> {
 /// Returns the time range of the events to write.
 pub(crate) fn times(
     options: &Dump<'_>,
-    start_ns: Option<u64>,
+    times: Option<(u64, u64)>,
 ) -> Result<RangeInclusive<u64>, Failure> {
-    let resolve = |time: Time| time.resolve(start_ns.unwrap_or(0));
-    let from = options.from.map_or(0, resolve);
-    let to = options.to.map_or(u64::MAX, resolve);
-    if from > to {
-        let message = format!("--from ({from} ns) is after --to ({to} ns)");
-        return Err(Failure::Usage(message));
-    }
-    Ok(from..=to)
+    let (from_ns, to_ns) = Time::range(options.from, options.to, times)?;
+    Ok(from_ns..=to_ns)
 }

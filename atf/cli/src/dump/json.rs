@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::detail::{Detail, PayloadHex};
 use super::lines::Lines;
 use super::names::Names;
+use super::replay::Line;
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::json::{self, U64};
@@ -264,6 +265,11 @@ impl<W: Write> Sink for Json<W> {
             },
         };
         json::line(&mut self.out, &line)
+    }
+
+    fn call(&mut self, _: ThreadName, _: &Line, _: symbols::Function<'_>) -> Result<(), Failure> {
+        let message = "--calls writes text only; --spans has the same calls as JSON";
+        Err(Failure::Usage(message.to_owned()))
     }
 
     fn flush(&mut self) -> Result<(), Failure> {

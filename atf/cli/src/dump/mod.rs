@@ -9,6 +9,7 @@ mod json;
 mod lines;
 mod names;
 mod ready;
+mod replay;
 mod text;
 mod told;
 mod trace;
@@ -23,7 +24,7 @@ use std::time::Duration;
 use atf::detail::DetailReader;
 use atf::index::IndexEvent;
 use atf::merge::{Merge, MergedEvent};
-use atf::spans::{Paired, Span, Unmatched};
+use atf::spans::Paired;
 use atf::symbols::{Function, Pattern};
 use atf::{Error, FileKind, Wire};
 
@@ -37,12 +38,13 @@ pub(crate) use filter::Kind;
 pub(crate) use text::Shown;
 pub(crate) use told::Told;
 
-use calls::each_call;
+use calls::{Step, each_call};
 use clocks::Clocks;
 use detail::{Detail, Details, Found};
 use json::Json;
 use names::{Named, Names};
 use ready::Ready;
+use replay::{Line, Replay};
 use text::Text;
 use told::{Dangling, tell_losses, tell_unverified};
 use trace::{ThreadName, ThreadPlace, Trace};
@@ -63,6 +65,8 @@ pub(crate) enum What {
     Events,
     /// Calls, each from its call event to the event that ended it, one thread after another.
     Spans,
+    /// Calls like these, but in the order in which they started, with braces around inner calls.
+    Calls,
 }
 
 /// The options of `dump`.
@@ -137,6 +141,14 @@ pub(crate) trait Sink {
         function: Function<'_>,
     ) -> Result<(), Failure>;
 
+    /// Writes a line about a call whose inner calls are in braces.
+    fn call(
+        &mut self,
+        thread: ThreadName,
+        line: &Line,
+        function: Function<'_>,
+    ) -> Result<(), Failure>;
+
     /// Flushes buffered output.
     fn flush(&mut self) -> Result<(), Failure>;
 }
@@ -157,6 +169,11 @@ impl Dump<'_> {
 
     fn run_to(&self, sink: &mut impl Sink) -> Outcome {
         if let Some(interval) = self.follow {
+            let is_before_end = |time: &Option<Time>| matches!(time, Some(Time::BeforeEnd(_)));
+            if [self.from, self.to].iter().any(is_before_end) {
+                let message = "--follow: no time before the end is known while files are growing";
+                return Err(Failure::Usage(message.to_owned()));
+            }
             return follow::run(self, interval, sink);
         }
         if let [path] = self.paths
@@ -172,7 +189,7 @@ impl Dump<'_> {
         }
         let state = match self.what {
             What::Events => self.events(&trace, sink)?,
-            What::Spans => self.spans(&trace, sink)?,
+            What::Spans | What::Calls => self.spans(&trace, sink)?,
         };
         sink.flush()?;
         Ok(state)
@@ -238,7 +255,8 @@ impl Dump<'_> {
         Ok(output.finish(&merge, is_partial))
     }
 
-    /// Writes calls instead of events, one thread after another.
+    /// Writes calls instead of events, one thread after another, in the order of their ends or of
+    /// their starts.
     fn spans(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
         let ready = match Ready::new(self, trace)? {
             Ok(ready) => ready,
@@ -253,39 +271,55 @@ impl Dump<'_> {
                 continue;
             };
             let mut last = self.last.map(Last::new);
-            let mut write = |paired: &Paired| {
-                let (Paired::Span(Span { function_id, .. })
-                | Paired::Unmatched(Unmatched { function_id, .. })) = *paired;
-                written += 1;
-                sink.span(name, paired, ready.names.get((process, function_id)))?;
+            let in_order_of_ends = self.what == What::Spans;
+            let mut write = |line: &Line| {
+                let function = ready.names.get((process, line.function_id()));
+                match line {
+                    Line::Whole(paired) if in_order_of_ends => sink.span(name, paired, function)?,
+                    line => sink.call(name, line, function)?,
+                }
+                // A call in braces counts once.
+                written += u64::from(!matches!(line, Line::End(..)));
                 Ok::<_, Failure>(written)
             };
             let mut is_over = self.limit == 0;
-            partly += each_call(
-                trace,
-                &ready.clocks,
-                thread,
-                &mut told,
-                |paired, until_ns| {
-                    if is_over {
-                        return Ok(ControlFlow::Break(()));
+            let mut replay = Replay::default();
+            partly += each_call(trace, &ready.clocks, thread, &mut told, |step| {
+                if is_over {
+                    return Ok(ControlFlow::Break(()));
+                }
+                let mut put = |line| {
+                    match &mut last {
+                        Some(last) => last.push(line),
+                        None if is_over => {}
+                        None => is_over = write(&line)? == self.limit,
                     }
-                    if ready.filter.admits_span(process, &paired, until_ns) {
-                        match &mut last {
-                            Some(last) => last.push(paired),
-                            None => is_over = write(&paired)? == self.limit,
+                    Ok::<_, Failure>(())
+                };
+                match step {
+                    Step::Begin(call) if !in_order_of_ends => replay.begin(call),
+                    Step::Begin(_) => {}
+                    Step::End(paired, until_ns) => {
+                        let is_admitted = ready.filter.admits_span(process, &paired, until_ns);
+                        if in_order_of_ends {
+                            if is_admitted {
+                                put(Line::Whole(paired))?;
+                            }
+                        } else {
+                            let admits = |id| ready.filter.admits_function(process, id);
+                            replay.end(paired, is_admitted, admits, &mut put)?;
                         }
                     }
-                    Ok(if is_over {
-                        ControlFlow::Break(())
-                    } else {
-                        ControlFlow::Continue(())
-                    })
-                },
-            )?;
+                }
+                Ok(if is_over {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
             last.iter()
                 .flat_map(Last::iter)
-                .try_for_each(|paired| write(paired).map(drop))?;
+                .try_for_each(|line| write(line).map(drop))?;
             if is_over {
                 break;
             }
@@ -327,8 +361,9 @@ impl Dump<'_> {
     fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
         let selects = is_filtered || !self.threads.is_empty() || self.last.is_some();
-        if selects || self.what == What::Spans {
-            let message = "--thread, --function, --kind, --last and --spans need the index file";
+        if selects || self.what != What::Events {
+            let message =
+                "--thread, --function, --kind, --last, --spans and --calls need the index file";
             return Err(Failure::Usage(format!("{}: {message}", path.display())));
         }
         Ok(())
@@ -345,9 +380,9 @@ impl Dump<'_> {
             Err(error) => return Ok(damaged(&error)),
         };
         let names = Names::of_file(self.symbols)?;
-        let start_ns = reader.time_range()?.map(|(start_ns, _)| start_ns);
-        let range = filter::times(self, start_ns)?;
-        sink.start(Some(start_ns.unwrap_or(0)))?;
+        let times = reader.time_range()?;
+        let range = filter::times(self, times)?;
+        sink.start(Some(times.map_or(0, |(start_ns, _)| start_ns)))?;
         let mut told = Told::default();
         // All of the file was read when it was opened, so its problems are known even if the dump
         // ends early.

@@ -28,7 +28,7 @@ impl<'a> Ready<'a> {
         let clocks = Clocks::of(trace, dump.clock)?;
         let times = trace.times(&clocks)?;
         Filter::complain_of_unknown(dump, &names);
-        let filter = Filter::new(dump, times.map(|(start_ns, _)| start_ns), &names)?;
+        let filter = Filter::new(dump, times, &names)?;
         let threads = match trace.threads(dump.threads) {
             Ok(threads) => threads,
             Err(Failure::Input(error)) => return Ok(Err(error)),

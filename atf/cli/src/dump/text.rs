@@ -11,6 +11,7 @@ use atf::{DetailEventType, Wire};
 use super::detail::Detail;
 use super::lines::Lines;
 use super::names::Names;
+use super::replay::Line;
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::format::member;
@@ -126,6 +127,18 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
+/// Returns a remark on how a call ended, unless it returned.
+const fn how(end: SpanEnd) -> &'static str {
+    match end {
+        SpanEnd::Return => "",
+        SpanEnd::Exception => "  (by an exception)",
+        SpanEnd::NotReturned => "  (never returned: an outer call ended)",
+        SpanEnd::Open => "  (open at the end)",
+        SpanEnd::Interrupted => "  (interrupted: the events that follow are missing)",
+        _ => "  (given up: too many open calls)",
+    }
+}
+
 impl<W: Write> Sink for Text<W> {
     fn start(&mut self, origin_ns: Option<u64>) -> Result<(), Failure> {
         self.origin_ns = origin_ns;
@@ -229,16 +242,40 @@ impl<W: Write> Sink for Text<W> {
         write!(self.out, "{}", Shown(function))?;
         let how = match paired {
             Paired::Unmatched(_) => "  (a return without a call)",
-            Paired::Span(span) => match span.end {
-                SpanEnd::Return => "",
-                SpanEnd::Exception => "  (by an exception)",
-                SpanEnd::NotReturned => "  (never returned: an outer call ended)",
-                SpanEnd::Open => "  (open at the end)",
-                SpanEnd::Interrupted => "  (interrupted: the events that follow are missing)",
-                _ => "  (given up: too many open calls)",
-            },
+            Paired::Span(span) => how(span.end),
         };
         writeln!(self.out, "{how}")?;
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        thread: ThreadName,
+        line: &Line,
+        function: Function<'_>,
+    ) -> Result<(), Failure> {
+        let (time_ns, seq, depth) = match line {
+            Line::Whole(paired) => return self.span(thread, paired, function),
+            Line::Begin(call) => (Some(call.start_ns), Some(call.start_seq), call.depth),
+            Line::End(span) => (span.end_ns, span.end_seq, span.depth),
+        };
+        let since = time_ns.map_or_else(|| "-".to_owned(), |time_ns| self.time(time_ns));
+        let duration = match line {
+            Line::End(span) => span.duration_ns().map(|ns| Span(ns).to_string()),
+            Line::Begin(_) | Line::Whole(_) => None,
+        };
+        let seq = seq.map_or_else(|| "-".to_owned(), |seq| seq.to_string());
+        let duration = duration.as_deref().unwrap_or("-");
+        let indent = 2 * depth.get().saturating_sub(1).min(DEEPEST) as usize;
+        write!(
+            self.out,
+            "{since:>12} {duration:>13} {thread:>4} {seq:>8}  {:indent$}",
+            ""
+        )?;
+        match line {
+            Line::End(span) => writeln!(self.out, "}} {}{}", Shown(function), how(span.end))?,
+            _ => writeln!(self.out, "{} {{", Shown(function))?,
+        }
         Ok(())
     }
 

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::json::U64;
 use crate::output::Failure;
+use crate::recordings::tell_several;
 use crate::target::Target;
 
 pub(crate) use progress::Progress;
@@ -65,12 +66,13 @@ impl Info {
             }
             Target::Thread(path) => Self::Thread(Box::new(ThreadInfo::of_folder(&path, verify))),
             Target::Session(path) => Self::Session(Box::new(session(&path)?)),
-            Target::Sessions(paths) => Self::Sessions {
-                sessions: paths
-                    .iter()
-                    .map(|path| session(path))
-                    .collect::<Result<_, _>>()?,
-            },
+            Target::Sessions(paths) => {
+                tell_several(&[path.to_owned()], paths.iter());
+                let sessions = paths.iter().map(|path| session(path));
+                Self::Sessions {
+                    sessions: sessions.collect::<Result<_, _>>()?,
+                }
+            }
         })
     }
 

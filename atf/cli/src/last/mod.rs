@@ -5,6 +5,7 @@ mod text;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use atf::Completeness;
 use atf::analyze::{self, Last, LastOfThread};
@@ -14,6 +15,8 @@ use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parts::{Part, check_threads, other_names, tell_unnamed};
+use crate::recordings::tell_several;
+use crate::time::Time;
 
 use json::Json;
 use text::Text;
@@ -27,6 +30,9 @@ pub(crate) struct Ends<'a> {
     pub(crate) threads: &'a [u32],
     /// The maximum number of events per thread.
     pub(crate) events: usize,
+    /// How long before the last event of all threads the events to show begin, instead of their
+    /// number.
+    pub(crate) span: Option<Duration>,
     /// The maximum number of open calls per thread.
     pub(crate) calls: usize,
     /// How many threads to show in full as text, if `threads` is empty.
@@ -61,6 +67,7 @@ impl Ends<'_> {
         };
         check_threads(&parts, self.threads)?;
         tell_unnamed(&parts);
+        tell_several(self.paths, parts.iter().map(|part| &part.path));
         let mut out = stdout();
         let mut sink: Box<dyn Sink + '_> = if self.json {
             Box::new(Json(&mut out))
@@ -78,11 +85,19 @@ impl Ends<'_> {
             if ids.is_empty() && !self.threads.is_empty() {
                 continue;
             }
-            let mut options = part.options(None, None)?;
+            let (from, events) = match self.span {
+                // Longer than the trace's 64 bits of nanoseconds is the whole trace.
+                Some(span) => {
+                    let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+                    (Some(Time::BeforeEnd(ns)), usize::MAX)
+                }
+                None => (None, self.events),
+            };
+            let mut options = part.options(from, None)?;
             if !self.threads.is_empty() {
                 options.threads = ids;
             }
-            let last = analyze::last(part.threads(), &options, self.calls, self.events)?;
+            let last = analyze::last(part.threads(), &options, self.calls, events)?;
             let problems = last.problems.iter();
             let problems = problems.filter_map(|problem| told.add(&problem.error));
             let problems: Vec<_> = problems.collect();

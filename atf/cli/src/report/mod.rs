@@ -25,6 +25,7 @@ use crate::loss::Lost;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parallel;
 use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten};
+use crate::recordings::tell_several;
 use crate::text::Since;
 use crate::time::Time;
 
@@ -164,6 +165,7 @@ impl Report<'_> {
         check_threads(&parts, self.threads)?;
         tell_unwritten(&parts);
         tell_unnamed(&parts);
+        tell_several(self.paths, parts.iter().map(|part| &part.path));
         if self.sort == Sort::Max && matches!(self.view, View::Callers(_) | View::Callees(_)) {
             let message = "--sort max: callers and callees have no durations of single calls";
             return Err(Failure::Usage(message.to_owned()));

@@ -17,6 +17,8 @@ use crate::output::{Colours, Failure, write_problems};
 use crate::parts::unwritten_events;
 use crate::text::{Counted, Printable, Since, Span, time_goes_back};
 
+/// The width of a column of percentages.
+const PERCENT: usize = 5;
 /// The length of a histogram's longest bar.
 const LONGEST: u64 = 40;
 /// The depth beyond which nodes are not indented further.
@@ -45,7 +47,8 @@ impl<W: Write> Text<W> {
         let dim = self.colours.dim;
         write!(self.out, "{dim}")?;
         for name in names {
-            write!(self.out, "{name:>11} ")?;
+            let width = if *name == "%" { PERCENT } else { 11 };
+            write!(self.out, "{name:>width$} ")?;
         }
         Ok(writeln!(self.out, " {last}{dim:#}")?)
     }
@@ -62,6 +65,24 @@ impl<W: Write> Text<W> {
         self.ns(Some(times.self_ns))?;
         self.ns(Some(times.total_ns))?;
         Ok(write!(self.out, "{:>11} ", times.calls)?)
+    }
+
+    /// Writes a time's share of the table's time.
+    fn percent(&mut self, ns: u64, whole_ns: u64) -> Written {
+        match whole_ns {
+            0 => write!(self.out, "{:>PERCENT$} ", "-")?,
+            whole_ns => {
+                let percent = ns as f64 * 100.0 / whole_ns as f64;
+                write!(self.out, "{percent:>PERCENT$.1} ")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the times of a row of the table of functions.
+    fn shared_times(&mut self, times: &Times, whole_ns: u64) -> Written {
+        self.percent(times.self_ns, whole_ns)?;
+        self.times(times)
     }
 
     /// Writes a function and anything unusual about its calls.
@@ -85,12 +106,12 @@ impl<W: Write> Text<W> {
         Ok(writeln!(self.out)?)
     }
 
-    fn functions(&mut self, rows: &[Row<'_, &FunctionTimes>], cut: &Cut) -> Written {
-        let columns = ["self", "total", "calls", "min", "median", "p99", "max"];
+    fn functions(&mut self, rows: &[Row<'_, &FunctionTimes>], cut: &Cut, whole_ns: u64) -> Written {
+        let columns = ["%", "self", "total", "calls", "min", "median", "p99", "max"];
         self.columns(&columns, "function")?;
         let modules = modules(rows);
         for Row { function, value } in rows {
-            self.times(&value.times)?;
+            self.shared_times(&value.times, whole_ns)?;
             let durations = &value.durations;
             self.ns(durations.min_ns())?;
             self.ns(durations.quantile_ns(500))?;
@@ -104,7 +125,7 @@ impl<W: Write> Text<W> {
             self.function(*function, &modules, "", &notes)?;
         }
         if let Some(times) = &cut.others {
-            self.times(times)?;
+            self.shared_times(times, whole_ns)?;
             write!(self.out, "{:48}", "")?;
             let other = "functions beyond the limit, together";
             self.function(None, &modules, other, &open(times))?;
@@ -145,10 +166,11 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    fn tree(&mut self, rows: &[Row<'_, Node>], cut: &Cut) -> Written {
-        self.columns(&["total", "self", "calls"], "function")?;
+    fn tree(&mut self, rows: &[Row<'_, Node>], cut: &Cut, whole_ns: u64) -> Written {
+        self.columns(&["%", "total", "self", "calls"], "function")?;
         let modules = modules(rows);
         for Row { function, value } in rows {
+            self.percent(value.times.total_ns, whole_ns)?;
             self.ns(Some(value.times.total_ns))?;
             self.ns(Some(value.times.self_ns))?;
             write!(self.out, "{:>11} ", value.times.calls)?;
@@ -321,8 +343,9 @@ impl<W: Write> Sink for Text<W> {
             }
             writeln!(self.out)?;
         }
+        let whole_ns = section.totals.busy_ns;
         match &section.rows {
-            Rows::Functions(rows, cut) => self.functions(rows, cut)?,
+            Rows::Functions(rows, cut) => self.functions(rows, cut, whole_ns)?,
             Rows::Histograms(rows, cut) => {
                 let modules = modules(rows);
                 for row in rows {
@@ -330,7 +353,7 @@ impl<W: Write> Sink for Text<W> {
                 }
                 self.more(cut.rows, "function", "--limit 0 shows all")?;
             }
-            Rows::Tree(rows, cut) => self.tree(rows, cut)?,
+            Rows::Tree(rows, cut) => self.tree(rows, cut, whole_ns)?,
             Rows::Pairs(what, all) => {
                 all.iter().try_for_each(|rows| self.pairs(what, rows))?;
             }

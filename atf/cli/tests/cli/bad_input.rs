@@ -159,7 +159,9 @@ fn an_unreadable_path_is_exit_status_2() {
 #[test]
 fn usage_is_exit_status_2() {
     for arguments in [
-        &["dump"][..],
+        &["check"][..],
+        &["dump", "--calls", "--json", "."],
+        &["last", "--for", "1ms", "--events", "3", "."],
         &["dump", "--from", "yesterday", "."],
         &["dump", "--kind", "leap", "."],
         &["dump", "--function", "0xz", "."],

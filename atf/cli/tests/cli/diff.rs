@@ -84,6 +84,43 @@ fn comparisons_match_the_golden_files() {
 }
 
 #[test]
+fn the_sums_come_first_and_small_changes_can_be_left_out() {
+    let sums = |path: &str| reported(path).values().map(|it| it[1]).sum::<u64>();
+    let [small, crashed] = ["sample-small", "sample-crashed"].map(sums);
+    let run = |arguments: &[&str]| {
+        let paths = ["sample-small", "sample-crashed"];
+        let arguments = [&["diff", "--all", "--limit", "0"], arguments, &paths].concat();
+        written(&atf_samples::folder(), &arguments)
+    };
+    let diff = lines(&run(&["--json"])).remove(0);
+    for (side, ns) in [("before", small), ("after", crashed)] {
+        assert_eq!(number(&diff["all_self_ns"][side]["median"]), ns);
+    }
+    let us = |ns: u64| format!("{}.{:03} µs", ns / 1000, ns % 1000);
+    let text = run(&[]);
+    let first = format!(
+        "all functions: {} before, {} after, ",
+        us(small),
+        us(crashed)
+    );
+    assert!(text.starts_with(&first), "{text}");
+    let changes = |diff: &Value| {
+        let rows = diff["functions"].as_array().unwrap().iter();
+        let changes = rows.map(|row| row["change_ns"].as_str().unwrap().parse().unwrap());
+        changes.collect::<Vec<i64>>()
+    };
+    let few = lines(&run(&["--json", "--min-change", "2us"])).remove(0);
+    let mut expected = changes(&diff);
+    expected.retain(|change| change.abs() >= 2000);
+    assert!(!expected.is_empty());
+    assert_eq!(changes(&few), expected);
+    let left_out = changes(&diff).len() - expected.len();
+    assert_eq!(number(&few["not_shown_small"]), left_out as u64);
+    let told = format!("… {left_out} functions with a smaller change than --min-change not shown");
+    assert!(run(&["--min-change", "2us"]).contains(&told));
+}
+
+#[test]
 fn differences_alone_leave_the_exit_status_0() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);

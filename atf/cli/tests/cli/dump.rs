@@ -514,6 +514,91 @@ fn spans_state_how_each_call_ended() {
     );
 }
 
+/// The same events as in the test above.
+#[test]
+fn calls_are_in_the_order_of_their_starts() {
+    let folder = TempDir::new().unwrap();
+    let events = [
+        (100, 2, 9),
+        (110, 1, 1),
+        (120, 1, 2),
+        (130, 3, 2),
+        (140, 1, 3),
+        (150, 1, 4),
+        (160, 2, 3),
+        (170, 1, 5),
+    ];
+    fs::write(folder.path().join("i"), handmade(&events).bytes()).unwrap();
+    let calls = |arguments: &[&str]| {
+        let arguments = [&["dump", "--calls", "i"], arguments].concat();
+        let output = atf(folder.path(), &arguments);
+        let (status, text, _) = texts(&output);
+        assert_eq!(status, 0);
+        text.to_owned()
+    };
+    let all = "\
++0.000000000             -    7        0  0x0000000000000009  (a return without a call)
++0.000000010             -    7        1  0x0000000000000001 {
++0.000000020         10 ns    7        2    0x0000000000000002  (by an exception)
++0.000000040             -    7        4    0x0000000000000003 {
++0.000000050         10 ns    7        5      0x0000000000000004  (never returned: an outer call ended)
++0.000000060         20 ns    7        6    } 0x0000000000000003
++0.000000070             -    7        7    0x0000000000000005  (open at the end)
+           -             -    7        -  } 0x0000000000000001  (open at the end)
+";
+    assert_eq!(calls(&[]), all);
+    // Calls that overlap the time range, with the calls around them.
+    let part = "\
++0.000000010             -    7        1  0x0000000000000001 {
++0.000000040         20 ns    7        4    0x0000000000000003
+           -             -    7        -  } 0x0000000000000001  (open at the end)
+";
+    assert_eq!(calls(&["--from", "131", "--to", "145"]), part);
+    let some = "\
++0.000000020         10 ns    7        2    0x0000000000000002  (by an exception)
++0.000000050         10 ns    7        5      0x0000000000000004  (never returned: an outer call ended)
+";
+    assert_eq!(calls(&["--function", "0x2", "--function", "0x4"]), some);
+    let first = |count: usize| all.split_inclusive('\n').take(count).collect::<String>();
+    assert_eq!(calls(&["--limit", "3"]), first(3));
+    let last: String = all.split_inclusive('\n').skip(6).collect();
+    assert_eq!(calls(&["--last", "2"]), last);
+}
+
+/// Two times count back from the last event, in commands with a range.
+#[test]
+fn a_time_with_a_minus_counts_back_from_the_last_event() {
+    let folder = TempDir::new().unwrap();
+    let events = [(100, 1, 1), (200, 1, 2), (300, 2, 2), (450, 2, 1)];
+    fs::write(folder.path().join("i"), handmade(&events).bytes()).unwrap();
+    let seqs = |arguments: &[&str]| {
+        let text = written(
+            folder.path(),
+            &[&["dump", "--json", "i"], arguments].concat(),
+        );
+        let seqs = lines(&text).into_iter().map(|event| number(&event["seq"]));
+        seqs.collect::<Vec<_>>()
+    };
+    assert_eq!(seqs(&["--from", "-150"]), [2, 3]);
+    assert_eq!(seqs(&["--from=-0.25us", "--to", "-1ns"]), [1, 2]);
+    assert_eq!(seqs(&["--from", "-1s", "--limit", "1"]), [0]);
+    let report = clean(
+        folder.path(),
+        &["report", "--json", "--from", "-150ns", "i"],
+    );
+    // Function 2 returns at the beginning of the range.
+    let functions = lines(&report).remove(0)["functions"].take();
+    let own = functions.as_array().unwrap().iter();
+    let own: Vec<_> = own
+        .map(|row| (number(&row["function_id"]), number(&row["self_ns"])))
+        .collect();
+    assert_eq!(own, [(1, 150), (2, 0)]);
+    let output = atf(folder.path(), &["dump", "--follow", "--from", "-1ms", "i"]);
+    let (status, _, messages) = texts(&output);
+    assert_eq!(status, 2);
+    assert!(messages.contains("--follow: no time before"), "{messages}");
+}
+
 /// Calls last as long as in a report or an export, where times never decrease.
 #[test]
 fn spans_with_wrong_times_last_as_long_as_in_reports() {

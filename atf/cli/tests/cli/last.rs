@@ -4,7 +4,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use super::{atf, golden, lines, texts, written};
+use super::{atf, golden, lines, number, texts, written};
 use atf_samples::files::{EventRecord, IndexFile, RingFile, crc32c};
 
 #[test]
@@ -24,6 +24,39 @@ fn ends_match_the_golden_files() {
         "last-thread.txt",
         &written(&atf_samples::folder(), &arguments),
     );
+}
+
+#[test]
+fn the_last_events_may_be_those_of_a_span() {
+    let folder = TempDir::new().unwrap();
+    let event = |(timestamp_ns, function_id)| EventRecord {
+        timestamp_ns,
+        function_id,
+        kind: 1,
+        depth: 1,
+        detail_seq: None,
+    };
+    for (thread, events) in [(1, [(1000, 5), (1990, 6)]), (2, [(1985, 7), (2000, 8)])] {
+        let path = folder.path().join(format!("s/thread_{thread}"));
+        fs::create_dir_all(&path).unwrap();
+        let mut file = IndexFile::of(2, events.map(event).to_vec());
+        file.thread_id = thread;
+        fs::write(path.join("index.atf"), file.bytes()).unwrap();
+    }
+    let of = |span: &str| {
+        let text = written(folder.path(), &["last", "--json", "--for", span, "s"]);
+        let threads = lines(&text).remove(0)["threads"].take();
+        let ids = |thread: &serde_json::Value| {
+            let events = thread["events"].as_array().unwrap().iter();
+            events.map(|event| number(&event["function_id"])).collect()
+        };
+        let all: Vec<Vec<u64>> = threads.as_array().unwrap().iter().map(ids).collect();
+        all
+    };
+    assert_eq!(of("10ns"), [vec![6], vec![8]]);
+    assert_eq!(of("15ns"), [vec![6], vec![7, 8]]);
+    assert_eq!(of("0.009us"), [vec![], vec![8]]);
+    assert_eq!(of("1s"), [vec![5, 6], vec![7, 8]]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod last;
 mod media;
 #[cfg(target_os = "linux")]
 mod memory;
+mod newest;
 mod open;
 #[cfg(target_os = "linux")]
 mod reads;

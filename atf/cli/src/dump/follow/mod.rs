@@ -203,7 +203,7 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
             Some(range) => range,
             None => {
                 sink.start(Some(time))?;
-                range.insert(times(dump, Some(time))?)
+                range.insert(times(dump, Some((time, time)))?)
             }
         };
         if range.contains(&time) {

@@ -66,7 +66,7 @@ impl<'a, 'b> Output<'a, 'b> {
         let filter = match &self.filter {
             Some(filter) => filter,
             None => {
-                let filter = Filter::new(self.dump, Some(start_ns), names)?;
+                let filter = Filter::new(self.dump, Some((start_ns, start_ns)), names)?;
                 self.filter.insert(filter)
             }
         };
