@@ -123,7 +123,7 @@ macro_rules! reader_methods {
                 }
             }
 
-            fn missing_events_error(&self) -> Option<crate::Error> {
+            pub(crate) fn missing_events_error(&self) -> Option<crate::Error> {
                 let missing = self.missing_events();
                 let stated = self.event_count().saturating_add(missing);
                 let offset = crate::wire::offset!(self.header.wire, $header.event_count);

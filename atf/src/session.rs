@@ -26,7 +26,7 @@ use crate::thread::{self, ThreadReader};
 pub use crate::files::{MANIFEST_FILE, ProcessName, SEARCH_DEPTH, THREAD_FOLDER, thread_id};
 pub use below::Search;
 pub use segments::{Segments, ThreadSegment, ThreadSegments};
-pub(crate) use segments::{lost_events, problems, threads};
+pub(crate) use segments::{concerns, lost_events, problems, threads};
 
 /// The maximum number of threads without a folder, because a hostile manifest can list one for every
 /// nine bytes.
@@ -162,17 +162,34 @@ impl SessionReader {
         Symbols::new(self.manifest.as_ref(), &self.places)
     }
 
-    /// Returns the problems with the session itself: those in the manifest, and folders that were
-    /// not read because their names do not contain a thread id. For problems with a thread, see its
+    /// Returns the problems with the session itself: those in the manifest, except those that
+    /// readers [ignore](ErrorKind::is_ignored); what a recovery lost; and folders that were not read
+    /// because their names do not contain a thread id. For problems with a thread, see its
     /// [reader](ThreadEntry::open).
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
         let manifest = self.manifest.iter().flat_map(|manifest| &manifest.problems);
+        let manifest = manifest.filter(|problem| !problem.kind().is_ignored());
+        let lost = self.manifest.iter().flat_map(Manifest::lost_in_recovery);
+        let lost = lost.map(|error| error.with_path(Some(&self.path.join(MANIFEST_FILE))));
         let unrecognized = self.unrecognized.iter().map(|name| {
             let error = Error::new(ErrorKind::NoThreadId);
             error.with_path(Some(&self.path.join(name)))
         });
-        manifest.cloned().chain(unrecognized).collect()
+        manifest.cloned().chain(lost).chain(unrecognized).collect()
+    }
+
+    /// Returns an error for each loss of a recovery in a thread. [`problems`](Self::problems)
+    /// includes those of all threads.
+    #[must_use]
+    pub fn lost_in(&self, thread: u32) -> Vec<Error> {
+        let is_of_thread = |problem: &Error| {
+            let ErrorKind::LostInRecovery { thread: lost, .. } = problem.kind() else {
+                return false;
+            };
+            *lost == Some(thread)
+        };
+        self.problems().into_iter().filter(is_of_thread).collect()
     }
 
     /// Opens the threads one after another and adds up their totals.

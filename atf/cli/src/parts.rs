@@ -12,7 +12,7 @@ use atf::manifest::{Loss, Manifest, Missing};
 use atf::session::{Segments, SessionReader, ThreadEntry};
 use atf::symbols::{Function, SymbolTable};
 use atf::thread::ThreadReader;
-use atf::{Error, ErrorKind, FileKind};
+use atf::{Error, FileKind};
 use atf_export::Process;
 
 use crate::clock::{Clock, media_clocks, media_times};
@@ -126,7 +126,18 @@ impl Part {
             Clock::Trace if share_clock => share_times(parts.get_mut(first..).unwrap_or_default()),
             Clock::Trace => {}
         }
+        parts.iter().for_each(Self::tell_changes);
         Ok(Ok(parts))
+    }
+
+    /// Reports what recoveries changed without losing events. What they lost is a problem.
+    fn tell_changes(&self) {
+        for session in self.sessions() {
+            let recovered = session.manifest().into_iter().flat_map(|it| &it.recovered);
+            for change in recovered.filter(|damage| !damage.lost) {
+                complain(format_args!("{}: {change}", session.path().display()));
+            }
+        }
     }
 
     /// Sets each part's clock to the clock of the recording to which its anchors refer.
@@ -364,11 +375,12 @@ pub(crate) fn unwritten_events(missing: Option<Missing>) -> Option<u64> {
 fn counts_losses(manifest: &Manifest) -> bool {
     let is_bad = |problem: &Error| {
         let is_of = |key: &str| problem.field().is_none_or(|field| field.starts_with(key));
-        *problem.kind() != ErrorKind::UnknownKey
-            && ["threads", "lost_events"].into_iter().any(is_of)
+        !problem.kind().is_ignored() && ["threads", "lost_events"].into_iter().any(is_of)
     };
     // Only the first problems are listed.
-    manifest.problem_count <= manifest.problems.len() as u64
+    let listed = manifest.problems.iter();
+    let listed = listed.filter(|problem| !problem.kind().is_ignored());
+    manifest.problem_count - manifest.ignored_count <= listed.count() as u64
         && !manifest.problems.iter().any(is_bad)
 }
 

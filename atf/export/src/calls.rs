@@ -27,6 +27,8 @@ pub(crate) struct Calls<'a, 's> {
     foreign: u64,
     /// The same number for all earlier threads.
     foreign_details: u64,
+    /// The end of the current thread's calls so far.
+    end_ns: u64,
     totals: Vec<ThreadTotals>,
     problems: Vec<Problem>,
 }
@@ -54,6 +56,7 @@ impl<'a, 's> Calls<'a, 's> {
             details: None,
             foreign: 0,
             foreign_details: 0,
+            end_ns: 0,
             totals: Vec::new(),
             problems: Vec::new(),
         }
@@ -134,10 +137,12 @@ impl CallVisitor for Calls<'_, '_> {
 
     fn call_end(&mut self, call: &CallEnd) -> Result<(), Error> {
         let detail = call.event.and_then(|event| self.detail(&event));
+        self.end_ns = self.end_ns.max(call.end_ns);
         Ok(self.sink.call_end(&End {
             function: self.process.function(call.function_id),
             start_ns: call.start_ns,
             end_ns: call.end_ns,
+            is_minimum: call.is_minimum,
             self_ns: call.self_ns,
             depth: call.depth,
             end: call.end,
@@ -160,9 +165,10 @@ impl CallVisitor for Calls<'_, '_> {
         notes.extend((foreign > 0).then(|| foreign_details(foreign)));
         self.foreign_details = self.foreign_details.saturating_add(foreign);
         let times = totals.and_then(|totals| totals.times);
+        let of_calls = mem::take(&mut self.end_ns);
         self.sink.thread_end(&ThreadEnd {
             thread: &self.thread,
-            end_ns: times.map_or(self.info.first_ns(), |(_, end_ns)| end_ns),
+            end_ns: times.map_or(self.info.first_ns(), |(_, end_ns)| end_ns.max(of_calls)),
             notes: &notes,
         })?;
         self.problems.extend_from_slice(problems);

@@ -33,7 +33,7 @@ impl<W: Write> Csv<W> {
     fn notes(&mut self, thread: &str, notes: &[String]) -> io::Result<()> {
         let formulas = self.formulas;
         let mut notes = notes.iter().map(|note| formulas.text(note));
-        notes.try_for_each(|note| writeln!(self.out, "{},{thread},,,,,,,,{note}", self.pid))
+        notes.try_for_each(|note| writeln!(self.out, "{},{thread},,,,,,,,,{note}", self.pid))
     }
 }
 
@@ -67,7 +67,7 @@ impl Formulas {
 impl<'a, W: Write> Sink<'a> for Csv<W> {
     fn start(&mut self, _: &TraceInfo) -> io::Result<()> {
         let columns = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end";
-        writeln!(self.out, "{columns},note")
+        writeln!(self.out, "{columns},at_least_ns,note")
     }
 
     fn process(&mut self, process: &ProcessInfo) -> io::Result<()> {
@@ -102,10 +102,15 @@ impl<'a, W: Write> Sink<'a> for Csv<W> {
             "{pid},{thread},{id:#018x},{name},{},",
             call.start_ns
         )?;
+        let ns = call.end_ns.saturating_sub(call.start_ns);
         if call.is_known() {
-            write!(self.out, "{}", call.end_ns.saturating_sub(call.start_ns))?;
+            write!(self.out, "{ns}")?;
         }
-        writeln!(self.out, ",{},{},{end},", call.self_ns, call.depth)
+        write!(self.out, ",{},{},{end},", call.self_ns, call.depth)?;
+        if call.is_minimum {
+            write!(self.out, "{ns}")?;
+        }
+        writeln!(self.out, ",")
     }
 
     fn unmatched(&mut self, _: Function<'a>, _: u64) -> io::Result<()> {

@@ -100,7 +100,8 @@ pub fn export_to<'a>(
         let lost = lost(process.lost_events(options), Missing::Events);
         let lost = lost.map(|lost| format!("threads without files: {lost}"));
         let of_session = problems.iter().map(|it| it.error.to_string());
-        let notes: Vec<_> = lost.into_iter().chain(of_session).collect();
+        let changes = process.changes();
+        let notes: Vec<_> = lost.into_iter().chain(changes).chain(of_session).collect();
         sink.process_end(&notes)?;
         summary.add(
             process,

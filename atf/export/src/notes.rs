@@ -50,6 +50,7 @@ pub(crate) fn notes_of_process(
     counted(&totals)
         .chain(late(late_events(threads, options)))
         .chain(missing(losses))
+        .chain(process.changes())
         .chain(told(problems))
         .collect()
 }
@@ -57,6 +58,11 @@ pub(crate) fn notes_of_process(
 fn counted(totals: &Totals) -> impl Iterator<Item = String> + use<> {
     let counts = [
         (totals.open, "call open at the end", "calls open at the end"),
+        (
+            totals.at_least,
+            "of these calls lasts at least until the process's last event (≥)",
+            "of these calls last at least until the process's last event (≥)",
+        ),
         (
             totals.unmatched,
             "return without a call",

@@ -144,6 +144,13 @@ impl<'a> Process<'a> {
         manifests.find_map(Manifest::unwritten)
     }
 
+    /// Returns sentences about what recoveries changed without losing events.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = String> + use<'a> {
+        let manifests = self.sessions.iter().filter_map(SessionReader::manifest);
+        let recovered = manifests.flat_map(|manifest| &manifest.recovered);
+        recovered.filter(|it| !it.lost).map(ToString::to_string)
+    }
+
     /// Returns the process id, from the name of its folder: 42 for `pid_42`, and for `pid_42_2` and
     /// `pid_42_segment_000002`.
     #[must_use]

@@ -153,9 +153,12 @@ pub struct End<'a> {
     pub function: Function<'a>,
     /// The time of the call's start in nanoseconds.
     pub start_ns: u64,
-    /// The time of the call's end in nanoseconds, or of the thread's last event if no event ended
-    /// the call.
+    /// The time of the call's end in nanoseconds. If no event ended the call, the time of the
+    /// thread's last event or, with `is_minimum`, of the process's.
     pub end_ns: u64,
+    /// Whether the call, which no event ended, lasts at least until `end_ns`: see
+    /// [`Times::at_least`](atf::analyze::Times::at_least).
+    pub is_minimum: bool,
     /// How long the call was the innermost open one, in nanoseconds.
     pub self_ns: u64,
     /// The call's depth among the open calls.
@@ -176,7 +179,7 @@ impl End<'_> {
 
     /// Returns whether formats that can show open calls show this call as open.
     pub(crate) fn stays_open(&self) -> bool {
-        matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp)
+        matches!(self.end, SpanEnd::Open | SpanEnd::GivenUp) && !self.is_minimum
     }
 
     /// Returns how the call ended, unless it ended with a return.
@@ -186,6 +189,7 @@ impl End<'_> {
             SpanEnd::Return => None,
             SpanEnd::Exception => Some("exception"),
             SpanEnd::NotReturned => Some("not returned: an enclosing call ended first"),
+            SpanEnd::Open if self.is_minimum => Some("open when the process died: ≥"),
             SpanEnd::Open => Some("open at the end"),
             SpanEnd::GivenUp => Some("given up: too many open calls"),
             SpanEnd::Interrupted => Some("interrupted: the events that follow are missing"),
@@ -200,8 +204,8 @@ impl End<'_> {
 pub struct ThreadEnd<'e> {
     /// The thread.
     pub thread: &'e Thread,
-    /// The time of the thread's last event in nanoseconds, or the start of the trace or of the range
-    /// if it has no events there.
+    /// The time of the thread's last event or call in nanoseconds, or the start of the trace or of
+    /// the range if it has no events there.
     pub end_ns: u64,
     /// Sentences about missing or damaged data.
     pub notes: &'e [String],

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
+use super::died::Deaths;
 use super::unit::{Files, Step, Unit};
 use super::walk::{Began, Ended, Observer, Walk};
 use super::{Options, ThreadTotals, Threads};
@@ -152,8 +153,12 @@ pub struct CallEnd {
     /// The start time, as in the [`CallStart`].
     pub start_ns: u64,
     /// The end time in nanoseconds, clipped to the time range. Times never decrease. If no event
-    /// ended the call, this is the time of the thread's last event.
+    /// ended the call, this is the time of the thread's last event or, with `is_minimum`, of the
+    /// process's.
     pub end_ns: u64,
+    /// Whether the call lasts at least until `end_ns`: no event ended it, because the process died,
+    /// and the thread's events are complete.
+    pub is_minimum: bool,
     /// The time during which this call was the innermost open call, in nanoseconds.
     pub self_ns: u64,
     /// The call's depth: as recorded in wire version 1, otherwise derived from the open calls.
@@ -184,7 +189,9 @@ pub fn calls<'a, V: CallVisitor>(
     options: &Options,
     visitor: &mut V,
 ) -> Result<Vec<Problem>, V::Error> {
-    let (units, problems) = threads.into().select(options);
+    let threads = threads.into();
+    let (units, problems) = threads.select(options);
+    let deaths = Deaths::of(&threads, options);
     for unit in units {
         let unit = &unit;
         visitor.thread_start(&ThreadStart { unit })?;
@@ -192,20 +199,22 @@ pub fn calls<'a, V: CallVisitor>(
         let of_details = RefCell::new(Vec::new());
         let calls = Calls::new(visitor, &of_details);
         let mut walk = Walk::new(unit.id(), options, calls);
-        let end = unit.read(&mut problems, |step| {
+        let end = unit.read(options, &mut problems, |step| {
             walk.step(&step)?;
             match step {
                 Step::Files(files) => walk.observer().begin_folder(*files),
                 Step::Gap | Step::Hole(_) | Step::Event(..) => walk.observer().check(),
             }
         })?;
-        let (mut totals, mut calls) = walk.finish()?;
+        let until_ns = end.as_ref().and_then(|end| deaths.until_ns(unit, end));
+        let (mut totals, mut calls) = walk.finish(until_ns)?;
         calls.check()?;
         if let Some(end) = &end {
             problems.extend(end.given_up(totals.given_up));
         }
         add_new(&mut problems, of_details.take());
         [totals.lost_events, totals.lost_details] = unit.losses(options);
+        totals.missing_events = end.as_ref().map_or(0, |end| end.missing_events);
         let analysed = unit.analysed(end.map(|_| totals), problems);
         visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;
     }
@@ -307,14 +316,15 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         self.show_folder(self.folders.len().saturating_sub(1));
     }
 
-    fn end_innermost(&mut self, end_ns: u64, end: SpanEnd, event: Option<IndexEvent>) {
+    fn end_innermost(&mut self, ended: &Ended, end: SpanEnd) {
         if let Some(Open { start, self_ns, .. }) = self.open.pop_back() {
             self.seen = self.seen.min(self.open.len());
             let ended = CallEnd {
                 function_id: start.event.function_id,
-                event,
+                event: ended.event.filter(|_| end == ended.how),
                 start_ns: start.start_ns,
-                end_ns,
+                end_ns: ended.now_ns,
+                is_minimum: ended.is_minimum,
                 self_ns,
                 depth: start.depth,
                 end,
@@ -364,7 +374,7 @@ impl<V: CallVisitor> Observer for Calls<'_, '_, V> {
         }
         if ended.is_counted {
             self.show_all();
-            self.end_innermost(ended.now_ns, ended.how, ended.event);
+            self.end_innermost(ended, ended.how);
         } else {
             self.open.pop_back();
             self.seen = self.seen.min(self.open.len());
@@ -386,7 +396,7 @@ impl<V: CallVisitor> Calls<'_, '_, V> {
         if ended.is_counted {
             self.show_all();
             while !self.open.is_empty() {
-                self.end_innermost(ended.now_ns, SpanEnd::GivenUp, None);
+                self.end_innermost(ended, SpanEnd::GivenUp);
             }
         } else {
             self.open.pop_front();

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::unit::{Step, Unit};
+use super::died::Deaths;
+use super::unit::{Step, Timed, Unit};
 use super::{Analysed, Options, Threads};
 use crate::completeness::Completeness;
 use crate::error::{Error, Result};
@@ -37,13 +38,18 @@ pub struct LastOfThread {
     pub event_count: u64,
     /// How many events are missing according to the header.
     pub missing_events: u64,
-    /// The time of the first event and the latest time, in nanoseconds; `None` if there are no
-    /// events.
+    /// The number of events that are earlier than the previous event.
+    pub out_of_order: u64,
+    /// The times of the first and the last event in nanoseconds; `None` if there are no events.
     pub times: Option<(u64, u64)>,
     /// The calls that were open at the end, innermost first, up to the requested number.
     pub open: Vec<Span>,
     /// How many calls were open, including those not in `open`.
     pub open_count: u64,
+    /// The time until which these calls lasted at least, in nanoseconds, if it is known to be after
+    /// the thread's last event: the process's last event, as in
+    /// [`Times::at_least`](super::Times::at_least).
+    pub open_until_ns: Option<u64>,
     /// How many of the open calls were given up because too many were [open](CallStack::LIMIT).
     /// They may have returned.
     pub given_up: u64,
@@ -106,9 +112,11 @@ pub fn last<'a>(
     calls: usize,
     events: usize,
 ) -> Result<Last> {
-    let (units, mut problems) = threads.into().select(options);
+    let source = threads.into();
+    let (units, mut problems) = source.select(options);
+    let deaths = Deaths::of(&source, options);
     let mut threads = Vec::new();
-    let work = |unit: &Unit<'_>| of_unit(unit, options, calls, events);
+    let work = |unit: &Unit<'_>| of_unit(unit, options, &deaths, calls, events);
     super::side_by_side(&units, options, &mut problems, work, |thread| {
         threads.push(thread);
     })?;
@@ -118,6 +126,7 @@ pub fn last<'a>(
 fn of_unit(
     unit: &Unit<'_>,
     options: &Options,
+    deaths: &Deaths,
     calls: usize,
     events: usize,
 ) -> Result<Analysed<LastOfThread>> {
@@ -126,24 +135,26 @@ fn of_unit(
     let mut given_up = 0_u64;
     let mut given_up_before_gaps = 0_u64;
     let mut times = None;
+    let mut out_of_order = 0_u64;
     let mut latest = VecDeque::new();
-    let end = unit.read(&mut problems, |step| {
+    let end = unit.read(options, &mut problems, |step| {
         match step {
-            Step::Event(seq, event, _) => {
+            Step::Event(timed) => {
+                let &Timed { seq, now_ns, .. } = timed;
                 let event = IndexEvent {
-                    timestamp_ns: options.time(event.timestamp_ns),
-                    ..*event
+                    timestamp_ns: now_ns,
+                    ..*timed.event
                 };
+                out_of_order = out_of_order.saturating_add(timed.is_earlier.into());
                 stack.push(seq, &event, |paired| {
                     let is_given_up = |span: &Span| span.end == SpanEnd::GivenUp;
                     if matches!(&paired, Paired::Span(span) if is_given_up(span)) {
                         given_up = given_up.saturating_add(1);
                     }
                 });
-                let now_ns = event.timestamp_ns;
-                let (first_ns, last_ns) = times.unwrap_or((now_ns, now_ns));
-                times = Some((first_ns, now_ns.max(last_ns)));
-                if events > 0 && (options.from_ns..=options.to_ns).contains(&now_ns) {
+                let (first_ns, _) = times.unwrap_or((now_ns, now_ns));
+                times = Some((first_ns, now_ns));
+                if events > 0 && options.contains(now_ns) {
                     if latest.len() >= events {
                         latest.pop_front();
                     }
@@ -178,9 +189,11 @@ fn of_unit(
         thread: unit.id(),
         event_count: end.event_count,
         missing_events: end.missing_events,
+        out_of_order,
         times,
         open,
         open_count,
+        open_until_ns: deaths.until_ns(unit, end).filter(|_| open_count > 0),
         outermost,
         events: latest.into(),
         ring: None,

@@ -24,12 +24,15 @@
 //! time is less than its self time.
 //!
 //! - A call that no event ended lasts until the thread's last event. It counts as
-//!   [`open`](Times::open), and [`Durations`] do not include it.
+//!   [`open`](Times::open), and [`Durations`] do not include it. If the manifest names the signal
+//!   that ended the process, and no event of the thread can be missing, it lasts at least until the
+//!   process's last event, and also counts as [`at_least`](Times::at_least).
 //! - With [`Segments`], a call may start in one segment and end in a later one. If a segment is
 //!   missing, or a thread in it cannot be read, the thread's open calls end at its last event
 //!   before the gap, and count as open.
 //! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. A
-//!   single timestamp that is too great is replaced by the next event's. Each decrease is counted in
+//!   single timestamp that is too great is replaced by the next event's. The first and the
+//!   last event have the times on which header and footer agree. Each decrease is counted in
 //!   [`out_of_order`](ThreadTotals::out_of_order).
 //! - Events in a [hole](crate::index::Hole) have no time. They are counted as events, and
 //!   otherwise ignored.
@@ -51,6 +54,7 @@
 //! with the number of events; each function documents how much it needs.
 
 mod calls;
+mod died;
 mod diff;
 mod durations;
 mod functions;
@@ -71,12 +75,14 @@ use std::slice;
 use crate::clock::MediaClock;
 use crate::error::{Error, Result};
 use crate::index::{IndexFooter, IndexReader};
-use crate::manifest::{Loss, ManifestThread};
+use crate::manifest::Loss;
 use crate::parallel;
 use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry};
 use crate::setters::with_setters;
+use crate::spans::ThreadClock;
 use crate::thread::ThreadReader;
 
+use self::died::Deaths;
 use self::unit::Unit;
 use self::walk::{Observer, Walk};
 
@@ -168,8 +174,8 @@ pub struct Threads<'a>(Source<'a>);
 enum Source<'a> {
     /// The sessions of a process, in order.
     Sessions(&'a [SessionReader]),
-    /// A thread, and its entry in the manifest of its session.
-    Thread(&'a ThreadReader, Option<&'a ManifestThread>),
+    /// A thread and its session.
+    Thread(&'a ThreadReader, Option<&'a SessionReader>),
     Index(&'a IndexReader),
 }
 
@@ -198,14 +204,11 @@ impl<'a> From<&'a IndexReader> for Threads<'a> {
 }
 
 impl<'a> Threads<'a> {
-    /// Returns a single thread. Its losses are those in the manifest of `session`, to which it
-    /// belongs.
+    /// Returns a single thread. Its losses, and those of recoveries, are those in the manifest of
+    /// `session`, to which it belongs.
     #[must_use]
     pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
-        let id = thread.id();
-        let manifest = session.and_then(SessionReader::manifest);
-        let mut listed = manifest.into_iter().flat_map(|manifest| &manifest.threads);
-        Self(Source::Thread(thread, listed.find(|it| it.id == id)))
+        Self(Source::Thread(thread, session))
     }
 }
 
@@ -238,10 +241,34 @@ impl Threads<'_> {
     }
 }
 
-/// Returns the times of a thread's first and last event. The footer has the time of an event in a
-/// hole.
+/// Returns the times on which the header and the footer of a file agree. If the first or the last
+/// event has another time, it changed after it was written.
+fn stated_times(index: &IndexReader) -> Option<(u64, u64)> {
+    let (header, footer) = (index.header(), index.footer()?);
+    let stated = (footer.time_start_ns, footer.time_end_ns);
+    let is_sound = 0 < stated.0 && stated.0 <= stated.1;
+    let is_agreed = (header.time_start_ns, header.time_end_ns) == stated;
+    (is_sound && is_agreed).then_some(stated)
+}
+
+/// Returns the times of a thread's first and last event, corrected like those of
+/// [all events](self#time) as far as these two, the second event and the footer show. The footer
+/// has the time of an event in a hole.
 fn times_of(index: &IndexReader) -> Option<(u64, u64)> {
     let (first_ns, last_ns) = index.time_range().ok()??;
+    if first_ns > 0 && last_ns > 0 {
+        let (start_ns, end_ns) = stated_times(index).unzip();
+        let start_ns = start_ns.filter(|start_ns| *start_ns != first_ns);
+        let next = index.get(1).ok()?.filter(|_| start_ns.is_none());
+        let next_ns = next.map(|next| next.timestamp_ns);
+        let mut clock = ThreadClock::default();
+        let first_ns = clock.advance(start_ns.unwrap_or(first_ns), next_ns);
+        let last_ns = match index.event_count() {
+            1 => first_ns,
+            _ => clock.advance(end_ns.unwrap_or(last_ns), None),
+        };
+        return Some((first_ns, last_ns));
+    }
     let footer = index.footer();
     let time = |time_ns: u64, of: fn(&IndexFooter) -> u64| match footer {
         Some(footer) if time_ns == 0 => of(footer),
@@ -277,6 +304,9 @@ pub struct ThreadTotals {
     pub calls: u64,
     /// How many of these calls were not ended by an event.
     pub open: u64,
+    /// How many of the open calls last at least until the process's last event, as in
+    /// [`Times::at_least`].
+    pub at_least: u64,
     /// The number of returns without a call.
     pub unmatched: u64,
     /// The number of events that are earlier than the previous event, as in
@@ -295,6 +325,8 @@ pub struct ThreadTotals {
     /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)) were open. They count as open, and
     /// the thread has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
     pub given_up: u64,
+    /// How many events the headers of the whole thread's files count, but the files lack.
+    pub missing_events: u64,
     /// The events that the tracer lost in the whole thread, according to the manifest.
     pub lost_events: Option<Loss>,
     /// The details that it lost in the whole thread.
@@ -322,6 +354,9 @@ pub struct Totals {
     pub calls: u64,
     /// How many of these calls were not ended by an event.
     pub open: u64,
+    /// How many of the open calls last at least until the process's last event, as in
+    /// [`Times::at_least`].
+    pub at_least: u64,
     /// The number of returns without a call.
     pub unmatched: u64,
     /// The number of events that are earlier than the previous event of their thread.
@@ -335,6 +370,8 @@ pub struct Totals {
     pub busy_ns: u64,
     /// How many calls were given up because too many were open.
     pub given_up: u64,
+    /// How many events the headers of these threads' files count, but the files lack.
+    pub missing_events: u64,
     /// The events that the tracer lost in these threads at any time, according to the manifest.
     pub lost_events: Option<Loss>,
     /// The details that it lost in these threads.
@@ -352,10 +389,12 @@ impl Totals {
                 (&mut all.events, one.events),
                 (&mut all.calls, one.calls),
                 (&mut all.open, one.open),
+                (&mut all.at_least, one.at_least),
                 (&mut all.unmatched, one.unmatched),
                 (&mut all.out_of_order, one.out_of_order),
                 (&mut all.busy_ns, one.busy_ns),
                 (&mut all.given_up, one.given_up),
+                (&mut all.missing_events, one.missing_events),
             ] {
                 *sum = sum.saturating_add(number);
             }
@@ -454,16 +493,18 @@ fn run<O: Observer>(
     new: impl Fn() -> O + Sync,
 ) -> Result<(Vec<ThreadTotals>, Vec<Problem>)> {
     let (units, mut problems) = threads.select(options);
+    let deaths = Deaths::of(threads, options);
     let mut totals = Vec::new();
     let work = |unit: &Unit<'_>| {
         let mut problems = Vec::new();
         let mut walk = Walk::new(unit.id(), options, new());
-        let end = unit.read(&mut problems, |step| walk.step(&step))?;
+        let end = unit.read(options, &mut problems, |step| walk.step(&step))?;
         let result = match end {
             Some(end) => {
-                let (mut totals, _) = walk.finish()?;
+                let (mut totals, _) = walk.finish(deaths.until_ns(unit, &end))?;
                 problems.extend(end.given_up(totals.given_up));
                 [totals.lost_events, totals.lost_details] = unit.losses(options);
+                totals.missing_events = end.missing_events;
                 Some(totals)
             }
             None => None,

@@ -15,6 +15,9 @@ pub struct Times {
     /// thread's last event, or were given up when too many calls were open
     /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)).
     pub open: u64,
+    /// How many of the open calls last at least until the process's last event, because the process
+    /// died and the thread's events are complete. The times are then minimums.
+    pub at_least: u64,
     /// The time during which one of these calls was the innermost open call, in nanoseconds.
     pub self_ns: u64,
     /// The time during which at least one of these calls was open, in nanoseconds, added up over
@@ -26,6 +29,7 @@ impl Times {
     pub(super) fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.open = self.open.saturating_add(other.open);
+        self.at_least = self.at_least.saturating_add(other.at_least);
         self.self_ns = self.self_ns.saturating_add(other.self_ns);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
     }
@@ -34,6 +38,7 @@ impl Times {
         if ended.is_counted {
             self.calls = self.calls.saturating_add(1);
             self.open = self.open.saturating_add((!ended.is_known).into());
+            self.at_least = self.at_least.saturating_add(ended.is_minimum.into());
         }
     }
 

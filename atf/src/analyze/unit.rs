@@ -1,15 +1,16 @@
 //! A thread to read: its files, in the order of its segments.
 
+use std::mem;
 use std::path::{Path, PathBuf};
 
-use super::{Analysed, Options, Source, Threads, problem};
+use super::{Analysed, Options, Source, Threads, problem, stated_times};
 use crate::completeness::Completeness;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::INDEX_FILE;
 use crate::index::{IndexEvent, IndexReader};
 use crate::manifest::{Loss, ManifestThread};
-use crate::session::{self, Problem, ThreadSegment};
-use crate::spans::CallStack;
+use crate::session::{self, Problem, SessionReader, ThreadSegment};
+use crate::spans::{CallStack, ThreadClock};
 use crate::thread::{Ring, ThreadReader, problems_beside};
 
 /// The bytes of an event in a hole.
@@ -36,10 +37,21 @@ pub(super) enum Step<'s, 'a> {
     Files(&'s Files<'a>),
     /// Events are missing here.
     Gap,
-    /// An event, with its position counted across all files, and the time of the file's next event.
-    Event(u64, &'s IndexEvent, Option<u64>),
+    /// An event.
+    Event(&'s Timed<'s>),
     /// An event that is all zeros, at this position. Its time is unknown.
     Hole(u64),
+}
+
+/// An event and its corrected time.
+pub(super) struct Timed<'s> {
+    /// The position, counted across all files.
+    pub(super) seq: u64,
+    pub(super) event: &'s IndexEvent,
+    /// The time on the thread's clock, which never goes back.
+    pub(super) now_ns: u64,
+    /// Whether the event's own timestamp is less than the previous event's.
+    pub(super) is_earlier: bool,
 }
 
 /// The state at the end of the last files that could be read.
@@ -52,6 +64,9 @@ pub(super) struct End<'a> {
     pub(super) missing_events: u64,
     /// How many events were read from all files together.
     pub(super) event_count: u64,
+    /// Whether all events of the thread were read: none is in a hole, in a missing segment or
+    /// missing from a file, and no file has another problem.
+    pub(super) is_whole: bool,
 }
 
 impl<'a> Threads<'a> {
@@ -68,9 +83,15 @@ impl<'a> Threads<'a> {
         };
         let sessions = match self.0 {
             Source::Sessions(sessions) => sessions,
-            Source::Thread(thread, listed) => {
+            Source::Thread(thread, session) => {
                 let id = thread.id();
-                return alone(id, Files::Thread(thread, listed));
+                let manifest = session.and_then(SessionReader::manifest);
+                let mut listed = manifest.into_iter().flat_map(|it| &it.threads);
+                let files = Files::Thread(thread, listed.find(|it| it.id == id));
+                let lost = session.map_or_else(Vec::new, |session| session.lost_in(id));
+                let lost = lost.into_iter().map(|error| problem(Some(id), error));
+                let (units, _) = alone(id, files);
+                return (units, lost.collect());
             }
             Source::Index(index) => return alone(index.header().thread_id, Files::Index(index)),
         };
@@ -82,8 +103,7 @@ impl<'a> Threads<'a> {
             files: thread.segments.into_iter().map(Files::Segment).collect(),
         });
         let problems = session::problems(sessions).into_iter();
-        // A folder without an id cannot belong to a selected thread.
-        let problems = problems.filter(|it| is_for_all || *it.kind() != ErrorKind::NoThreadId);
+        let problems = problems.filter(|it| is_for_all || session::concerns(it, &options.threads));
         let of_session = |error| problem(None, error);
         (units.collect(), problems.map(of_session).collect())
     }
@@ -94,7 +114,7 @@ impl<'a> Unit<'a> {
         self.id
     }
 
-    fn listed(&self) -> impl DoubleEndedIterator<Item = &'a ManifestThread> {
+    pub(super) fn listed(&self) -> impl DoubleEndedIterator<Item = &'a ManifestThread> {
         self.files.iter().filter_map(|files| match files {
             Files::Segment(segment) => segment.listed,
             Files::Thread(_, listed) => *listed,
@@ -123,11 +143,15 @@ impl<'a> Unit<'a> {
     /// Reads all events and adds the problems found. Returns `None` if no file could be opened.
     pub(super) fn read<E: From<Error>>(
         &self,
+        options: &Options,
         problems: &mut Vec<Error>,
         mut take: impl FnMut(Step<'_, 'a>) -> Result<(), E>,
     ) -> Result<Option<End<'a>>, E> {
         let mut end: Option<End<'a>> = None;
         let mut is_after_gap = false;
+        let mut clock = ThreadClock::default();
+        let mut before_ns = 0;
+        let mut has_gaps = false;
         for files in &self.files {
             let opened;
             let index = match files {
@@ -138,7 +162,7 @@ impl<'a> Unit<'a> {
                     }
                     Err(error) => {
                         problems.push(error);
-                        is_after_gap = true;
+                        (is_after_gap, has_gaps) = (true, true);
                         continue;
                     }
                 },
@@ -149,10 +173,12 @@ impl<'a> Unit<'a> {
             if is_after_gap && end.is_some() {
                 take(Step::Gap)?;
             }
+            has_gaps |= is_after_gap;
             take(Step::Files(files))?;
             let first_seq = end.as_ref().map_or(0, |end| end.event_count);
             let mut seq = first_seq;
             let mut may_have_holes = None;
+            let (start_ns, end_ns) = stated_times(index).unzip();
             let mut events = index.events().peekable();
             while let Some(event) = events.next() {
                 match event {
@@ -161,12 +187,27 @@ impl<'a> Unit<'a> {
                             && event.encode(index.wire()).is_ok_and(|bytes| bytes == ZEROS)
                             && *may_have_holes
                                 .get_or_insert_with(|| index.is_hole(&ZEROS).is_ok_and(|it| it));
-                        let next = events.peek().and_then(|next| next.as_ref().ok());
-                        take(if is_hole {
-                            Step::Hole(seq)
+                        if is_hole {
+                            has_gaps = true;
+                            take(Step::Hole(seq))?;
                         } else {
-                            Step::Event(seq, &event, next.map(|next| next.timestamp_ns))
-                        })?;
+                            let stated_ns = match seq.saturating_sub(first_seq) {
+                                0 => start_ns,
+                                seq if seq.saturating_add(1) == index.event_count() => end_ns,
+                                _ => None,
+                            };
+                            let stated_ns = stated_ns.filter(|ns| *ns != event.timestamp_ns);
+                            let next = events.peek().and_then(|next| next.as_ref().ok());
+                            let next = next.filter(|_| stated_ns.is_none());
+                            let next_ns = next.map(|next| options.time(next.timestamp_ns));
+                            let time_ns = options.time(stated_ns.unwrap_or(event.timestamp_ns));
+                            take(Step::Event(&Timed {
+                                seq,
+                                event: &event,
+                                now_ns: clock.advance(time_ns, next_ns),
+                                is_earlier: time_ns < mem::replace(&mut before_ns, time_ns),
+                            }))?;
+                        }
                         seq = seq.saturating_add(1);
                     }
                     Err(error) => problems.push(error),
@@ -188,7 +229,11 @@ impl<'a> Unit<'a> {
                     .map_or(0, |end| end.missing_events)
                     .saturating_add(missing_events),
                 event_count: seq,
+                is_whole: false,
             });
+        }
+        if let Some(end) = &mut end {
+            end.is_whole = !has_gaps && !is_after_gap && problems.is_empty();
         }
         Ok(end)
     }
@@ -247,6 +292,14 @@ impl Files<'_> {
 }
 
 impl End<'_> {
+    /// Returns the position of the session that contains the files.
+    pub(super) fn session(&self) -> Option<usize> {
+        match self.files {
+            Files::Segment(segment) => Some(segment.session),
+            Files::Thread(..) | Files::Index(_) => None,
+        }
+    }
+
     /// Returns a problem if any calls were given up.
     pub(super) fn given_up(&self, count: u64) -> Option<Error> {
         let kind = ErrorKind::TooManyOpenCalls {

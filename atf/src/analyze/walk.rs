@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::mem;
 use std::path::PathBuf;
 
-use super::unit::Step;
+use super::unit::{Step, Timed};
 use super::{EventPlace, Options, ThreadTotals};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
-use crate::spans::{CallStack, Depth, Paired, SpanEnd, ThreadClock, Unmatched};
+use crate::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
 
 /// An observer that collects an analysis's results from a thread's calls.
 pub(super) trait Observer {
@@ -58,6 +58,8 @@ pub(super) struct Ended {
     pub(super) event: Option<IndexEvent>,
     /// Whether an event ended it.
     pub(super) is_known: bool,
+    /// Whether it is open and lasts at least until `now_ns`, which is after the thread's last event.
+    pub(super) is_minimum: bool,
     /// Whether the call overlaps the time range.
     pub(super) is_counted: bool,
 }
@@ -69,12 +71,13 @@ pub(super) struct Walk<'o, O: Observer> {
     stack: CallStack,
     /// One frame per open call, outermost first, in the order of `stack`.
     frames: VecDeque<Frame<O::Place>>,
-    clock: ThreadClock,
-    /// The previous event's own time, which may differ from the clock's.
-    before_ns: u64,
+    /// The time of the latest event; `None` before the first event.
+    now_ns: Option<u64>,
     /// The index file that is being read, and the position of its first event within the thread.
     file: (Option<PathBuf>, u64),
     next_seq: u64,
+    /// Whether calls that are still open last at least until now, which is after the last event.
+    is_minimum: bool,
     totals: ThreadTotals,
 }
 
@@ -91,10 +94,10 @@ impl<'o, O: Observer> Walk<'o, O> {
             observer,
             stack: CallStack::new(),
             frames: VecDeque::new(),
-            clock: ThreadClock::default(),
-            before_ns: 0,
+            now_ns: None,
             file: (None, 0),
             next_seq: 0,
+            is_minimum: false,
             totals: ThreadTotals::new(thread),
         }
     }
@@ -102,11 +105,11 @@ impl<'o, O: Observer> Walk<'o, O> {
     /// Processes the thread's next step.
     pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
         match step {
-            Step::Event(seq, event, next_ns) => self.event(*seq, event, *next_ns),
+            Step::Event(timed) => self.event(timed),
             Step::Hole(seq) => {
                 self.next_seq = seq.saturating_add(1);
                 let is_within = |now_ns| self.options.contains(now_ns);
-                if self.clock.now_ns().is_none_or(is_within) {
+                if self.now_ns.is_none_or(is_within) {
                     self.totals.events = self.totals.events.saturating_add(1);
                 }
                 Ok(())
@@ -119,11 +122,13 @@ impl<'o, O: Observer> Walk<'o, O> {
         }
     }
 
-    /// Processes event `seq`. `next_ns` is the timestamp of the file's next event.
-    fn event(&mut self, seq: u64, event: &IndexEvent, next_ns: Option<u64>) -> Result<()> {
+    fn event(&mut self, timed: &Timed<'_>) -> Result<()> {
+        let &Timed {
+            seq, event, now_ns, ..
+        } = timed;
         self.next_seq = seq.saturating_add(1);
-        let next_ns = next_ns.map(|next_ns| self.options.time(next_ns));
-        let now_ns = self.advance(seq, self.options.time(event.timestamp_ns), next_ns);
+        self.count(timed);
+        self.advance(now_ns);
         let mut ended = Ok(());
         let Self {
             stack,
@@ -134,14 +139,12 @@ impl<'o, O: Observer> Walk<'o, O> {
             ..
         } = self;
         let depth = stack.push(seq, event, |paired| {
-            let result = end(
-                frames,
-                observer,
-                totals,
-                options,
-                (now_ns, Some(event)),
-                &paired,
-            );
+            let at = At {
+                now_ns,
+                event: Some(event),
+                is_minimum: false,
+            };
+            let result = end(frames, observer, totals, options, &at, &paired);
             ended = mem::replace(&mut ended, Ok(())).and(result);
         });
         ended?;
@@ -167,21 +170,29 @@ impl<'o, O: Observer> Walk<'o, O> {
         &mut self.observer
     }
 
-    /// Ends the calls that are open after the last event.
-    pub(super) fn finish(mut self) -> Result<(ThreadTotals, O)> {
+    /// Ends the calls that are open after the last event or, if they are known to have lasted
+    /// longer, at `until_ns`.
+    pub(super) fn finish(mut self, until_ns: Option<u64>) -> Result<(ThreadTotals, O)> {
+        if let Some(until_ns) = until_ns.filter(|until_ns| self.now_ns < Some(*until_ns))
+            && !self.frames.is_empty()
+        {
+            self.advance(until_ns);
+            self.is_minimum = true;
+        }
         self.end_all(|stack, ended| stack.finish(ended))?;
         self.observer.finish();
         Ok((self.totals, self.observer))
     }
 
-    /// Ends all calls at the last event's time. `end_stack` ends the calls on the stack.
+    /// Ends all calls at the current time. `end_stack` ends the calls on the stack.
     fn end_all(
         &mut self,
         end_stack: impl FnOnce(&mut CallStack, &mut dyn FnMut(Paired)),
     ) -> Result<()> {
-        let Some(now_ns) = self.clock.now_ns() else {
+        let Some(now_ns) = self.now_ns else {
             return Ok(());
         };
+        let is_minimum = self.is_minimum;
         let mut ended = Ok(());
         let Self {
             stack,
@@ -192,45 +203,60 @@ impl<'o, O: Observer> Walk<'o, O> {
             ..
         } = self;
         end_stack(stack, &mut |paired| {
-            let result = end(frames, observer, totals, options, (now_ns, None), &paired);
+            let at = At {
+                now_ns,
+                event: None,
+                is_minimum,
+            };
+            let result = end(frames, observer, totals, options, &at, &paired);
             ended = mem::replace(&mut ended, Ok(())).and(result);
         });
         ended
     }
 
-    /// Advances the clock to event `seq`, and returns the clock's time.
-    fn advance(&mut self, seq: u64, timestamp_ns: u64, next_ns: Option<u64>) -> u64 {
-        let is_earlier = timestamp_ns < mem::replace(&mut self.before_ns, timestamp_ns);
-        let before_ns = self.clock.now_ns();
-        let now_ns = self.clock.advance(timestamp_ns, next_ns);
-        let before_ns = before_ns.unwrap_or(now_ns);
-        let totals = &mut self.totals;
-        if self.options.contains(now_ns) {
-            totals.events = totals.events.saturating_add(1);
-            let start_ns = totals.times.map_or(now_ns, |(start_ns, _)| start_ns);
-            totals.times = Some((start_ns, now_ns));
-            if is_earlier {
-                totals.out_of_order = totals.out_of_order.saturating_add(1);
-                let (path, first_seq) = &self.file;
-                totals.first_out_of_order.get_or_insert_with(|| EventPlace {
-                    thread: totals.thread,
-                    path: path.clone(),
-                    seq: seq.saturating_sub(*first_seq),
-                });
+    /// Counts an event.
+    fn count(&mut self, timed: &Timed<'_>) {
+        let (now_ns, totals) = (timed.now_ns, &mut self.totals);
+        if !self.options.contains(now_ns) {
+            if now_ns > self.options.to_ns {
+                totals.later_events = totals.later_events.saturating_add(1);
             }
-        } else if now_ns > self.options.to_ns {
-            totals.later_events = totals.later_events.saturating_add(1);
+            return;
         }
+        totals.events = totals.events.saturating_add(1);
+        let start_ns = totals.times.map_or(now_ns, |(start_ns, _)| start_ns);
+        totals.times = Some((start_ns, now_ns));
+        if timed.is_earlier {
+            totals.out_of_order = totals.out_of_order.saturating_add(1);
+            let (path, first_seq) = &self.file;
+            totals.first_out_of_order.get_or_insert_with(|| EventPlace {
+                thread: totals.thread,
+                path: path.clone(),
+                seq: timed.seq.saturating_sub(*first_seq),
+            });
+        }
+    }
+
+    /// Adds the time until `now_ns` to the innermost open call.
+    fn advance(&mut self, now_ns: u64) {
+        let before_ns = self.now_ns.replace(now_ns).unwrap_or(now_ns);
         let (start_ns, end_ns) = (self.options.clip(before_ns), self.options.clip(now_ns));
         let ns = end_ns.saturating_sub(start_ns);
         if ns > 0
             && let Some(frame) = self.frames.back()
         {
             self.observer.spend(frame.place, ns);
-            totals.busy_ns = totals.busy_ns.saturating_add(ns);
+            self.totals.busy_ns = self.totals.busy_ns.saturating_add(ns);
         }
-        now_ns
     }
+}
+
+/// Where a call ends.
+struct At<'e> {
+    now_ns: u64,
+    event: Option<&'e IndexEvent>,
+    /// Whether the call lasts at least until then.
+    is_minimum: bool,
 }
 
 fn end<O: Observer>(
@@ -238,9 +264,10 @@ fn end<O: Observer>(
     observer: &mut O,
     totals: &mut ThreadTotals,
     options: &Options,
-    (now_ns, event): (u64, Option<&IndexEvent>),
+    at: &At<'_>,
     paired: &Paired,
 ) -> Result<()> {
+    let now_ns = at.now_ns;
     let span = match paired {
         Paired::Span(span) => span,
         Paired::Unmatched(unmatched) => {
@@ -261,9 +288,11 @@ fn end<O: Observer>(
     let frame = frame.ok_or_else(|| Error::internal("each open call has a frame"))?;
     let is_counted = options.overlaps(frame.start_ns, now_ns);
     let is_known = span.end.is_known();
+    let is_minimum = at.is_minimum && span.end == SpanEnd::Open;
     if is_counted {
         totals.calls = totals.calls.saturating_add(1);
         totals.open = totals.open.saturating_add((!is_known).into());
+        totals.at_least = totals.at_least.saturating_add(is_minimum.into());
     }
     let end_ns = options.clip(now_ns);
     let ended = Ended {
@@ -271,10 +300,11 @@ fn end<O: Observer>(
         duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
         how: span.end,
         event: match span.end {
-            SpanEnd::Return | SpanEnd::Exception => event.copied(),
+            SpanEnd::Return | SpanEnd::Exception => at.event.copied(),
             SpanEnd::NotReturned | SpanEnd::Open | SpanEnd::GivenUp | SpanEnd::Interrupted => None,
         },
         is_known,
+        is_minimum,
         is_counted,
     };
     observer.end(frame.place, &ended);

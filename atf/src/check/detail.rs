@@ -46,6 +46,10 @@ pub(super) fn check(
     // Events after an impossible length are unknown, so the range may be incomplete.
     let is_whole = detail.framing_problem().is_none();
     finalized_header(detail, is_whole.then_some(range), report)?;
+    // Bytes that look like no event may contain the missing ones.
+    if let Some(problem) = detail.missing_events_error().filter(|_| is_whole) {
+        add_problem(report, &problem)?;
+    }
     let footer = detail
         .footer()
         .zip(detail.footer_bytes())

@@ -15,6 +15,7 @@ pub(crate) struct EndRules {
     pub(crate) zero_tail: &'static Rule,
     pub(crate) whole_footer: &'static Rule,
     pub(crate) placeholder: &'static Rule,
+    pub(crate) count: &'static Rule,
 }
 
 pub(crate) const INDEX: EndRules = EndRules {
@@ -29,6 +30,7 @@ pub(crate) const INDEX: EndRules = EndRules {
     zero_tail: &rules::ATF_IFTR_011,
     whole_footer: &rules::ATF_IFTR_012,
     placeholder: &rules::ATF_IHDR_017,
+    count: &rules::ATF_IHDR_014,
 };
 
 pub(crate) const DETAIL: EndRules = EndRules {
@@ -43,4 +45,5 @@ pub(crate) const DETAIL: EndRules = EndRules {
     zero_tail: &rules::ATF_DFTR_011,
     whole_footer: &rules::ATF_DFTR_012,
     placeholder: &rules::ATF_DHDR_012,
+    count: &rules::ATF_DHDR_009,
 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::rules::{Rule, Severity};
+use super::rules::{Rule, Severity, table as rules};
 use super::verdict::Verdict;
 
 /// A place in a file.
@@ -95,6 +95,8 @@ pub struct FileReport {
     pub events: Option<u64>,
     /// The number of readable detail events.
     pub details: Option<u64>,
+    /// The number of index events that the header counts but the file lacks.
+    pub missing: u64,
     /// Broken rules, by id.
     findings: BTreeMap<&'static str, Finding>,
 }
@@ -110,6 +112,7 @@ impl FileReport {
             wire: None,
             events: None,
             details: None,
+            missing: 0,
             findings: BTreeMap::new(),
         }
     }
@@ -157,6 +160,12 @@ impl FileReport {
         self.findings.is_empty()
     }
 
+    /// Returns whether this is the report on a manifest that does not exist.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        self.findings.contains_key(rules::ATF_MANI_001.id)
+    }
+
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         self.findings.into_values().collect()
     }
@@ -191,6 +200,8 @@ impl FileReport {
 pub struct Summary {
     /// The number of files with a verdict.
     pub files: u64,
+    /// The number of manifests that do not exist. They are not among the files.
+    pub absent: u64,
     /// The number of files that a reader must accept.
     pub accept: u64,
     /// The number of files that a reader must recover.
@@ -201,6 +212,8 @@ pub struct Summary {
     pub events: u64,
     /// The number of readable detail events in all files.
     pub details: u64,
+    /// The number of index events that headers count but their files lack.
+    pub missing: u64,
     /// The number of broken MUST rules, each counted once per file.
     pub must: u64,
     /// The number of broken SHOULD rules, each counted once per file.
@@ -215,12 +228,17 @@ impl Summary {
     /// Adds a report.
     pub fn add(&mut self, report: &FileReport) {
         let count = |counter: &mut u64| *counter = counter.saturating_add(1);
-        count(&mut self.files);
-        count(match report.verdict() {
-            Verdict::Accept => &mut self.accept,
-            Verdict::Recover => &mut self.recover,
-            Verdict::Reject => &mut self.reject,
-        });
+        if report.is_absent() {
+            count(&mut self.absent);
+        } else {
+            count(&mut self.files);
+            count(match report.verdict() {
+                Verdict::Accept => &mut self.accept,
+                Verdict::Recover => &mut self.recover,
+                Verdict::Reject => &mut self.reject,
+            });
+        }
+        self.missing = self.missing.saturating_add(report.missing);
         self.events = self.events.saturating_add(report.events.unwrap_or(0));
         self.details = self.details.saturating_add(report.details.unwrap_or(0));
         for finding in report.findings.values() {

@@ -34,6 +34,7 @@ pub(super) fn check(
 ) -> Result<Times, Error> {
     report.wire = Some(index.wire().version());
     report.events = Some(index.event_count());
+    report.missing = index.missing_events();
     identity(index, report);
     let events = match begun {
         Some((events, found)) => {
@@ -44,6 +45,9 @@ pub(super) fn check(
     };
     let times = events.finish(index, report)?;
     finalized_header(index, times, report)?;
+    if let Some(problem) = index.missing_events_error() {
+        add_problem(report, &problem)?;
+    }
     let footer = index
         .footer()
         .zip(index.footer_bytes())

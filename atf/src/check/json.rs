@@ -8,7 +8,7 @@ use crate::json::{names, objects};
 objects! {
     Place { field, offset }
     Summary {
-        files, accept, recover, reject, events, details, must, should, advice, unreadable,
+        files, absent, accept, recover, reject, events, details, missing, must, should, advice, unreadable,
     }
 }
 

@@ -85,6 +85,9 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     for problem in &manifest.problems {
         add_problem(report, problem)?;
     }
+    for problem in manifest.lost_in_recovery() {
+        add_problem(report, &problem)?;
+    }
     format_version(manifest, report);
     let (lost, all) = (manifest.lost_events, all_losses(manifest));
     loss(key::LOST_EVENTS, lost, Missing::Events, &all, report);

@@ -110,6 +110,7 @@ fn of_index(problem: &Error) -> Option<&'static Rule> {
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_IFTR_004,
         ErrorKind::IeeeChecksum { .. } => &rules::ATF_IFTR_005,
         ErrorKind::Gap { .. } => &rules::ATF_IEVT_006,
+        ErrorKind::EventsMissing { .. } => &rules::ATF_IHDR_014,
         ErrorKind::DanglingLinks { may_be_lost, .. } => rule_of_dangling(*may_be_lost),
         ErrorKind::WrongDetailFlag { .. } => &rules::ATF_IHDR_018,
         ErrorKind::Disagrees { .. } => match field {
@@ -139,6 +140,7 @@ fn of_detail(problem: &Error) -> Option<&'static Rule> {
         ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_DFTR_003,
         ErrorKind::ChecksumMismatch { .. } => &rules::ATF_DFTR_004,
         ErrorKind::IeeeChecksum { .. } => &rules::ATF_DFTR_005,
+        ErrorKind::EventsMissing { .. } => &rules::ATF_DHDR_009,
         ErrorKind::BadTotalLength { found, min, .. } if found < min => &rules::ATF_DEVT_001,
         ErrorKind::BadTotalLength { .. } | ErrorKind::TornEvent { .. } => &rules::ATF_DEVT_002,
         ErrorKind::Disagrees { .. } => match field {
@@ -164,6 +166,7 @@ fn manifest(problem: &ErrorKind) -> Option<&'static Rule> {
         ErrorKind::DuplicateThread { .. } => &rules::ATF_MANI_004,
         ErrorKind::UnknownKey => &rules::ATF_MANI_011,
         ErrorKind::EmptyName => &rules::ATF_MANI_013,
+        ErrorKind::LostInRecovery { .. } => &rules::ATF_MANI_017,
         ErrorKind::WrongType { .. } | ErrorKind::MissingKey | ErrorKind::OutOfRange { .. } => {
             &rules::ATF_MANI_003
         }

@@ -345,4 +345,20 @@ pub enum ErrorKind {
         /// The thread's id.
         id: u32,
     },
+    /// A recovery lost or guessed events or details.
+    LostInRecovery {
+        /// The thread; `None` for the session.
+        thread: Option<u32>,
+        /// What was lost, in words.
+        what: String,
+    },
+}
+
+impl ErrorKind {
+    /// Returns whether readers ignore the problem, because nothing that they return depends on it:
+    /// an unknown key or an empty name in a manifest.
+    #[must_use]
+    pub const fn is_ignored(&self) -> bool {
+        matches!(self, Self::UnknownKey | Self::EmptyName)
+    }
 }

@@ -212,6 +212,7 @@ impl fmt::Display for ErrorKind {
             Self::UnknownKey => f.write_str("unknown key"),
             Self::DuplicateKey => f.write_str("duplicate key"),
             Self::DuplicateThread { id } => write!(f, "thread {id} is already listed"),
+            Self::LostInRecovery { what, .. } => f.write_str(what),
         }
     }
 }

@@ -62,6 +62,7 @@ pub(super) struct Reader<'a> {
     start: u64,
     pub(super) problems: Vec<Error>,
     pub(super) problem_count: u64,
+    pub(super) ignored_count: u64,
     /// Whether memory ran out, so that some values are missing.
     pub(super) is_out_of_memory: bool,
 }
@@ -73,14 +74,19 @@ impl<'a> Reader<'a> {
             start,
             problems: Vec::new(),
             problem_count: 0,
+            ignored_count: 0,
             is_out_of_memory: false,
         }
     }
 
     /// Records a problem at a byte of the text.
     pub(super) fn problem_at(&mut self, offset: usize, place: Place<'_>, kind: ErrorKind) {
+        let is_ignored = kind.is_ignored();
         self.problem_count = self.problem_count.saturating_add(1);
-        if self.problems.len() >= MOST_PROBLEMS {
+        self.ignored_count = self.ignored_count.saturating_add(is_ignored.into());
+        let listed = self.problems.iter();
+        let listed = listed.filter(|it| it.kind().is_ignored() == is_ignored);
+        if listed.count() >= MOST_PROBLEMS {
             return;
         }
         let error = Error::new(kind).with_offset(self.start.saturating_add(offset as u64));

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Loss, Manifest};
+use super::{Damage, Loss, Manifest, key};
+use crate::error::{Error, ErrorKind};
 use crate::text::counted;
 
 /// Data that a trace lacks according to its manifest. Its `Display` output is a sentence.
@@ -72,7 +73,36 @@ impl fmt::Display for Missing {
     }
 }
 
+/// Formats a sentence.
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verb = if self.lost {
+            "lost or guessed"
+        } else {
+            "changed"
+        };
+        let what = &self.what;
+        match self.thread {
+            Some(thread) => write!(f, "a recovery {verb} in thread {thread}: {what}"),
+            None => write!(f, "a recovery {verb}: {what}"),
+        }
+    }
+}
+
 impl Manifest {
+    /// Returns an error for each loss of a recovery.
+    pub(crate) fn lost_in_recovery(&self) -> impl Iterator<Item = Error> {
+        let lost = self.recovered.iter().enumerate();
+        lost.filter(|(_, damage)| damage.lost)
+            .map(|(position, damage)| {
+                let kind = ErrorKind::LostInRecovery {
+                    thread: damage.thread,
+                    what: damage.to_string(),
+                };
+                Error::new(kind).with_field(format!("{}[{position}]", key::RECOVERED))
+            })
+    }
+
     /// Returns all data that the trace lacks, each item with its thread's id. The id is `None` for
     /// threads that the manifest does not list, and for unwritten events, because any thread may
     /// lack them.

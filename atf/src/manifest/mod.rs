@@ -26,7 +26,7 @@ mod read;
 mod write;
 
 pub(crate) use generated::key;
-pub use generated::{Cut, Loss, Manifest, ManifestThread, Module, Symbol};
+pub use generated::{Cut, Damage, Loss, Manifest, ManifestThread, Module, Symbol};
 pub use missing::Missing;
 pub(crate) use names::{with_ended_by, with_symbols};
 pub(crate) use read::{bytes_in_session, unknown_keys};

@@ -43,6 +43,7 @@ impl Manifest {
         }
         this.problems = reader.problems;
         this.problem_count = reader.problem_count;
+        this.ignored_count = reader.ignored_count;
         if mark > 0 {
             this.problems
                 .insert(0, Error::new(ErrorKind::ByteOrderMark).with_offset(0));

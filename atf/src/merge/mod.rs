@@ -42,9 +42,8 @@ use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use self::thread::{Files, Thread};
-use crate::error::ErrorKind;
 use crate::index::{IndexEvent, IndexReader};
-use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry};
+use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry, concerns};
 use crate::thread::ThreadReader;
 
 pub use self::events::Merged;
@@ -311,8 +310,7 @@ impl Merge {
         let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
         self.sources
             .retain(|source| ids.contains(&source.place().1));
-        // Folders without an id cannot belong to a selected thread.
-        let is_told = |problem: &Problem| *problem.error.kind() != ErrorKind::NoThreadId;
+        let is_told = |problem: &Problem| concerns(&problem.error, &ids);
         self.session_problems.retain(is_told);
         self.opened = OnceLock::new();
         self

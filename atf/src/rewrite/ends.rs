@@ -226,8 +226,8 @@ impl End<'_> {
 
     fn note_header(&self, report: &mut ThreadReport) {
         let is_guessed = report.has_guessed_header(self.file);
+        self.note_missing(report);
         let notes = &mut report.notes;
-        self.note_missing(notes);
         let of_missing = ["header.event_count", "header.bytes_length"];
         for error in &self.disagreements {
             let is_told = error
@@ -313,13 +313,16 @@ impl End<'_> {
 
     /// Reports events that a rewritten header counts but the file lacks. After a framing problem,
     /// bytes are reported as dropped instead, because they may contain the missing events.
-    fn note_missing(&self, notes: &mut Notes) {
+    fn note_missing(&self, report: &mut ThreadReport) {
         if self.missing_events == 0 || self.framing_problem.is_some() {
             return;
         }
-        let is_unfinalized = matches!(self.completeness, Completeness::Unfinalized { .. });
-        let rule = is_unfinalized.then_some(self.rules.finalized);
-        notes.add(NoteKind::EventsMissing, rule, || {
+        match self.kind {
+            Kind::Index => report.events.missing = self.missing_events,
+            _ => report.details.missing = self.missing_events,
+        }
+        let rule = Some(self.rules.count);
+        report.notes.add(NoteKind::EventsMissing, rule, || {
             let missing = self.missing_events;
             let count = self.event_count.saturating_add(missing);
             let how = match self.completeness {

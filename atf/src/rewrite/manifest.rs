@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use super::job::{Details, Job};
-use super::report::{ManifestReport, NoteKind, Notes, Place};
+use super::report::{LeftBehind, ManifestReport, NoteKind, Notes, Place, ThreadReport, mark};
 use super::stage;
 use crate::check::manifest::{SessionFacts, agreement};
 use crate::check::rules::Rule;
@@ -81,6 +81,7 @@ pub(super) fn rewrite(
     session: &Path,
     old: Option<&Manifest>,
     facts: &Facts,
+    (threads, left_behind): (&[ThreadReport], &[LeftBehind]),
     out: &Path,
 ) -> Result<Rewritten> {
     let mut report = ManifestReport {
@@ -166,6 +167,12 @@ pub(super) fn rewrite(
             Place::new(MANIFEST_FILE, field, None).found(format!("thread {}", thread.id))
         });
     }
+    new.recovered.extend(mark::of_session(
+        threads,
+        left_behind,
+        &report,
+        job.keeps_unknown_keys(),
+    ));
     report.modules = new.modules.len() as u64;
     report.unwritten_events = new.unwritten_events.filter(|events| *events > 0);
     report.drops_events = report.unwritten_events.is_some() && new.drops_events == Some(true);
@@ -215,7 +222,7 @@ fn manifest(
 ) -> Manifest {
     let mut new = old.cloned().unwrap_or_default();
     new.problems.clear();
-    new.problem_count = 0;
+    (new.problem_count, new.ignored_count) = (0, 0);
     new.threads = threads(old, facts);
     let (start, end) = facts.time_range.unwrap_or_default();
     (new.time_start_ns, new.time_end_ns) = (Some(start), Some(end));

@@ -181,6 +181,19 @@ pub(crate) fn problems(sessions: &[SessionReader]) -> Vec<Error> {
     problems.chain(gaps).collect()
 }
 
+/// Returns whether a problem with a session concerns any of these threads. A folder without an id
+/// cannot belong to a selected thread.
+pub(crate) fn concerns(problem: &Error, threads: &BTreeSet<u32>) -> bool {
+    match problem.kind() {
+        ErrorKind::NoThreadId => false,
+        ErrorKind::LostInRecovery {
+            thread: Some(thread),
+            ..
+        } => threads.contains(thread),
+        _ => true,
+    }
+}
+
 /// Returns the lost events of threads without readable files; see [`Segments::lost_events`].
 pub(crate) fn lost_events(sessions: &[SessionReader]) -> Option<Loss> {
     let manifests = sessions.iter().filter_map(SessionReader::manifest);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use atf::analyze::{self, Options};
+use atf::analyze::{self, Options, Threads};
 use atf::manifest::Loss;
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::model::Expected;
-use crate::{CALL, RETURN, Short, file, session};
-use atf_samples::files::{RingFile, crc32c};
+use crate::{CALL, RETURN, file, session};
+use atf_samples::files::{RingFile, crc32c, patched};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
@@ -35,11 +35,13 @@ proptest! {
         assert_eq!(thread.open_count, all.len() as u64);
         assert_eq!(thread.outermost.map(|it| it.function_id), all.last().copied());
         let events = thread.events.iter();
-        let events: Vec<Short> = events
-            .map(|(_, it)| (it.timestamp_ns, it.event_kind.into(), it.function_id))
+        let events: Vec<(u32, u64)> = events
+            .map(|(_, it)| (it.event_kind.into(), it.function_id))
             .collect();
         let first = threads[0].len().saturating_sub(most);
-        assert_eq!(events, threads[0][first..]);
+        let expected = threads[0][first..].iter();
+        assert_eq!(events, expected.map(|(_, kind, id)| (*kind, *id)).collect::<Vec<_>>());
+        assert!(thread.events.is_sorted_by_key(|(_, it)| it.timestamp_ns));
         assert!(thread.events.iter().zip(first as u64..).all(|((seq, _), at)| *seq == at));
     }
 }
@@ -142,7 +144,8 @@ fn damage_is_told_by_every_analysis() {
     let session = SessionReader::open(folder.path()).unwrap();
     for options in [Options::default(), Options::default().threads([3].into())] {
         let functions = analyze::functions(&session, &options).unwrap();
-        assert_eq!(functions.functions[0].times.total_ns, 11);
+        // The header and the footer have its time, too.
+        assert_eq!(functions.functions[0].times.total_ns, 10);
         let all = [
             functions.problems,
             analyze::tree(&session, &options).unwrap().problems,
@@ -185,4 +188,92 @@ fn a_thread_alone_tells_the_same_problems_as_in_its_session() {
     let alone = texts(analyze::functions(&thread, &options).unwrap().problems);
     assert_eq!(in_session.len(), 3);
     assert_eq!(in_session, alone);
+}
+
+#[test]
+fn all_analyses_correct_the_same_times() {
+    let whole = file(0, &[(100, CALL, 7), (110, CALL, 8), (120, RETURN, 8)]).bytes();
+    let patch = |event: usize, byte: usize, bits: u8| {
+        let at = 64 + 32 * event + byte;
+        patched(&whole, at, &[whole[at] ^ bits])
+    };
+    // A bit of the first, the second and the last time. The footer and the header have the first
+    // and the last time as well.
+    for (bytes, goes_back) in [
+        (patch(0, 0, 0x40), 0),
+        (patch(0, 5, 0x40), 0),
+        (patch(1, 5, 0x40), 1),
+        (patch(2, 5, 0x40), 0),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let thread = folder.path().join("thread_0");
+        fs::create_dir(&thread).unwrap();
+        fs::write(thread.join("index.atf"), bytes).unwrap();
+        let session = SessionReader::open(folder.path()).unwrap();
+        let last = analyze::last(&session, &Options::default(), 9, 9).unwrap();
+        let [thread] = &last.threads[..] else {
+            panic!("{last:?}")
+        };
+        assert_eq!(thread.times, Some((100, 120)));
+        assert_eq!(thread.out_of_order, goes_back);
+        assert_eq!((thread.open[0].start_ns, last.problems.len()), (100, 1));
+        let found = analyze::functions(&session, &Options::default()).unwrap();
+        assert_eq!(found.totals().times, Some((100, 120)));
+        assert_eq!(Threads::from(&session).time_range(), Some((100, 120)));
+    }
+}
+
+/// Writes a session whose thread 0 waits in function 7 while thread 1 works until 1500 ns, and
+/// returns how long function 7 took, its number of minimums, and the end of the wait in `last`.
+fn wait(change: impl Fn(&Path)) -> (u64, u64, Option<u64>) {
+    let (folder, _) = session(&[vec![(10, CALL, 7)], vec![(20, CALL, 8), (1500, RETURN, 8)]]);
+    let manifest = r#"{"threads": [{"id": 0}, {"id": 1}], "ended_by": "SIGKILL"}"#;
+    fs::write(folder.path().join("manifest.json"), manifest).unwrap();
+    change(folder.path());
+    let session = SessionReader::open(folder.path()).unwrap();
+    let found = analyze::functions(&session, &Options::default()).unwrap();
+    let mut functions = found.functions.iter();
+    let times = functions.find(|it| it.function_id == 7).unwrap().times;
+    assert_eq!((times.calls, times.open), (1, 1));
+    assert_eq!(times.self_ns, times.total_ns);
+    let last = analyze::last(&session, &Options::default(), 9, 9).unwrap();
+    (
+        times.total_ns,
+        times.at_least,
+        last.threads[0].open_until_ns,
+    )
+}
+
+#[test]
+fn an_open_call_of_a_killed_process_lasts_until_its_last_event() {
+    assert_eq!(wait(|_| ()), (1490, 1, Some(1500)));
+}
+
+#[test]
+fn an_open_call_lasts_no_longer_if_its_end_may_be_missing() {
+    let manifest = |text: &'static str| {
+        move |folder: &Path| fs::write(folder.join("manifest.json"), text).unwrap()
+    };
+    let none = (0, 0, None);
+    assert_eq!(wait(manifest(r#"{"threads": [{"id": 0}]}"#)), none);
+    for more in [
+        r#"{"threads": [], "ended_by": "SIGKILL", "unwritten_events": 64}"#,
+        r#"{"threads": [{"id": 0, "lost_events": {"count": 1, "first_ns": 11, "last_ns": 12}}],
+            "ended_by": "SIGKILL"}"#,
+        r#"{"threads": [{"id": 0, "cut": {"from_ns": 1, "to_ns": 2, "calls": 0, "returns": 0}}],
+            "ended_by": "SIGKILL"}"#,
+        r#"{"threads": [], "ended_by": "SIGKILL", "recovered": [{"what": "x", "lost": true}]}"#,
+    ] {
+        assert_eq!(wait(manifest(more)), none, "{more}");
+    }
+    let index = |folder: &Path| folder.join("thread_0/index.atf");
+    let whole = file(0, &[(10, CALL, 7), (12, RETURN, 7)]).bytes();
+    let cut = |folder: &Path| fs::write(index(folder), &whole[..64 + 32]).unwrap();
+    assert_eq!(wait(cut), none);
+    let hole = |folder: &Path| {
+        let mut file = file(0, &[(10, CALL, 7), (12, RETURN, 7)]);
+        file.checksum = 0;
+        fs::write(index(folder), patched(&file.bytes(), 64 + 32, &[0; 32])).unwrap();
+    };
+    assert_eq!(wait(hole), none);
 }

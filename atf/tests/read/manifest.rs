@@ -304,6 +304,19 @@ fn unknown_repeated_and_missing_keys_are_problems() {
 }
 
 #[test]
+fn many_unknown_keys_hide_no_other_problem() {
+    let keys: String = (0..150).map(|key| format!("\"x{key}\": 1, ")).collect();
+    let text = format!("{{{keys}\"threads\": [], \"clock_type\": \"3\"}}");
+    let manifest = Manifest::parse(text.as_bytes());
+    assert_eq!((manifest.problem_count, manifest.ignored_count), (151, 150));
+    let mut others = manifest.problems.iter();
+    others
+        .find(|problem| problem.field() == Some("clock_type"))
+        .unwrap();
+    assert_eq!(manifest.problems.len(), 101);
+}
+
+#[test]
 fn a_thread_that_is_listed_twice_counts_once() {
     let text = br#"{"threads": [{"id": 1}, {"id": 2}, {"id": 1}]}"#;
     let manifest = Manifest::parse(text);

@@ -78,14 +78,14 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         // Put zeros in place of the last events.
         let zeros = patched(&index, 64 + 7 * 32, &[0; 2 * 32 + 64]);
         let report = thread(&zeros, &whole);
-        let said = "index.atf: 2 of 9, no event from 0x120 on [ATF-IFTR-001]\n";
+        let said = "index.atf: 2 of 9, no event from 0x120 on [ATF-IHDR-014]\n";
         assert!(report.to_string().contains(said), "{report}");
 
         let last = usize::try_from(detail.places()[2]).unwrap();
         let report = thread(&index, &whole[..last]);
         assert_eq!(report.losses(), 1, "{report}");
         let said =
-            format!("detail.atf: 1 of 3, the file was truncated at {last:#x} [ATF-DFTR-001]\n");
+            format!("detail.atf: 1 of 3, the file was truncated at {last:#x} [ATF-DHDR-009]\n");
         assert!(report.to_string().contains(&said), "{report}");
         // The header counts nine events, and all of them exist. Only the footer is missing.
         let report = thread(&index[..64 + 9 * 32], &whole);

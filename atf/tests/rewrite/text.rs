@@ -217,7 +217,7 @@ fn how_files_end() {
     };
     put(&places, 14, none.bytes(), None);
     let expected = "\
-session: recovered, 49 events and 0 details of 14 threads
+session: recovered, 49 events and 0 details of 14 threads; 2 events are missing; 1 thing was lost or changed
   thread_1: 3 events, 0 details
     dropped: a torn event: index.atf: 27 bytes (at 0xa0) [ATF-IFTR-010]
     mended: the file was not finalized: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
@@ -242,11 +242,11 @@ session: recovered, 49 events and 0 details of 14 threads
     mended: a header disagreed with the events, the footer or the other file: 2 times, first index.atf: header.time_start_ns: 1, the footer has 1234567890075648 (at 0x30) [ATF-IHDR-016]
   thread_9: 3 events, 0 details
     mended: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
-    lost: events that the header counts: index.atf: 1 of 4, the file was truncated at 0xa0 [ATF-IFTR-001]
+    lost: events that the header counts: index.atf: 1 of 4, the file was truncated at 0xa0 [ATF-IHDR-014]
   thread_10: 3 events, 0 details
     dropped: zeros at the end: index.atf: 32 bytes (at 0xa0) [ATF-IFTR-011]
     mended: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
-    lost: events that the header counts: index.atf: 1 of 4, no event from 0xa0 on [ATF-IFTR-001]
+    lost: events that the header counts: index.atf: 1 of 4, no event from 0xa0 on [ATF-IHDR-014]
   thread_11: 4 events, 0 details
     mended: the events had no usable checksum: index.atf: footer.checksum: 0 (at 0xc4) [ATF-IFTR-006]
   thread_12: 4 events, 0 details
@@ -302,7 +302,7 @@ fn how_detail_files_end() {
     let cut = detail(13, 2).placeholder().without_footer();
     places.put("in/thread_13/detail.atf", &cut[..cut.len() - 5]);
     let expected = "\
-session: recovered, 51 events and 14 details of 13 threads
+session: recovered, 51 events and 14 details of 13 threads; 12 things were lost or changed
   thread_1: 4 events, 1 detail
     dropped: a torn event: detail.atf: 119 bytes (at 0xbc) [ATF-DFTR-010]
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
@@ -348,7 +348,7 @@ session: recovered, 51 events and 14 details of 13 threads
     dropped: a torn event: detail.atf: 10 bytes (at 0xbc) [ATF-DFTR-010]
     mended: the file is damaged: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
     mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
-    lost: events that the header counts: detail.atf: 1 of 2, the file was truncated at 0xc6 [ATF-DFTR-001]
+    lost: events that the header counts: detail.atf: 1 of 2, the file was truncated at 0xc6 [ATF-DHDR-009]
   thread_13: 3 events, 1 detail
     dropped: a torn event: index.atf: 27 bytes (at 0xa0) [ATF-IFTR-010]
     dropped: a torn event: detail.atf: 119 bytes (at 0xbc) [ATF-DFTR-010]
@@ -377,7 +377,7 @@ fn holes_and_what_follows_them() {
     let places = Places::new();
     put(&places, 7, &index, Some(&detail(7, 4).bytes()));
     let expected = "\
-session: recovered, 2 events and 1 detail of 1 thread
+session: recovered, 2 events and 1 detail of 1 thread; 2 things were lost or changed
   thread_7: 2 events, 1 detail
     set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
     dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more) [ATF-IEVT-006]
@@ -390,7 +390,7 @@ session: recovered, 2 events and 1 detail of 1 thread
     let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
     let expected = "\
-session: recovered, 2 events and 1 detail of 1 thread
+session: recovered, 2 events and 1 detail of 1 thread; 2 things were lost or changed
   thread_7: 2 events, 1 detail
     set aside in salvaged.atf: 4 events from after a hole, the first was index.atf: events[3] (at 0xa0)
     set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
@@ -462,7 +462,7 @@ fn headers_that_disagree_or_cannot_be_read() {
     put(&places, 6, index(66, 1).bytes(), None);
     put(&places, 7, "x", None);
     let expected = "\
-session: recovered, 10 events and 2 details of 4 threads; 3 could not be read
+session: recovered, 10 events and 2 details of 4 threads; 3 could not be read; 1 thing was lost or changed
   thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
   thread_3: 4 events, 0 details
@@ -505,7 +505,7 @@ session: recovered, 16 events and 6 details of 6 threads; 1 could not be read
     let options = ScrubOptions::default();
     let report = scrub(&path, places.path("scrubbed"), &options).unwrap();
     let expected = "\
-session: scrubbed, 10 events and 2 details of 4 threads; 3 could not be read
+session: scrubbed, 10 events and 2 details of 4 threads; 3 could not be read; 1 thing was lost or changed
   thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]
   thread_3: 4 events, 0 details
@@ -532,7 +532,7 @@ fn details_after_damage() {
     let broken = patched(&detail, EVENTS + DETAIL, &5_u32.to_le_bytes());
     put(&places, 7, linked(7, 15).bytes(), Some(&broken));
     let expected = "\
-session: recovered, 15 events and 4 details of 1 thread
+session: recovered, 15 events and 4 details of 1 thread; 2 things were lost or changed
   thread_7: 15 events, 4 details
     dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]

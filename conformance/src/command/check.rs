@@ -18,12 +18,13 @@ Each file gets a verdict, which says what a reader must do with it:
   accept   read it
   recover  read the events that can be recovered: the file is unfinalized or lost data
   reject   refuse it
-A session's manifest.json is `missing` if there is none; it counts as accepted.
+A session's manifest.json is `missing` if there is none; it does not count as a file.
 
 The verdict is about reading; the exit status is about conformance. A reader accepts a file whose
 header disagrees with its footer, but its writer broke a MUST.
 
-Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usage error, or a path
+Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken, for example by events that
+are missing from a finalized file, or that a recovery lost; 2 usage error, or a path
 could not be read (overrides 1). With --deny should, meant for a tracer's CI, a broken SHOULD also
 exits with 1: an unfinalized file, a checksum of 0.
 

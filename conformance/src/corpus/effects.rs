@@ -384,6 +384,10 @@ const EFFECTS: &[(&str, &str)] = &[
         "A reader that does not tell shows the last written event as the program's last action.",
     ),
     (
+        "ATF-MANI-017",
+        "A reader that does not tell shows what a recovery left as everything that was recorded.",
+    ),
+    (
         "ATF-SESS-001",
         "The thread has one id in its folder's name and another in its events.",
     ),

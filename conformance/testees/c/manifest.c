@@ -51,6 +51,13 @@ static const Member anchor_members[] = {
     {"media_timescale", {.kind = INTEGER, .least = 1, .most = INT32_MAX}, true},
     {0},
 };
+static const Member damage_members[] = {
+    {"what", {.kind = TEXT}, true},
+    {"lost", {.kind = BOOLEAN}, true},
+    {"thread", {.kind = INTEGER, .most = UINT32_MAX}, false},
+    {0},
+};
+static const Type damage = {.kind = OBJECT, .members = damage_members};
 static const Type thread = {.kind = OBJECT, .members = thread_members};
 static const Type module = {.kind = OBJECT, .members = module_members};
 static const Type symbol = {.kind = OBJECT, .members = symbol_members};
@@ -70,6 +77,7 @@ static const Member manifest_members[] = {
     {"clock_error_ns", {.kind = INTEGER, .most = UINT64_MAX}, false},
     {"drops_events", {.kind = BOOLEAN}, false},
     {"detail_fields", {.kind = BOOLEAN}, false},
+    {"recovered", {.kind = LIST, .item = &damage}, false},
     {0},
 };
 static const Type manifest = {.kind = OBJECT, .members = manifest_members};

@@ -93,6 +93,9 @@ bool is_manifest(const Json &value) {
     static const Fits anchor = object({{"host_time_ns", number<u64>, true},
                                        {"media_time", signed_number, true},
                                        {"media_timescale", timescale, true}});
+    static const Fits damage = object({{"what", text, true},
+                                       {"lost", boolean, true},
+                                       {"thread", number<u32>}});
     static const Fits manifest = object({{"format_version", text},
                                          {"threads", list(thread), true},
                                          {"time_start_ns", number<u64>},
@@ -106,7 +109,8 @@ bool is_manifest(const Json &value) {
                                          {"ended_by", text},
                                          {"clock_error_ns", number<u64>},
                                          {"drops_events", boolean},
-                                         {"detail_fields", boolean}});
+                                         {"detail_fields", boolean},
+                                         {"recovered", list(damage)}});
     return manifest(value);
 }
 

@@ -104,4 +104,5 @@ MANIFEST = {
     "clock_error_ns": unsigned(64),
     "drops_events": boolean,
     "detail_fields": boolean,
+    "recovered": [{"what!": text, "lost!": boolean, "thread": unsigned(32)}],
 }

@@ -82,6 +82,7 @@ impl Source for Report {
                 id.map_or(Cell::Null, Cell::Name),
                 function.times.calls.into(),
                 function.times.open.into(),
+                function.times.at_least.into(),
                 function.times.self_ns.into(),
                 function.times.total_ns.into(),
                 durations.min_ns().into(),

@@ -414,6 +414,11 @@ const REPORT: &[Column] = &[
     Column::number("calls", "calls that overlap the time range", ANALYSIS),
     Column::number("open", "calls among them that no event ended", ANALYSIS),
     Column::number(
+        "at_least",
+        "open calls that last at least until the process's last event, so that the times are minimums",
+        ANALYSIS,
+    ),
+    Column::number(
         "self_ns",
         "time in ns in which a call of it was the innermost one",
         ANALYSIS,

@@ -16,8 +16,9 @@ JSON: 64-bit numbers are decimal strings; unknown values are null or omitted.
 
 Memory: 8 bytes per detail event of one thread at a time, about 4 KB per thread, and the manifest.
 
-Exit status: 0; 1 problems are listed, such as an unfinalized file; 2 usage, or a path that could
-not be read. Without --verify no checksum of an index file is compared.
+Exit status: 0; 1 problems are listed, such as an unfinalized file, but not for what readers ignore,
+such as an unknown key of the manifest; 2 usage, or a path that could not be read. Without --verify
+no checksum of an index file is compared.
 
 Example:
   $ atf info --verify samples/sample-crashed";

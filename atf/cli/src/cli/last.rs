@@ -12,15 +12,18 @@ use crate::time::parse_span;
 const AFTER_HELP: &str = "\
 For a crashed or killed program: shows, per thread, how and when its file ended (finalized, or
 died); the calls that were open, innermost first, with their start and how long they were open until
-the thread's last event; and the last events. Outer calls that began before the first event, as in a
+the thread's last event or, with the mark ≥, at least until the process's (see `atf report --help`);
+and the last events. Outer calls that began before the first event, as in a
 flight recording, are counted if the file has depths. Events that a killed tracer left only in
 ring.atf are included. Threads that died come first, and of those the one that ended last; after a
 crash, that is usually the thread that crashed. The first --limit threads are shown in full, and 20
 more in one line each.
 
-Times count from the first event, in seconds. Names come from manifest.json or --symbols. Losses
-that the manifest records are shown with the thread. With --clock media, times are those of the
-recording that the session's timing anchors name, as for `atf export`, without a + in text.
+Times count from the first event, in seconds. Where a thread's time goes back, they are corrected as
+in `atf report`, and the thread says so; `atf dump` shows the stored times. Names come from
+manifest.json or --symbols. Losses that the manifest records are shown with the thread. With --clock
+media, times are those of the recording that the session's timing anchors name, as for `atf export`,
+without a + in text.
 
 If PATH is a folder with several sessions or processes, all are shown. The segments of a process are
 one trace: positions of events continue from segment to segment.

@@ -16,7 +16,9 @@ searched for, damaged headers are rebuilt, and ring.atf is used even if its file
 it. If a file can be read only in part, the events around the unreadable bytes are kept; a header
 among these bytes is rebuilt from the rest. Unreadable files are copied unchanged to unreadable/. If
 anything was changed, recovery.json has the report. Recovering a recovered trace changes nothing.
-Files and folders keep their modes. If this command is killed, it leaves a folder .atf-PID-N next to
+Files and folders keep their modes. The manifest keeps a list of what was lost or changed, which all
+commands and copies repeat: their exit status is 1 if events or details were lost or guessed.
+If this command is killed, it leaves a folder .atf-PID-N next to
 OUT, which other commands ignore and which can be deleted.
 
 The segments of a process are recovered one by one, under the same names, so the new ones are one

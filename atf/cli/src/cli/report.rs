@@ -19,7 +19,9 @@ Min, median, p99 and max are those of single calls, including the calls that the
 p99 are within 1.6 %.
 
 A call that no event ended, because the program crashed or was still running, lasts until its
-thread's last event. It is counted as open and excluded from min, median, p99 and max. A return
+thread's last event. It is counted as open and excluded from min, median, p99 and max. If a signal
+ended the process, and no event of the thread can be missing, the call lasts at least until the
+process's last event: its total has the mark ≥, and at_least counts it in JSON and CSV. A return
 without a call is counted as well: its call came before the trace began, or was lost. If a thread's
 time goes back, its clock stands still until the time is later again; a single time that is too
 great is replaced by the next event's.
@@ -61,8 +63,9 @@ outermost are given up and counted, and the exit status is 1. A tree has at most
 110 bytes, and 120 more per node that is shown. Threads that are being read add 20 MB. Beyond a
 limit, the rest are combined in one row.
 
-Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
-for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.
+Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, or what a
+recovery lost, but not for events that the manifest counts as lost or unwritten; 2 usage, or a path
+that could not be read.
 
 Example:
   $ atf report --limit 5 samples/sample-small";

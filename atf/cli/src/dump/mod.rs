@@ -334,6 +334,7 @@ impl Dump<'_> {
                 .for_each(|problem| told.tell(&problem.error)),
             Err(error) => told.tell(&error),
         }
+        trace.lost_in_recovery().iter().for_each(|it| told.tell(it));
         Ok(told.state())
     }
 
@@ -523,6 +524,9 @@ impl<S: Sink> Output<'_, S> {
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
+        }
+        for error in self.trace.lost_in_recovery() {
+            self.told.tell(&error);
         }
         self.dangling.tell(&mut self.told);
         // After a full read, the zeros were either reported as a gap, or a checksum proved that

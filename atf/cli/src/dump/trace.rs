@@ -3,11 +3,11 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use atf::Result;
 use atf::index::IndexReader;
 use atf::merge::Merge;
-use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
+use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry, thread_id};
 use atf::thread::ThreadReader;
+use atf::{Error, Result};
 
 use crate::output::Failure;
 use crate::parts::tell_deleted;
@@ -113,6 +113,19 @@ impl Trace {
             Self::File(_) | Self::Folder(_, None) => Vec::new(),
             Self::Folder(_, Some(session)) => vec![session],
             Self::Processes(processes) => processes.iter().flat_map(Segments::sessions).collect(),
+        }
+    }
+
+    /// Returns what recoveries lost in the thread whose folder was opened. The problems of whole
+    /// sessions are those of their merge.
+    pub(crate) fn lost_in_recovery(&self) -> Vec<Error> {
+        match self {
+            Self::Folder(path, Some(session)) => {
+                let name = path.file_name().unwrap_or_default();
+                let id = thread_id(&name.to_string_lossy());
+                id.map_or_else(Vec::new, |id| session.lost_in(id))
+            }
+            Self::File(_) | Self::Folder(_, None) | Self::Processes(_) => Vec::new(),
         }
     }
 

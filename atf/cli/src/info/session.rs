@@ -7,7 +7,7 @@ use atf::check::Kind;
 use atf::clock::TimingAnchor;
 use atf::manifest::{Manifest, ManifestThread, Module};
 use atf::session::SessionReader;
-use atf::{ErrorKind, OpenOptions};
+use atf::{Error, ErrorKind, OpenOptions};
 use serde::Serialize;
 
 use super::aside::Recovered;
@@ -82,6 +82,13 @@ pub(crate) struct ManifestInfo {
     pub(crate) problem_count: U64,
     /// The first few problems.
     pub(crate) problems: Vec<Problem>,
+    /// The first few problems that readers ignore, such as unknown keys. They do not affect the exit
+    /// status.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ignored: Vec<Problem>,
+    /// What recoveries lost or changed, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recovered: Vec<String>,
 }
 
 /// The `has_detail` of a thread in the manifest.
@@ -195,20 +202,26 @@ impl SessionInfo {
     }
 }
 
-/// Returns the problems of folders whose names contain no thread id.
+/// Returns the problems of folders whose names contain no thread id, and what recoveries lost.
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
     let problems = session.problems().into_iter();
-    let problems = problems.filter(|error| *error.kind() == ErrorKind::NoThreadId);
-    problems
-        .map(|error| Problem::of(Kind::Folder, &error))
-        .collect()
+    let problem = |error: Error| match error.kind() {
+        ErrorKind::NoThreadId => Some(Problem::of(Kind::Folder, &error)),
+        ErrorKind::LostInRecovery { .. } => Some(Problem::of(Kind::Manifest, &error)),
+        _ => None,
+    };
+    problems.filter_map(problem).collect()
 }
 
 impl ManifestInfo {
     fn new(manifest: &Manifest) -> Self {
         let clock_type = manifest.clock_type.map(|clock| u32::from(clock.0));
-        let problems = manifest.problems.iter();
-        let problems = problems.map(|error| Problem::of(Kind::Manifest, error));
+        let of = |is_ignored| {
+            let problems = manifest.problems.iter();
+            let problems = problems.filter(move |it| it.kind().is_ignored() == is_ignored);
+            let problems = problems.map(|error| Problem::of(Kind::Manifest, error));
+            problems.collect()
+        };
         Self {
             is_unreadable: manifest.is_unreadable(),
             format_version: manifest.format_version.clone(),
@@ -235,8 +248,10 @@ impl ManifestInfo {
             clock_error_ns: manifest.clock_error_ns.map(U64),
             detail_fields: manifest.detail_fields,
             wrong_has_detail: Vec::new(),
-            problem_count: U64(manifest.problem_count),
-            problems: problems.collect(),
+            problem_count: U64(manifest.problem_count - manifest.ignored_count),
+            problems: of(false),
+            ignored: of(true),
+            recovered: manifest.recovered.iter().map(ToString::to_string).collect(),
         }
     }
 }

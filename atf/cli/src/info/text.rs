@@ -423,6 +423,14 @@ impl<W: Write> Text<W> {
             self.label("")?;
             writeln!(self.out, "{odd}{unwritten}{odd:#}")?;
         }
+        for change in &manifest.recovered {
+            self.label("")?;
+            writeln!(self.out, "{}", Printable(change))?;
+        }
+        for problem in &manifest.ignored {
+            self.label("")?;
+            writeln!(self.out, "ignored: {}", Printable(problem))?;
+        }
         for wrong in &manifest.wrong_has_detail {
             self.label("")?;
             let (says, is) = if wrong.has_detail {
@@ -511,11 +519,12 @@ impl<W: Write> Text<W> {
             .iter()
             .filter_map(|thread| thread.index.as_ref());
         let mut facts = facts.filter_map(|index| index.facts.as_ref());
-        if facts.any(|facts| facts.checksum.state == "not_verified") {
-            self.label("checksums")?;
+        if facts.any(|facts| facts.contents.is_none() && facts.event_count.0 > 0) {
+            self.label("unread")?;
             writeln!(
                 self.out,
-                "of events not verified (--verify reads all events)"
+                "most events: their checksums, order, kinds, gaps and links are not checked \
+                 (--verify reads all)"
             )?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use atf::index::IndexEvent;
 use atf::spans::Span as Call;
 use serde::Serialize;
 
-use super::{Section, Sink, end_ns};
+use super::{Section, Sink, end_ns, open_ns};
 use crate::info::{Ending, RingInfo, is_false};
 use crate::json::{self, Named, U64};
 use crate::loss::LossInfo;
@@ -47,6 +47,7 @@ struct Thread<'a> {
     lost_footer: bool,
     event_count: U64,
     missing_events: U64,
+    out_of_order: U64,
     start_ns: Option<U64>,
     end_ns: Option<U64>,
     /// The numbers of index and detail bytes that `ring.atf` added.
@@ -69,8 +70,12 @@ struct OpenCall<'a> {
     function: Named<'a>,
     start_seq: U64,
     start_ns: U64,
-    /// The time from the call to the thread's last event.
+    /// The time from the call to the thread's last event or, if the call lasted at least that long,
+    /// to the process's.
     open_ns: U64,
+    /// Whether `open_ns` is a minimum that ends with the process's last event.
+    #[serde(skip_serializing_if = "is_false")]
+    is_minimum: bool,
     depth: u32,
 }
 
@@ -90,7 +95,8 @@ impl<'a> Thread<'a> {
             function: part.function(call.function_id).into(),
             start_seq: call.start_seq.into(),
             start_ns: call.start_ns.into(),
-            open_ns: U64(end_ns.map_or(0, |end_ns| end_ns.saturating_sub(call.start_ns))),
+            open_ns: U64(open_ns(thread, call)),
+            is_minimum: thread.open_until_ns.is_some(),
             depth: call.depth.get(),
         };
         let event = |(seq, event): &(u64, IndexEvent)| Event {
@@ -106,6 +112,7 @@ impl<'a> Thread<'a> {
             lost_footer: thread.lost_footer,
             event_count: thread.event_count.into(),
             missing_events: thread.missing_events.into(),
+            out_of_order: thread.out_of_order.into(),
             start_ns: thread.times.map(|(start_ns, _)| U64(start_ns)),
             end_ns: end_ns.map(U64),
             ring: thread.ring.map(RingInfo::from),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use atf::Completeness;
 use atf::analyze::{self, Last, LastOfThread};
 use atf::manifest::Loss;
+use atf::spans::Span;
 
 use crate::clock::Clock;
 use crate::dump::Told;
@@ -119,6 +120,12 @@ impl Ends<'_> {
 
 fn end_ns(thread: &LastOfThread) -> Option<u64> {
     thread.times.map(|(_, end_ns)| end_ns)
+}
+
+/// Returns how long a call was open: until the thread's last event or, if known, longer.
+fn open_ns(thread: &LastOfThread, call: &Span) -> u64 {
+    let until_ns = thread.open_until_ns.or_else(|| end_ns(thread));
+    until_ns.map_or(0, |until_ns| until_ns.saturating_sub(call.start_ns))
 }
 
 /// Returns whether a thread's writer stopped before finalizing the thread.

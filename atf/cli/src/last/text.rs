@@ -11,12 +11,12 @@ use atf::manifest::Loss;
 use atf::spans::Span as Call;
 use atf::{Completeness, EventKind};
 
-use super::{Section, Sink, died, end_ns};
+use super::{Section, Sink, died, end_ns, open_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
 use crate::output::{Colours, Failure, write_problems};
 use crate::parts::Part;
-use crate::text::{Counted, Printable, Since, Span};
+use crate::text::{Counted, Printable, Since, Span, time_goes_back};
 
 /// The maximum number of threads to show in one line each.
 const BRIEF: usize = 20;
@@ -119,6 +119,13 @@ impl<W: Write> Text<W> {
                     Span(ns)
                 )?,
             }
+        }
+        if let Some(order) = time_goes_back(thread.out_of_order) {
+            let bad = self.colours.bad;
+            writeln!(
+                self.out,
+                "  {bad}{order}{bad:#}: the times shown are corrected"
+            )?;
         }
         self.lost(by, thread)?;
         self.open(by, thread)?;
@@ -248,8 +255,12 @@ impl<W: Write> Text<W> {
     }
 
     fn call(&mut self, by: &Shower<'_>, thread: &LastOfThread, call: &Call) -> Written {
-        let end_ns = end_ns(thread).unwrap_or(call.start_ns);
-        let open = Span(end_ns.saturating_sub(call.start_ns));
+        let least = if thread.open_until_ns.is_some() {
+            "≥"
+        } else {
+            ""
+        };
+        let open = format!("{least}{}", Span(open_ns(thread, call)));
         let function = Shown(by.part.function(call.function_id));
         let (since, depth) = (by.since(call.start_ns), call.depth);
         writeln!(self.out, "    {since} {open:>13} {depth:>4}  {function}")?;
@@ -342,7 +353,13 @@ impl<W: Write> Sink for Text<W> {
         let by = Shower {
             part,
             origin_ns: part.origin_ns(),
-            end_ns: part.end_ns().unwrap_or(0),
+            end_ns: last
+                .threads
+                .iter()
+                .filter_map(end_ns)
+                .chain(part.end_ns())
+                .max()
+                .unwrap_or(0),
         };
         self.process(&by, lost_events)?;
         let mut threads: Vec<&LastOfThread> = last.threads.iter().collect();

@@ -78,8 +78,16 @@ impl Display for Place<'_> {
     }
 }
 
-fn times(times: &Times) -> [String; 4] {
-    [times.calls, times.open, times.self_ns, times.total_ns].map(|number| number.to_string())
+fn times(times: &Times) -> [String; 5] {
+    let Times {
+        calls,
+        open,
+        at_least,
+        self_ns,
+        total_ns,
+        ..
+    } = *times;
+    [calls, open, at_least, self_ns, total_ns].map(|number| number.to_string())
 }
 
 /// Formats a number, or returns an empty string if there is none.
@@ -94,7 +102,7 @@ impl<W: Write> Sink for Csv<W> {
         match &section.rows {
             Rows::Functions(rows, cut) => {
                 self.columns(
-                    "function_id,function,calls,open,self_ns,total_ns,min_ns,median_ns,p99_ns,\
+                    "function_id,function,calls,open,at_least,self_ns,total_ns,min_ns,median_ns,p99_ns,\
                      max_ns,unmatched",
                 )?;
                 for row in rows {
@@ -130,7 +138,7 @@ impl<W: Write> Sink for Csv<W> {
                 }
             }
             Rows::Tree(rows, _) => {
-                self.columns("depth,function_id,function,calls,open,self_ns,total_ns")?;
+                self.columns("depth,function_id,function,calls,open,at_least,self_ns,total_ns")?;
                 for row in rows {
                     let depth = [row.value.depth.to_string()];
                     let numbers = times(&row.value.times);
@@ -141,7 +149,9 @@ impl<W: Write> Sink for Csv<W> {
             }
             Rows::Pairs(what, all) => {
                 let is_callees = *what == "callees";
-                self.columns("caller_id,caller,callee_id,callee,calls,open,self_ns,total_ns")?;
+                self.columns(
+                    "caller_id,caller,callee_id,callee,calls,open,at_least,self_ns,total_ns",
+                )?;
                 for rows in all {
                     for row in &rows.pairs {
                         let (of, other) =

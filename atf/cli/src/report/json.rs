@@ -68,6 +68,9 @@ struct Left {
 struct Numbers {
     calls: U64,
     open: U64,
+    /// How many of the open calls last at least until the process's last event. The times are then
+    /// minimums.
+    at_least: U64,
     self_ns: U64,
     total_ns: U64,
 }
@@ -131,6 +134,7 @@ pub(crate) struct Sums {
     events: U64,
     calls: U64,
     open: U64,
+    at_least: U64,
     unmatched: U64,
     out_of_order: U64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,6 +144,8 @@ pub(crate) struct Sums {
     lost: Lost,
     /// Whether these are all lost events. If not, a manifest or a thread could not be read.
     knows_losses: bool,
+    /// How many events the headers of the files count, but the files lack.
+    missing_events: U64,
     /// The maximum number of events per thread that the tracer had not yet written when it ended.
     unwritten_events: U64,
     busy_ns: U64,
@@ -174,12 +180,14 @@ impl From<Summed<'_>> for Sums {
             events: totals.events.into(),
             calls: totals.calls.into(),
             open: totals.open.into(),
+            at_least: totals.at_least.into(),
             unmatched: totals.unmatched.into(),
             out_of_order: totals.out_of_order.into(),
             first_out_of_order: totals.first_out_of_order.as_ref().map(Place::from),
             given_up: totals.given_up.into(),
             lost: Lost::in_all(totals),
             knows_losses: summed.knows_losses,
+            missing_events: totals.missing_events.into(),
             unwritten_events: summed.unwritten_events().unwrap_or(0).into(),
             busy_ns: totals.busy_ns.into(),
             start_ns: totals.times.map(|(start_ns, _)| start_ns.into()),
@@ -193,6 +201,7 @@ impl From<&Times> for Numbers {
         Self {
             calls: times.calls.into(),
             open: times.open.into(),
+            at_least: times.at_least.into(),
             self_ns: times.self_ns.into(),
             total_ns: times.total_ns.into(),
         }

@@ -61,9 +61,16 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
+    /// Writes a total time, with a mark if it is a minimum.
+    fn total(&mut self, times: &Times) -> Written {
+        let least = if times.at_least > 0 { "≥" } else { "" };
+        let total = format!("{least}{}", Span(times.total_ns));
+        Ok(write!(self.out, "{total:>11} ")?)
+    }
+
     fn times(&mut self, times: &Times) -> Written {
         self.ns(Some(times.self_ns))?;
-        self.ns(Some(times.total_ns))?;
+        self.total(times)?;
         Ok(write!(self.out, "{:>11} ", times.calls)?)
     }
 
@@ -171,7 +178,7 @@ impl<W: Write> Text<W> {
         let modules = modules(rows);
         for Row { function, value } in rows {
             self.percent(value.times.total_ns, whole_ns)?;
-            self.ns(Some(value.times.total_ns))?;
+            self.total(&value.times)?;
             self.ns(Some(value.times.self_ns))?;
             write!(self.out, "{:>11} ", value.times.calls)?;
             let indent = 2 * value.depth.min(DEEPEST) as usize;
@@ -253,6 +260,7 @@ impl Summed<'_> {
             totals.unmatched,
             totals.out_of_order,
             totals.given_up,
+            totals.missing_events,
         ]
         .iter()
         .any(|count| *count > 0)
@@ -297,6 +305,10 @@ impl std::fmt::Display for Summed<'_> {
             f.write_str(", events lost by the tracer: unknown")?;
         } else if self.unwritten.is_none() {
             f.write_str(", 0 events lost by the tracer")?;
+        }
+        if totals.missing_events > 0 {
+            let events = Counted(totals.missing_events, "event");
+            write!(f, ", {events} missing from the files")?;
         }
         if let Some(events) = self.unwritten_events() {
             let events = Counted(events, "event");

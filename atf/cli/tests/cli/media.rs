@@ -200,7 +200,7 @@ fn report_and_last_show_the_time_of_a_recording() {
     let part = ["--from", "500", "--to", "1us"];
     assert_eq!(report(&part), (500, [Value::Null, Value::Null]));
     let csv = in_media(&folder, &["report", "--csv", "--to", "+100"]);
-    assert!(csv.contains("send,1,0,100,100,"), "{csv}");
+    assert!(csv.contains("send,1,0,0,100,100,"), "{csv}");
     let table = in_media(&folder, &["report"]);
     assert!(table.contains("1 call in 1.400 µs"), "{table}");
 

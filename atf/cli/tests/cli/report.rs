@@ -378,16 +378,16 @@ fn hostile_names_stay_in_their_field() {
     let name = r#""a,""b""\u{a}\u{1b}[31mc""#;
     assert_eq!(
         rows[1],
-        format!("s,,0x0000000000000001,{name},1,0,4,4,4,4,4,4,0,")
+        format!("s,,0x0000000000000001,{name},1,0,0,4,4,4,4,4,4,0,")
     );
     assert_eq!(
         rows[2],
-        "s,,0x0000000000000003,0x0000000000000003,0,0,0,0,,,,,1,"
+        "s,,0x0000000000000003,0x0000000000000003,0,0,0,0,0,,,,,1,"
     );
     let note =
         "1 thread, 3 events, 1 call in 4 ns; 0 calls open at the end, 1 return without a call";
     assert!(
-        rows[3].starts_with(&format!("s,{}\"{note}, ", ",".repeat(12))),
+        rows[3].starts_with(&format!("s,{}\"{note}, ", ",".repeat(13))),
         "{rows:?}"
     );
     for arguments in [

@@ -41,7 +41,7 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 4));
     let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was truncated or damaged after it was finalized (at 0xc0) [ATF-IFTR-001]\n\
-                    atf: s/thread_7/index.atf: header.event_count: 9 events, but the file has only 4 (at 0x1c)\n";
+                    atf: s/thread_7/index.atf: header.event_count: 9 events, but the file has only 4 (at 0x1c) [ATF-IHDR-014]\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
     assert!(
@@ -54,9 +54,9 @@ fn all_commands_report_events_missing_from_a_finalized_file() {
 
     let (status, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
     assert!(status == 1 && text.contains("5 of 9, the file was truncated at 0xc0"));
-    let text = clean(folder.path(), &["info", "out"]);
+    let (status, text, _) = run(&folder, &["info", "out"]);
     let expected = "recovered; 1 thing was lost or changed: see recovery.json";
-    assert!(text.contains(expected), "{text}");
+    assert!(status == 1 && text.contains(expected), "{text}");
     assert!(text.contains("set aside thread 7: orphans.atf 1 detail\n"));
     // The thread is also reported as damaged on its own, but the other thread is not.
     let (status, ..) = run(&folder, &["dump", "s/thread_7"]);
@@ -106,7 +106,8 @@ fn a_file_that_was_finalized_is_called_truncated_or_damaged() {
         "{text}"
     );
     let (_, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
-    let missing = "index.atf: 3 of 9, from the end or the middle: the footer is at 0x100\n";
+    let missing =
+        "index.atf: 3 of 9, from the end or the middle: the footer is at 0x100 [ATF-IHDR-014]\n";
     assert!(text.contains(missing), "{text}");
 }
 
@@ -245,7 +246,7 @@ fn a_gap_is_reported_once_and_salvage_is_suggested() {
     assert!(text.lines().last().unwrap().contains(hint), "{text}");
     let (_, text, _) = run(&folder, &["recover", "--salvage", "s", "--out", "b"]);
     assert!(!text.contains(hint), "{text}");
-    let text = clean(folder.path(), &["info", "b"]);
+    let text = written(folder.path(), &["info", "b"]);
     assert!(text.contains("salvaged.atf 3 events"), "{text}");
     let text = clean(folder.path(), &["dump", "b/thread_7/salvaged.atf"]);
     assert_eq!(text.lines().count(), 3);
@@ -716,14 +717,14 @@ fn details_with_another_time_than_their_events_are_reported() {
         assert!(text.contains(links), "{text}");
         let (status, _, messages) = run(&folder, &["dump", "--details", path]);
         let expected = "atf: thread 7: details that do not belong to their events: 2 events, first events[3]\n";
-        assert_eq!((status, messages.as_str()), (1, expected));
+        assert!(status == 1 && messages.ends_with(expected), "{messages}");
     }
 }
 
 #[test]
 fn info_reports_unverified_checksums_and_unreadable_manifests() {
     let folder = session(None);
-    let unread = "checksums of events not verified (--verify reads all events)\n";
+    let unread = "gaps and links are not checked (--verify reads all)\n";
     let (_, text, _) = run(&folder, &["info", "s"]);
     assert!(text.contains(unread), "{text}");
     let (_, text, _) = run(&folder, &["info", "--verify", "s"]);

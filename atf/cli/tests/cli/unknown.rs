@@ -202,13 +202,16 @@ fn a_lost_footer_is_not_called_unfinalized() {
 }
 
 #[test]
-fn calls_open_at_the_end_are_as_long_as_time_went_on() {
-    // Function 1 runs from 100 to at least 520, although the last event is from 110.
+fn open_calls_have_the_corrected_times_of_a_report() {
+    // The time 520 is wrong, because the next event is from 110.
     let events = [event(100, 1, 1), event(520, 2, 1), event(110, 2, -2)];
     let folder = session(Some(&IndexFile::of(1, events.to_vec()).bytes()));
     let (_, text, _) = run(&folder, &["last", "--json", "s"]);
     let last: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(last["threads"][0]["open"][0]["open_ns"], "420");
+    assert_eq!(last["threads"][0]["open"][0]["open_ns"], "10");
+    let (_, text, _) = run(&folder, &["report", "--json", "s"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["totals"]["end_ns"], "110");
 }
 
 #[test]

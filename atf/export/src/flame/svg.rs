@@ -218,13 +218,18 @@ impl fmt::Display for Tip<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Node {
             calls,
+            at_least,
             self_ns,
             total_ns,
             ..
         } = *self.node;
         let percent = total_ns as f64 * 100.0 / self.all_ns.max(1) as f64;
         let (self_time, total) = (Time(self_ns), Time(total_ns));
-        write!(f, "\ntotal {total} ({percent:.2} %), self {self_time}")?;
+        let least = if at_least > 0 { "≥" } else { "" };
+        write!(
+            f,
+            "\ntotal {least}{total} ({percent:.2} %), self {self_time}"
+        )?;
         if calls > 0 {
             write!(f, ", calls {calls}")?;
         }

@@ -33,6 +33,8 @@ pub(super) struct Node {
     /// The position of the parent. The root is its own parent.
     parent: u32,
     pub(super) calls: u64,
+    /// How many calls last at least until the process's last event.
+    pub(super) at_least: u64,
     pub(super) self_ns: u64,
     pub(super) total_ns: u64,
 }
@@ -109,6 +111,7 @@ impl Tree {
                 stack.push(place);
                 if let Some(found) = this.nodes.get_mut(place as usize) {
                     found.calls = found.calls.saturating_add(node.times.calls);
+                    found.at_least = found.at_least.saturating_add(node.times.at_least);
                     found.self_ns = found.self_ns.saturating_add(node.times.self_ns);
                 }
             }

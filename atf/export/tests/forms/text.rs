@@ -38,18 +38,18 @@ fn names_that_a_spreadsheet_would_run_are_escaped_on_request() {
 #[test]
 fn csv_has_each_call_with_its_times_and_its_end() {
     let (_folder, session) = session();
-    let expected = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end,note
-42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1100,250,250,1,exception,
-42,0,0x0000000100000003,0x100000003,1450,50,50,1,not_returned,
-42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1400,100,50,1,return,
-42,0,0x0000000000000001,main,1000,1000,650,1,return,
-42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",2345,0,0,1,return,
-42,0,0x0000000000000001,main,2400,50,50,1,return,
-42,0,0x0000000000000001,main,2100,,300,1,open,
-42,0,,,,,,,,1 call open at the end
-42,0,,,,,,,,1 return without a call
-42,7,0x0000000000000001,main,1200,500,500,1,return,
-42,7,,,,,,,,\"the tracer lost 5 events, from 1800 to 1900 ns\"
+    let expected = "process,thread,function_id,function,start_ns,duration_ns,self_ns,depth,end,at_least_ns,note
+42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1100,250,250,1,exception,,
+42,0,0x0000000100000003,0x100000003,1450,50,50,1,not_returned,,
+42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",1400,100,50,1,return,,
+42,0,0x0000000000000001,main,1000,1000,650,1,return,,
+42,0,0x0000000000000002,\"[u8; 4]::<\"\"x\"\">, \\ & \u{1}\n\",2345,0,0,1,return,,
+42,0,0x0000000000000001,main,2400,50,50,1,return,,
+42,0,0x0000000000000001,main,2100,,300,1,open,,
+42,0,,,,,,,,,1 call open at the end
+42,0,,,,,,,,,1 return without a call
+42,7,0x0000000000000001,main,1200,500,500,1,return,,
+42,7,,,,,,,,,\"the tracer lost 5 events, from 1800 to 1900 ns\"
 ";
     assert_eq!(text(&session, &Options::default(), Form::Csv), expected);
 }

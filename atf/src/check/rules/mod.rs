@@ -130,8 +130,9 @@ pub fn decision(topic: &str) -> Option<&'static Decision> {
 }
 
 /// Rules about the content that a tracer recorded and how it named its threads. Recovery does not
-/// change content that breaks them, because a fix would invent data.
-const OF_CONTENT: [&str; 9] = [
+/// change content that breaks them, because a fix would invent data, and keeps what it reports of
+/// its own losses.
+const OF_CONTENT: [&str; 10] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
     "ATF-IEVT-001",
@@ -139,6 +140,7 @@ const OF_CONTENT: [&str; 9] = [
     "ATF-LINK-006",
     "ATF-LINK-011",
     "ATF-MANI-009",
+    "ATF-MANI-017",
     "ATF-SESS-001",
     "ATF-SESS-005",
 ];

@@ -507,10 +507,10 @@ pub static ATF_DHDR_008: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// In a finalized file, `event_count` equals the footer's.
+/// In a finalized file, `event_count` equals the footer's. If the footer was lost or is damaged, it is at most the number of events.
 pub static ATF_DHDR_009: Rule = Rule {
     id: "ATF-DHDR-009",
-    rule: "In a finalized file, event_count equals the footer's.",
+    rule: "In a finalized file, event_count equals the footer's. If the footer was lost or is damaged, it is at most the number of events.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1109,10 +1109,10 @@ pub static ATF_IHDR_013: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// In a finalized file, `event_count` equals the footer's.
+/// In a finalized file, `event_count` equals the footer's. If the footer was lost or is damaged, it is at most the number of events.
 pub static ATF_IHDR_014: Rule = Rule {
     id: "ATF-IHDR-014",
-    rule: "In a finalized file, event_count equals the footer's.",
+    rule: "In a finalized file, event_count equals the footer's. If the footer was lost or is damaged, it is at most the number of events.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1643,6 +1643,24 @@ pub static ATF_MANI_016: Rule = Rule {
     settled_by: &["manifest.unwritten"],
     note: Some(
         "The tracer is still running or was killed. The files are intact, but up to this number of events are missing at the end of each thread. If drops_events is true, it may also have dropped events without counting them here.",
+    ),
+    untestable: None,
+};
+/// No recovery lost or guessed events or details of the session.
+pub static ATF_MANI_017: Rule = Rule {
+    id: "ATF-MANI-017",
+    rule: "No recovery lost or guessed events or details of the session.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Warn,
+    allows: &[],
+    because: None,
+    about: &["manifest.json"],
+    sources: &[],
+    settled_by: &["manifest.recovered"],
+    note: Some(
+        "The files are intact, but they are those of a recovery, and the original's damage is in no other file.",
     ),
     untestable: None,
 };
@@ -2312,6 +2330,7 @@ pub static ALL: &[&Rule] = &[
     &ATF_MANI_014,
     &ATF_MANI_015,
     &ATF_MANI_016,
+    &ATF_MANI_017,
     &ATF_RDER_001,
     &ATF_RDER_002,
     &ATF_RDER_003,
@@ -2873,6 +2892,13 @@ pub static DECISIONS: &[Decision] = &[
         question: "How does a trace show that its tracer was killed with events in memory?",
         answer: "unwritten_events in manifest.json is the maximum number of events that may be missing at the end of each thread. The tracer writes the key at its start and removes it at its end. Copies keep it, even copies of finalized threads. If drops_events is true, events that the tracer dropped after it last updated manifest.json are missing as well.",
         reason: "Recovery finalizes the files of a killed tracer, and from then on nothing in them shows that their ends are missing. Nobody knows how many events were in memory; the capacity of that memory is an upper bound. Nothing limits how many events a tracer drops between two updates of manifest.json, so no number can include them.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.recovered",
+        question: "How does a recovered trace show what its recovery lost or changed?",
+        answer: "recovered in manifest.json lists it, also if the original had no manifest. Copies keep the list, and a later recovery adds to it. Readers report each item. They treat those with lost as damage to the events, like events that are missing from a file.",
+        reason: "The new files have new headers, footers and checksums, so nothing else in them differs from the files of a writer that lost nothing. A report beside the files is easily separated from them.",
         sources: &[],
     },
     Decision {

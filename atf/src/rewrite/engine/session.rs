@@ -231,7 +231,14 @@ impl Engine<'_> {
             report: manifest,
             loses,
             is_copied,
-        } = manifest::rewrite(self.job, path, session.manifest(), &facts, out)?;
+        } = manifest::rewrite(
+            self.job,
+            path,
+            session.manifest(),
+            &facts,
+            (&report.threads, &report.left_behind),
+            out,
+        )?;
         let (old, new) = (path.join(MANIFEST_FILE), out.join(MANIFEST_FILE));
         if loses && self.job.keeps_rest {
             let folder = out.join(UNREADABLE);

@@ -19,7 +19,7 @@ objects! {
         details, cut unless Option::is_none, set_aside unless Vec::is_empty, dropped unless Vec::is_empty,
         notes unless Notes::is_empty,
     }
-    Kept { kept, from_ring unless is_zero, salvaged unless is_zero }
+    Kept { kept, from_ring unless is_zero, salvaged unless is_zero, missing unless is_zero }
     LeftBehind { path, why, rule unless Option::is_none, is_loss }
     ManifestReport {
         was_there, modules, symbols, symbols_taken unless is_zero, is_lost unless is_false,

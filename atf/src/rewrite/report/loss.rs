@@ -31,17 +31,19 @@ fn left_behind(items: &[LeftBehind]) -> u64 {
     items.iter().filter(|item| item.is_loss).count() as u64
 }
 
+/// The notes on a thread that are losses.
+pub(super) const OF_THREAD: [NoteKind; 7] = [
+    NoteKind::ChecksumBad,
+    NoteKind::EventsMissing,
+    NoteKind::DetailMissing,
+    NoteKind::DetailFileUnreadable,
+    NoteKind::RingNotRead,
+    NoteKind::RingDetailsNotRead,
+    NoteKind::CallsGivenUp,
+];
+
 fn of_thread(thread: &ThreadReport) -> u64 {
-    let noted = [
-        NoteKind::ChecksumBad,
-        NoteKind::EventsMissing,
-        NoteKind::DetailMissing,
-        NoteKind::DetailFileUnreadable,
-        NoteKind::RingNotRead,
-        NoteKind::RingDetailsNotRead,
-        NoteKind::CallsGivenUp,
-    ];
-    let noted = noted.iter().map(|what| thread.notes.count(*what));
+    let noted = OF_THREAD.iter().map(|what| thread.notes.count(*what));
     let dropped = thread.dropped.iter().filter(|dropped| is_loss(dropped.why));
     let aside = thread.set_aside.iter();
     let aside = aside.filter(|aside| aside.from == INDEX_FILE);
@@ -51,7 +53,7 @@ fn of_thread(thread: &ThreadReport) -> u64 {
 }
 
 /// Returns whether dropped bytes were events, or may have been events.
-fn is_loss(why: DropReason) -> bool {
+pub(super) fn is_loss(why: DropReason) -> bool {
     match why {
         DropReason::Hole
         | DropReason::AfterHole

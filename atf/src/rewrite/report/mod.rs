@@ -4,6 +4,7 @@ mod aside;
 mod json;
 mod left_behind;
 pub(super) mod loss;
+pub(super) mod mark;
 mod note;
 mod text;
 
@@ -105,6 +106,16 @@ impl SessionReport {
     #[must_use]
     pub fn details(&self) -> u64 {
         sum(self.threads.iter().map(|thread| thread.details.kept))
+    }
+
+    /// Returns the number of index events that headers count but the original lacks, and the number
+    /// of losses other than those and the `unread` threads.
+    fn known_losses(&self, unread: u64) -> (u64, u64) {
+        let of_thread = |thread: &ThreadReport| thread.events.missing;
+        let missing = sum(self.threads.iter().map(of_thread));
+        let files = self.threads.iter().filter(|it| of_thread(it) > 0).count() as u64;
+        let other = self.losses.saturating_sub(unread).saturating_sub(files);
+        (missing, other)
     }
 
     /// Returns the number of threads in the new session, and the number of threads that could not
@@ -248,6 +259,8 @@ pub struct Kept {
     pub from_ring: u64,
     /// The number of events found past damage.
     pub salvaged: u64,
+    /// The number of events that the header counts but the original lacks.
+    pub missing: u64,
 }
 
 /// The report on the manifest.

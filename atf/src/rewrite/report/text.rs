@@ -61,9 +61,19 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         }
     }
     match (unread, session.events()) {
-        (0, _) => writeln!(f)?,
-        (_, 0) => writeln!(f, "; {} could not be read", counted(unread, "thread"))?,
-        (_, _) => writeln!(f, "; {unread} could not be read")?,
+        (0, _) => {}
+        (_, 0) => write!(f, "; {} could not be read", counted(unread, "thread"))?,
+        (_, _) => write!(f, "; {unread} could not be read")?,
+    }
+    let (missing, other) = session.known_losses(unread);
+    if missing > 0 {
+        let are = if missing == 1 { "is" } else { "are" };
+        write!(f, "; {} {are} missing", counted(missing, "event"))?;
+    }
+    match other {
+        0 => writeln!(f)?,
+        1 => writeln!(f, "; 1 thing was lost or changed")?,
+        _ => writeln!(f, "; {other} things were lost or changed")?,
     }
     for item in &session.threads {
         thread(action, item, &session.left_behind, f)?;
@@ -135,18 +145,12 @@ fn from_ring(kept: Kept, f: &mut Formatter<'_>) -> Result {
 }
 
 fn set_aside(item: &SetAside, f: &mut Formatter<'_>) -> Result {
-    let SetAside {
-        file, from, count, ..
-    } = item;
-    let what = match *from {
-        INDEX_FILE => counted(*count, "event") + " from after a hole",
-        _ => counted(*count, "detail") + " that no event refers to",
-    };
-    write!(f, "    set aside in {file}: {what}")?;
-    if let Some(run) = item.runs.first() {
-        let (seq, offset) = (run.seq, run.offset);
-        write!(f, ", the first was {from}: events[{seq}] (at {offset:#x})")?;
-    }
+    write!(
+        f,
+        "    set aside in {}: {}",
+        item.file,
+        Fact::SetAside(item)
+    )?;
     for rule in &item.rules {
         write!(f, "{}", Rule(Some(rule)))?;
     }
@@ -154,26 +158,8 @@ fn set_aside(item: &SetAside, f: &mut Formatter<'_>) -> Result {
 }
 
 fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
-    let Dropped {
-        file, offset, why, ..
-    } = item;
-    let size = counted(item.size, "byte");
-    let events = counted(item.size / EVENT_SIZE, "event");
-    write!(f, "    dropped: ")?;
-    match why {
-        DropReason::AfterHole => write!(f, "{events} after a hole, which salvage keeps")?,
-        DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
-        _ => write!(f, "{why}")?,
-    }
-    write!(f, ": {file}: {size} (at {offset:#x}")?;
-    if item.count > 1 {
-        write!(
-            f,
-            " and {} more",
-            counted(item.count.saturating_sub(1), "place")
-        )?;
-    }
-    writeln!(f, "){}", Rule(item.rule))
+    let (fact, rule) = (Fact::Dropped(item), Rule(item.rule));
+    writeln!(f, "    dropped: {fact}{rule}")
 }
 
 fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Result {
@@ -184,15 +170,64 @@ fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Re
             Effect::Lost => "lost",
             Effect::Guessed => "deduced",
         };
-        write!(f, "    {effect}: {}", note.kind)?;
-        match (note.count, note.first.first()) {
-            (1, Some(place)) => write!(f, ": {}", At(place))?,
-            (count, Some(place)) => write!(f, ": {count} times, first {}", At(place))?,
-            (count, None) => write!(f, ": {count} times")?,
-        }
-        writeln!(f, "{}", Rule(note.rule))?;
+        writeln!(f, "    {effect}: {}{}", Fact::Note(note), Rule(note.rule))?;
     }
     Ok(())
+}
+
+/// A fact about a rewrite in words, without its effect and its rule.
+pub(super) enum Fact<'a> {
+    Note(&'a Note),
+    Dropped(&'a Dropped),
+    SetAside(&'a SetAside),
+}
+
+impl Display for Fact<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Note(note) => {
+                write!(f, "{}", note.kind)?;
+                match (note.count, note.first.first()) {
+                    (1, Some(place)) => write!(f, ": {}", At(place)),
+                    (count, Some(place)) => write!(f, ": {count} times, first {}", At(place)),
+                    (count, None) => write!(f, ": {count} times"),
+                }
+            }
+            Self::Dropped(item) => {
+                let Dropped {
+                    file, offset, why, ..
+                } = item;
+                let size = counted(item.size, "byte");
+                let events = counted(item.size / EVENT_SIZE, "event");
+                match why {
+                    DropReason::AfterHole => {
+                        write!(f, "{events} after a hole, which salvage keeps")?;
+                    }
+                    DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
+                    _ => write!(f, "{why}")?,
+                }
+                write!(f, ": {file}: {size} (at {offset:#x}")?;
+                match item.count.saturating_sub(1) {
+                    0 => f.write_str(")"),
+                    more => write!(f, " and {} more)", counted(more, "place")),
+                }
+            }
+            Self::SetAside(item) => {
+                let (from, count) = (item.from, item.count);
+                match from {
+                    INDEX_FILE => write!(f, "{} from after a hole", counted(count, "event"))?,
+                    _ => write!(f, "{} that no event refers to", counted(count, "detail"))?,
+                }
+                match item.runs.first() {
+                    Some(run) => {
+                        let (seq, offset) = (run.seq, run.offset);
+                        write!(f, ", the first was {from}: events[{seq}] (at {offset:#x})")
+                    }
+                    None => Ok(()),
+                }
+            }
+        }
+    }
 }
 
 fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {

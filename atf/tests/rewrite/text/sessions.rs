@@ -11,7 +11,7 @@ fn rings() {
     put(&places, 2, index(2, 2).placeholder().without_footer(), None);
     places.put("in/thread_2/ring.atf", RingFile::of(1, 3).bytes());
     let expected = "\
-session: recovered, 4 events and 0 details of 2 threads
+session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or changed
   thread_1: 2 events, 0 details
     mended: a ring.atf whose events the files have already: ring.atf: index.atf has a footer [ATF-RING-001]
   thread_2: 2 events, 0 details
@@ -74,7 +74,7 @@ fn content_that_scrubbing_drops() {
     let two = ScrubOptions::default().drop_details(true);
     let report = scrub(places.path("in"), places.path("one"), &one).unwrap();
     let expected = "\
-session: scrubbed, 7 events and 3 details of 1 thread
+session: scrubbed, 7 events and 3 details of 1 thread; 2 things were lost or changed
   thread_7: 7 events, 3 details
     dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155) [ATF-LINK-003]
     stays: content that breaks a rule: detail.atf: events[1].event_type: 9, expected 3: index event 3 has kind 1 (at 0xc0) [ATF-LINK-007]
@@ -89,7 +89,7 @@ session: scrubbed, 7 events and 3 details of 1 thread
     assert_report(&report, 2, expected);
     let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
     let expected = "\
-session: scrubbed, 7 events and 0 details of 1 thread
+session: scrubbed, 7 events and 0 details of 1 thread; 2 things were lost or changed
   thread_7: 7 events, 0 details
     dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155) [ATF-LINK-003]
     lost: a detail: 3 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
@@ -121,7 +121,7 @@ fn manifests() {
     let options = RecoverOptions::default().symbols(Some(Manifest::parse(other.as_bytes())));
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let expected = "\
-session: recovered, 6 events and 2 details of 3 threads
+session: recovered, 6 events and 2 details of 3 threads; 1 thing was lost or changed
   thread_7: 4 events, 2 details
   thread_8: 1 event, 0 details
   thread_9: 1 event, 0 details
@@ -160,7 +160,7 @@ session: recovered, 6 events and 2 details of 3 threads
     let options = ScrubOptions::default();
     let report = scrub(places.path("in"), places.path("scrubbed"), &options).unwrap();
     let expected = "\
-session: scrubbed, 6 events and 2 details of 3 threads
+session: scrubbed, 6 events and 2 details of 3 threads; 1 thing was lost or changed
   thread_7: 4 events, 2 details
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
   thread_8: 1 event, 0 details
@@ -207,7 +207,7 @@ fn a_tree_of_sessions() {
 a/pid_1: nothing to change, 1 event and 0 details of 1 thread
   thread_1: 1 event, 0 details
   manifest.json: 0 modules, 0 symbols
-a/pid_2: recovered, 1 event and 0 details of 1 thread
+a/pid_2: recovered, 1 event and 0 details of 1 thread; 5 things were lost or changed
   thread_1: 1 event, 0 details
   manifest.json: 0 modules, 0 symbols
     mended: the original had no manifest: manifest.json [ATF-MANI-001]
@@ -243,7 +243,7 @@ thread: nothing to change, 1 event and 0 details of 1 thread
     places.put("in/thread_1/orphans-2.atf", "x");
     let report = recover(places.path("in/thread_1"), places.path("b"), &options).unwrap();
     let expected = "\
-thread: recovered, 1 event and 0 details of 1 thread
+thread: recovered, 1 event and 0 details of 1 thread; 2 things were lost or changed
   the thread: 1 event, 0 details
   a\\u{2028}b: not copied: not part of a thread
   recovery-1.json: not copied: not part of a thread
@@ -267,7 +267,7 @@ fn threads_that_are_left_out_are_not_the_manifest_s_fault() {
     places.put("in/manifest.json", &own);
     let report = recovered(&places, false);
     let expected = "\
-session: recovered, 2 events and 0 details of 1 thread; 1 could not be read
+session: recovered, 2 events and 0 details of 1 thread; 1 could not be read; 1 thing was lost or changed
   thread_1: 2 events, 0 details
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
   thread_3: no events: index.atf: 0 bytes [ATF-IFTR-001]

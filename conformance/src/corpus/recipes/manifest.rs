@@ -349,6 +349,15 @@ fn losses() -> Vec<Recipe> {
         .note(
             "As after SIGKILL of a tracer with rings, also once recovery has finalized the files.",
         ),
+        meets("ATF-MANI-017", "a recovery that removed a link", |t| {
+            let damage = r#"{"what": "a link was removed", "lost": false, "thread": 7}"#;
+            add_to_session(t, &format!("\"recovered\": [{damage}]"));
+        }),
+        breaks("ATF-MANI-017", "a recovery that lost events", |t| {
+            let damage = r#"{"what": "5 of 9 events", "lost": true, "thread": 7}"#;
+            add_to_session(t, &format!("\"recovered\": [{damage}]"));
+        })
+        .in_file(MANIFEST, "recovered[0]", Accept),
         breaks("ATF-MANI-016", "a tracer that also drops events", |t| {
             add_to_session(t, r#""unwritten_events": 69632, "drops_events": true"#);
         })

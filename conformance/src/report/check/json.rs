@@ -33,6 +33,8 @@ struct FileJson<'a> {
     verdict: Verdict,
     events: Option<u64>,
     details: Option<u64>,
+    #[serde(skip_serializing_if = "is_zero")]
+    missing: u64,
     findings: Vec<FindingJson<'a>>,
 }
 
@@ -75,6 +77,7 @@ impl<W: Write> Sink for Json<W> {
             verdict: report.verdict(),
             events: report.events,
             details: report.details,
+            missing: report.missing,
             findings: findings(report),
         };
         serde_json::to_writer(&mut self.out, &file)?;
@@ -105,6 +108,14 @@ impl<W: Write> Sink for Json<W> {
         self.out.write_all(b"}\n")?;
         self.out.flush()
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Returns a file's findings as data, strictest first.

@@ -4,6 +4,7 @@
 //! file. The HTML page shows only the worst sessions and states how many it omits.
 
 mod badge;
+mod cost;
 mod html;
 mod json;
 mod junit;

@@ -38,7 +38,6 @@ impl<W: Write> Sink for Terminal<W> {
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
         let verdict = report.verdict();
         let findings = report.findings();
-        let is_missing = findings.iter().any(|it| it.rule.id == "ATF-MANI-001");
         let style = Style::new().bold().fg_color(Some(
             match verdict {
                 Verdict::Accept => AnsiColor::Green,
@@ -51,7 +50,7 @@ impl<W: Write> Sink for Terminal<W> {
             self.out,
             "{}: {style}{}{style:#}",
             Printable(report.path.display()),
-            if is_missing {
+            if report.is_absent() {
                 "missing"
             } else {
                 verdict.name()
@@ -61,6 +60,9 @@ impl<W: Write> Sink for Terminal<W> {
             if let Some(count) = count {
                 write!(self.out, ", {}", counted(count, noun))?;
             }
+        }
+        if report.missing > 0 {
+            write!(self.out, ", {} missing", report.missing)?;
         }
         writeln!(self.out)?;
         for finding in findings {
@@ -82,11 +84,13 @@ impl<W: Write> Sink for Terminal<W> {
     fn finish(&mut self, summary: &Summary) -> io::Result<()> {
         let Summary {
             files,
+            absent,
             accept,
             recover,
             reject,
             events,
             details,
+            missing,
             must,
             should,
             advice,
@@ -94,13 +98,21 @@ impl<W: Write> Sink for Terminal<W> {
             ..
         } = *summary;
         if files > 0 {
-            writeln!(
+            write!(
                 self.out,
                 "\n{}: {accept} accept, {recover} recover, {reject} reject; {}, {}",
                 counted(files, "file"),
                 counted(events, "event"),
                 counted(details, "detail"),
             )?;
+            if missing > 0 {
+                write!(self.out, "; {} missing", counted(missing, "event"))?;
+            }
+            match absent {
+                0 => writeln!(self.out)?,
+                1 => writeln!(self.out, "; no manifest.json")?,
+                _ => writeln!(self.out, "; {absent} sessions without manifest.json")?,
+            }
             writeln!(
                 self.out,
                 "rules broken: {must} must, {should} should; {advice} advice"

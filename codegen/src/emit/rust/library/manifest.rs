@@ -122,11 +122,14 @@ impl Object<'_> {
         });
         let problems = self.is_root.then(|| {
             quote! {
-                /// The first 100 problems, each with the path of its value (`threads[2].id`) and its
-                /// byte offset in the file.
+                /// The first 100 problems that readers [ignore](crate::ErrorKind::is_ignored) and the
+                /// first 100 others, each with the path of its value (`threads[2].id`) and its byte
+                /// offset in the file.
                 pub problems: Vec<Error>,
                 /// The total number of problems.
                 pub problem_count: u64,
+                /// How many of them readers ignore.
+                pub ignored_count: u64,
             }
         });
         quote! {

@@ -85,16 +85,16 @@ impl<W: Write> Html<W> {
             total.times = total.times.saturating_add(cell.times);
         }
         self.bytes += session.size();
-        let key = (Reverse(session.worst()), totals.sessions);
+        let key = (Reverse(session.cost()), totals.sessions);
         self.kept.insert(key, session);
         // A single session is always far below the limit, because the number of its findings is
         // also limited.
         while self.kept.len() > SESSIONS || self.bytes > BYTES {
-            let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
+            let Some((_, session)) = self.kept.pop_last() else {
                 return;
             };
             self.bytes -= session.size();
-            *totals.left_out.entry(worst).or_default() += 1;
+            *totals.left_out.entry(session.worst()).or_default() += 1;
         }
     }
 }
@@ -151,6 +151,28 @@ mod tests {
         };
         let (estimate, size) = page(reports);
         (estimate, size - page(&[]).1)
+    }
+
+    #[test]
+    fn data_that_are_missing_look_worse_than_advice() {
+        for rule in [
+            &table::ATF_MANI_001,
+            &table::ATF_MANI_005,
+            &table::ATF_MANI_014,
+        ] {
+            let mut report = FileReport::new(Path::new("s/manifest.json"), Kind::Manifest);
+            report.add(rule, Place::of(""), || "missing".to_owned());
+            let (mut out, mut summary) = (Vec::new(), Summary::default());
+            let mut html = Html::new(Severity::Must, &mut out);
+            summary.add(&report);
+            html.file(&report).unwrap();
+            html.finish(&summary).unwrap();
+            let page = String::from_utf8(out).unwrap();
+            assert!(page.contains("✗ incomplete"), "{page}");
+            for wrong in ["✗ accept", ">i 1<", ">! 1<"] {
+                assert!(!page.contains(wrong), "{wrong}");
+            }
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::session::{Cell, FindingView, Session};
 use super::{Html, RuleTotal};
 use crate::check::Summary;
 use crate::editions::Editions;
+use crate::report::check::cost::cost;
 use crate::report::page::shown;
 use crate::report::printable::counted;
 use crate::rules::{self, ReaderDoes, Severity};
@@ -31,6 +32,7 @@ struct RuleView {
     rule: &'static str,
     note: Option<&'static str>,
     severity: &'static str,
+    cost: &'static str,
     reader: ReaderDoes,
     sessions: u64,
     files: u64,
@@ -42,7 +44,9 @@ struct SessionView {
     seq: usize,
     path: String,
     state: &'static str,
+    cost: &'static str,
     verdict: &'static str,
+    outcome: &'static str,
     files: String,
     events: String,
     details: String,
@@ -57,7 +61,7 @@ struct SessionView {
 #[derive(Serialize)]
 struct CellView {
     rule: &'static str,
-    severity: &'static str,
+    cost: &'static str,
     files: u64,
     label: String,
     /// Whether the page shows a finding that the rule can link to.
@@ -151,6 +155,7 @@ fn rule((id, total): (&&'static str, &RuleTotal)) -> Option<RuleView> {
         rule: rule.rule,
         note: rule.note,
         severity: rule.severity.name(),
+        cost: cost(rule).name(),
         reader: rule.reader,
         sessions: total.sessions,
         files: total.files,
@@ -165,7 +170,7 @@ fn session_view(seq: usize, session: Session, rules: &[RuleView]) -> SessionView
         let (files_in_words, times) = (counted(files, "file"), counted(times, "time"));
         Some(CellView {
             rule: rule.id,
-            severity: rule.severity,
+            cost: rule.cost,
             files,
             label: format!("{}, {}: {files_in_words}, {times}", session.path, rule.id),
             is_shown: is_shown(rule.id),
@@ -176,7 +181,9 @@ fn session_view(seq: usize, session: Session, rules: &[RuleView]) -> SessionView
         seq,
         cells: rules.iter().map(cell).collect(),
         state: session.worst().map_or("clean", Severity::name),
+        cost: session.cost().map_or("clean", Severity::name),
         verdict: session.verdict.name(),
+        outcome: session.outcome(),
         files: counted(session.files, "file"),
         events: counted(session.events, "event"),
         details: counted(session.details, "detail"),

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::check::{FileReport, Finding, Verdict};
+use crate::report::check::cost::cost;
 use crate::report::check::session::{name, within};
 use crate::report::page::{escaped, shown, shown_value};
 use crate::rules::Severity;
@@ -26,6 +27,8 @@ pub(super) struct Session {
     /// The number of omitted findings.
     pub(super) left_out: u64,
     worst: Option<Severity>,
+    /// The greatest cost of the broken rules.
+    cost: Option<Severity>,
     rules: BTreeMap<&'static str, Cell>,
     size: usize,
 }
@@ -45,6 +48,7 @@ pub(super) struct FindingView {
     file: String,
     pub(super) rule: &'static str,
     severity: &'static str,
+    cost: &'static str,
     field: String,
     offset: Option<String>,
     message: String,
@@ -65,6 +69,7 @@ impl Session {
             findings: Vec::new(),
             left_out: 0,
             worst: None,
+            cost: None,
             rules: BTreeMap::new(),
             size: MARKUP + escaped(&path),
             path,
@@ -72,13 +77,14 @@ impl Session {
     }
 
     pub(super) fn add(&mut self, session: &Path, report: &FileReport) {
-        self.files += 1;
+        self.files += u64::from(!report.is_absent());
         self.verdict = self.verdict.max(report.verdict());
         self.events = self.events.saturating_add(report.events.unwrap_or(0));
         self.details = self.details.saturating_add(report.details.unwrap_or(0));
         for finding in report.findings() {
             let rule = finding.rule;
             self.worst = self.worst.max(Some(rule.severity));
+            self.cost = self.cost.max(Some(cost(rule)));
             let cell = self.rules.entry(rule.id).or_default();
             let is_first = cell.files == 0;
             cell.files += 1;
@@ -99,6 +105,20 @@ impl Session {
         self.worst
     }
 
+    /// Returns the greatest cost of the broken rules.
+    pub(super) const fn cost(&self) -> Option<Severity> {
+        self.cost
+    }
+
+    /// Returns what a reader gets from the session: the verdict, unless the verdict is to accept
+    /// files and data are missing.
+    pub(super) fn outcome(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Accept if self.cost == Some(Severity::Must) => "incomplete",
+            verdict => verdict.name(),
+        }
+    }
+
     /// Returns the broken rules, by id.
     pub(super) const fn rules(&self) -> &BTreeMap<&'static str, Cell> {
         &self.rules
@@ -115,6 +135,7 @@ fn view(file: &Path, finding: &Finding, is_first: bool) -> FindingView {
         file: shown(&file.to_string_lossy()),
         rule: finding.rule.id,
         severity: finding.rule.severity.name(),
+        cost: cost(finding.rule).name(),
         field: shown(&finding.place.field),
         offset: finding.place.offset.map(|offset| format!("{offset:#x}")),
         message: shown_value(&finding.message),
