@@ -72,8 +72,8 @@ fn calls_are_cut_to_the_time_range_and_those_outside_are_left_out() {
     let options = Options::default().from_ns(30).to_ns(80);
     let rows = text(&session, &options, Form::Csv);
     // The odd name spans two lines.
-    let ends = rows.lines().filter(|row| row.ends_with(",return,"));
-    let ends = ends.map(|row| row.rsplitn(7, ',').skip(1).take(5).collect::<Vec<_>>());
+    let ends = rows.lines().filter(|row| row.ends_with(",return,,"));
+    let ends = ends.map(|row| row.rsplitn(8, ',').skip(2).take(5).collect::<Vec<_>>());
     // main was open at the start; its self time lasts from 40 to 60.
     assert_eq!(
         ends.collect::<Vec<_>>(),
