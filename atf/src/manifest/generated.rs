@@ -29,6 +29,7 @@ pub(crate) mod key {
     pub(crate) const HOST_TIME_NS: &str = "host_time_ns";
     pub(crate) const ID: &str = "id";
     pub(crate) const LAST_NS: &str = "last_ns";
+    pub(crate) const LOST: &str = "lost";
     pub(crate) const LOST_DETAILS: &str = "lost_details";
     pub(crate) const LOST_EVENTS: &str = "lost_events";
     pub(crate) const MEDIA_TIME: &str = "media_time";
@@ -38,10 +39,12 @@ pub(crate) mod key {
     pub(crate) const NAME: &str = "name";
     pub(crate) const PATH: &str = "path";
     pub(crate) const RECORDING_ERROR: &str = "recording_error";
+    pub(crate) const RECOVERED: &str = "recovered";
     pub(crate) const RETURNS: &str = "returns";
     pub(crate) const SIZE: &str = "size";
     pub(crate) const SYMBOL_INDEX: &str = "symbol_index";
     pub(crate) const SYMBOLS: &str = "symbols";
+    pub(crate) const THREAD: &str = "thread";
     pub(crate) const THREADS: &str = "threads";
     pub(crate) const TIME_END_NS: &str = "time_end_ns";
     pub(crate) const TIME_START_NS: &str = "time_start_ns";
@@ -49,6 +52,7 @@ pub(crate) mod key {
     pub(crate) const TO_NS: &str = "to_ns";
     pub(crate) const UNWRITTEN_EVENTS: &str = "unwritten_events";
     pub(crate) const UUID: &str = "uuid";
+    pub(crate) const WHAT: &str = "what";
 }
 /// The whole file: a session's threads, clock and time range, and the names of functions.
 #[derive(Debug, Clone, Default)]
@@ -84,14 +88,19 @@ pub struct Manifest {
     pub clock_error_ns: Option<u64>,
     /// Whether details contain the fields of their calls, as a JSON object in UTF-8 in each payload that does not have the shape of a function payload.
     pub detail_fields: Option<bool>,
-    /// The first 100 problems, each with the path of its value (`threads[2].id`) and its
-    /// byte offset in the file.
+    /// What recoveries lost or changed in this session. Every copy of the session keeps it. Omitted if nothing was lost or changed.
+    pub recovered: Vec<Damage>,
+    /// The first 100 problems that readers [ignore](crate::ErrorKind::is_ignored) and the
+    /// first 100 others, each with the path of its value (`threads[2].id`) and its byte
+    /// offset in the file.
     pub problems: Vec<Error>,
     /// The total number of problems.
     pub problem_count: u64,
+    /// How many of them readers ignore.
+    pub ignored_count: u64,
 }
 impl Manifest {
-    pub(super) const KEYS: [&str; 15] = [
+    pub(super) const KEYS: [&str; 16] = [
         key::FORMAT_VERSION,
         key::THREADS,
         key::TIME_START_NS,
@@ -107,6 +116,7 @@ impl Manifest {
         key::RECORDING_ERROR,
         key::CLOCK_ERROR_NS,
         key::DETAIL_FIELDS,
+        key::RECOVERED,
     ];
     pub(super) fn read<'a>(
         reader: &mut Reader<'a>,
@@ -147,6 +157,12 @@ impl Manifest {
         let recording_error = reader.member(&object, key::RECORDING_ERROR, Reader::text);
         let clock_error_ns = reader.member(&object, key::CLOCK_ERROR_NS, Reader::u64);
         let detail_fields = reader.member(&object, key::DETAIL_FIELDS, Reader::boolean);
+        let recovered = reader
+            .member(
+                &object,
+                key::RECOVERED,
+                |reader, raw, place| reader.list(raw, place, Damage::read),
+            );
         Some(Self {
             format_version,
             threads: threads.unwrap_or_default(),
@@ -163,6 +179,7 @@ impl Manifest {
             recording_error,
             clock_error_ns,
             detail_fields,
+            recovered: recovered.unwrap_or_default(),
             ..Self::default()
         })
     }
@@ -180,6 +197,7 @@ impl Manifest {
             && self.recording_error == other.recording_error
             && self.clock_error_ns == other.clock_error_ns
             && self.detail_fields == other.detail_fields
+            && self.recovered == other.recovered
     }
 }
 impl Manifest {
@@ -228,7 +246,55 @@ impl Manifest {
         if let Some(value) = &self.detail_fields {
             object.serialize_entry(key::DETAIL_FIELDS, value)?;
         }
+        if let Some(value) = Some(&self.recovered).filter(|list| !list.is_empty()) {
+            object.serialize_entry(key::RECOVERED, value)?;
+        }
         Ok(())
+    }
+}
+/// Something that a recovery lost or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Damage {
+    /// What was lost or changed, and how much, in words.
+    pub what: String,
+    /// Whether events or details were lost or guessed, or may be wrong. Otherwise only links, names or other facts about the events changed.
+    pub lost: bool,
+    /// Id of the thread. Omitted if it concerns the session.
+    pub thread: Option<u32>,
+}
+impl Damage {
+    pub(super) const KEYS: [&str; 3] = [key::WHAT, key::LOST, key::THREAD];
+    /// Creates the object with only its required values.
+    #[must_use]
+    pub const fn new(what: String, lost: bool) -> Self {
+        Self { what, lost, thread: None }
+    }
+    pub(super) fn read<'a>(
+        reader: &mut Reader<'a>,
+        raw: &'a RawValue,
+        place: Place<'_>,
+    ) -> Option<Self> {
+        let object = reader.object(raw, place, &Self::KEYS)?;
+        let what = reader.required(&object, key::WHAT, Reader::text);
+        let lost = reader.required(&object, key::LOST, Reader::boolean);
+        let thread = reader.member(&object, key::THREAD, Reader::u32);
+        Some(Self {
+            what: what?,
+            lost: lost?,
+            thread,
+        })
+    }
+}
+impl Serialize for Damage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry(key::WHAT, &self.what)?;
+        object.serialize_entry(key::LOST, &self.lost)?;
+        if let Some(value) = &self.thread {
+            object.serialize_entry(key::THREAD, value)?;
+        }
+        object.end()
     }
 }
 /// One thread.

@@ -123,7 +123,7 @@ fn a_file_that_was_replaced_is_not_written() {
     file.write_at(0, b"mine").unwrap();
     fs::remove_file(&path).unwrap();
     for replace in [&|| fs::write(&path, "mine").unwrap(), &|| {
-        symlink(root.path().join("victim"), &path).unwrap() as _
+        symlink(root.path().join("victim"), &path).unwrap();
     }] as [&dyn Fn(); 2]
     {
         let _ = fs::remove_file(&path);

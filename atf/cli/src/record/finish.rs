@@ -79,7 +79,7 @@ pub(super) fn sessions(
     }
     if !is_cheap {
         let folder = Printable(shown.display());
-        complain(format_args!(
+        run.complain(format_args!(
             "the functions with the most self time: `atf report {folder}`"
         ));
     }

@@ -63,7 +63,7 @@ pub fn run(
     let threads = thread::available_parallelism()?.get();
     let done: io::Result<Vec<()>> = thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let done = workers.into_iter().map(|worker| worker.join());
+        let done = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
         done.map(|done| done.map_err(|_| io::Error::other("a panic"))?)
             .collect()
     });
