@@ -6,18 +6,18 @@ use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
 use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
-    version: "1.3.0",
-    digest: "1d67df86b48c505063657d5baf15e7cd203f07624bd114e3ea15254533fa2a16",
+    version: "1.4.0",
+    digest: "a272e074c54c3498cd7ef0f91bb41efd955d940de656072aa37179b318da60dd",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
-    version: "2.3.0",
-    digest: "9a63c17a4f0542877f515f2e68a89d9d4cb94ff4e90fb0efe91d55f118eede0d",
+    version: "2.4.0",
+    digest: "e81996a5a2bd026985a35df2fd21ce9499d27b2bf0ebe5300e5560de474a479e",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
-    version: "2.3.0",
-    digest: "3f2b6ec277051dc87303a4e70269425bc563931ce24b8ba55533a2dc539e22ee",
+    version: "2.4.0",
+    digest: "c28dab71c0f55cd490d83a7931eeab05fdc5d22ffcbac635c81ad6f5cbbb1ed2",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

@@ -67,6 +67,7 @@ fn numbers() -> Vec<Recipe> {
         )
         .at(DETAIL, "footer.magic", 461, Reject)
         .also(DETAIL, "ATF-DFTR-003")
+        .also(DETAIL, "ATF-DHDR-009")
         .titled("nonsense, and only the header's bytes_length identifies the footer")
         .note("By that length the events end 64 bytes before the end of the file, where a footer belongs."),
     ]
@@ -212,6 +213,7 @@ fn missing() -> Vec<Recipe> {
         })
         .at(DETAIL, "events", 329, Recover)
         .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DHDR-009")
         .also(INDEX, "ATF-LINK-002"),
         breaks("ATF-DFTR-010", "ten bytes after 48 zeros", |t| {
             let torn = t.file(DETAIL)[64..74].to_vec();
@@ -247,6 +249,7 @@ fn missing() -> Vec<Recipe> {
         })
         .at(DETAIL, "events", 329, Recover)
         .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DHDR-009")
         .also(INDEX, "ATF-LINK-002"),
         meets("ATF-DFTR-011", "23 zeros, which are a cut event", |t| {
             zeros(t, 23);

@@ -188,12 +188,14 @@ fn missing() -> Vec<Recipe> {
             t.cut(INDEX, 255);
         })
         .at(INDEX, "events", 224, Recover)
-        .also(INDEX, "ATF-IFTR-001"),
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IHDR-014"),
         breaks("ATF-IFTR-010", "one byte of the sixth", |t| {
             t.cut(INDEX, 225);
         })
         .at(INDEX, "events", 224, Recover)
-        .also(INDEX, "ATF-IFTR-001"),
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IHDR-014"),
         breaks("ATF-IFTR-010", "half of the sixth in front of zeros", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 240);

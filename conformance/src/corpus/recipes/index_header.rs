@@ -30,7 +30,8 @@ fn start() -> Vec<Recipe> {
             t.without_details();
             t.cut(INDEX, 64);
         })
-        .also(INDEX, "ATF-IFTR-001"),
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IHDR-014"),
         breaks("ATF-IHDR-001", "63 bytes", |t| t.cut(INDEX, 63)).at(INDEX, "header", 63, Reject),
         meets("ATF-IHDR-001", "no bytes", |t| {
             t.without_details();

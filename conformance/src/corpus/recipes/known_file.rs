@@ -73,6 +73,7 @@ fn counts() -> Vec<Recipe> {
         )
         .at(INDEX, "footer.event_count", 264, Reject)
         .also(INDEX, "ATF-IFTR-003")
+        .also(INDEX, "ATF-IHDR-014")
         .flag("full-disk")
         .titled("header and footer claim more events than fit on the disk"),
         breaks("ATF-DHDR-009", "one too few", |t| {

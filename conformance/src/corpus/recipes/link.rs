@@ -61,6 +61,7 @@ fn both_ways() -> Vec<Recipe> {
             },
         )
         .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DHDR-009")
         .titled("two events, two links, unfinalized"),
         breaks(
             "ATF-LINK-002",
@@ -71,6 +72,7 @@ fn both_ways() -> Vec<Recipe> {
         )
         .at_field(INDEX, "events[3].detail_seq", Accept)
         .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DHDR-009")
         .titled("two events, three links, unfinalized"),
         holds("ATF-LINK-003", "back and there").titled("links in both directions"),
         meets(
@@ -103,12 +105,14 @@ fn both_ways() -> Vec<Recipe> {
             },
         )
         .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IHDR-014")
         .titled("four events, the last with a link, unfinalized"),
         breaks("ATF-LINK-004", "three events, not finalized", |t| {
             t.cut(INDEX, 64 + 3 * 32);
         })
         .at(DETAIL, "events[2].index_seq", 329 + 8, Accept)
         .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IHDR-014")
         .titled("three events, unfinalized"),
         breaks("ATF-LINK-004", "a hole in its place, no checksum", |t| {
             t.hole(160, 32);
