@@ -19,7 +19,8 @@ use crate::index::IndexReader;
 use crate::kind::FolderKind;
 use crate::manifest::Manifest;
 use crate::platform;
-use crate::source::{Identity, Input, OpenOptions};
+use crate::platform::Identity;
+use crate::source::{Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
 use crate::thread::{self, ThreadReader};
 

@@ -7,7 +7,9 @@ use super::{Polled, is_written};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::INDEX_FILE;
-use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, classify_at, first_verified};
+use crate::footer::{
+    self, FOOTER_SIZE, Placed, Verdict, classify_at, first_verified, reserved_is_zero,
+};
 use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, timestamp_ns};
 use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
@@ -379,9 +381,10 @@ impl IndexFollower {
         bytes: &[u8],
         place: u64,
     ) -> Result<bool> {
-        let Some(after) = bytes.get(FOOTER_SIZE..) else {
+        let Some((footer, after)) = bytes.split_first_chunk::<FOOTER_SIZE>() else {
             return Ok(true);
         };
+        let is_zero = reserved_is_zero::<IndexFooter>(header.wire, footer);
         let has_magic = bytes.first_chunk() == Some(&IndexFooter::MAGIC);
         Ok(
             match classify_at::<IndexFooter>(input, header.wire, header.events_offset, place)? {
@@ -390,7 +393,7 @@ impl IndexFollower {
                     true
                 }
                 Verdict::NoFooter if !has_magic => false,
-                Verdict::Damaged(damaged) if has_magic && damaged.is_single() => true,
+                Verdict::Damaged(damaged) if is_zero && damaged.is_single() => true,
                 // Other bytes count as a damaged footer only if nothing follows them.
                 _ => !is_written(after.get(..IndexEvent::SIZE).unwrap_or(after)),
             },

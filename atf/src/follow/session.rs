@@ -10,8 +10,9 @@ use super::{IndexFollower, ThreadFollower};
 use crate::error::{Error, Result};
 use crate::files::MANIFEST_FILE;
 use crate::manifest::Manifest;
+use crate::platform::Identity;
 use crate::session::{Folders, Presence};
-use crate::source::{Identity, OpenOptions};
+use crate::source::OpenOptions;
 use crate::symbols::{Places, Symbols};
 
 /// A follower of a session's folder while it is being written, which finds new threads and rereads

@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::source::Identity;
+use super::Identity;
 
 /// A folder, found by its path.
 #[derive(Debug)]

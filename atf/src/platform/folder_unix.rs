@@ -7,9 +7,9 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use super::Identity;
 use super::lent::Lent;
 use crate::error::{Error, ErrorKind};
-use crate::source::Identity;
 use crate::sys::{self, uncancelled};
 
 /// How to open a folder that is only a place to find names in. On Linux, this needs no permission

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::fd::RawFd;
 
-use crate::source::Identity;
+use super::Identity;
 use crate::sys;
 
 /// A descriptor with a high number. Each use checks that it still refers to the same file.

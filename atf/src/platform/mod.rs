@@ -12,6 +12,7 @@ mod folder;
 #[cfg(not(unix))]
 #[path = "folder_elsewhere.rs"]
 mod folder;
+mod identity;
 #[cfg(unix)]
 mod lent;
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -28,6 +29,7 @@ pub(crate) use files::{Mode, has_other_names, open, read_at, still_stored, sync_
 #[cfg(not(unix))]
 pub(crate) use folder::Lent;
 pub(crate) use folder::{Folder, create_new, make_folder, same};
+pub(crate) use identity::Identity;
 #[cfg(unix)]
 pub(crate) use lent::Lent;
 pub(crate) use space::{next_data, set_aside};

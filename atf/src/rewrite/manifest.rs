@@ -171,6 +171,7 @@ pub(super) fn rewrite(
         threads,
         left_behind,
         &report,
+        old.and_then(|old| old.time_end_ns).is_some_and(|ns| ns > 0),
         job.keeps_unknown_keys(),
     ));
     report.modules = new.modules.len() as u64;

@@ -10,9 +10,9 @@ use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::UNFINISHED;
 use crate::footer::FOOTER_SIZE;
+use crate::platform::Identity;
 use crate::platform::{self, Folder, Mode, Output};
 use crate::session;
-use crate::source::Identity;
 use crate::wire::HEADER_SIZE;
 use crate::write::{Disk, Durability, Storage};
 

@@ -4,8 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::input::source_in_session;
-use super::{Identity, Input, OpenOptions};
+use super::{Input, OpenOptions};
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::Identity;
 
 /// A file at a path, which need not exist yet.
 ///

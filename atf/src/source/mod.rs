@@ -3,7 +3,6 @@
 mod file;
 mod followed;
 mod growing;
-mod identity;
 mod input;
 mod options;
 mod patched;
@@ -16,7 +15,6 @@ use std::io;
 pub use file::FileSource;
 pub(crate) use followed::{Sparse, Tail};
 pub(crate) use growing::Growing;
-pub(crate) use identity::Identity;
 pub(crate) use input::{Input, NEAR};
 pub(crate) use options::MANIFEST_LIMIT;
 pub use options::OpenOptions;

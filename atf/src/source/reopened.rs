@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FileSource, Identity, ReadAt};
+use super::{FileSource, ReadAt};
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform::Identity;
 
 /// A regular file that is opened for each read and then closed, for sessions with more threads than
 /// a process may have open files.

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use super::storage::DiskFile;
 use super::{Storage, StorageFile};
-use crate::platform::{self, Folder, Lent};
-use crate::source::Identity;
+use crate::platform::{self, Folder, Identity, Lent};
 use crate::sys::uncancelled;
 
 /// Finds files by their names in a folder that is open, or in the folder above it, which contains

@@ -58,6 +58,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 mod buffer;
+mod disk;
 mod event;
 mod held;
 #[cfg(test)]
@@ -78,6 +79,7 @@ mod session;
 mod storage;
 mod thread;
 
+pub use disk::{BriefDisk, Disk};
 pub use event::{Detail, Event, Link, ThreadSummary};
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Fate, Memory, Step};
@@ -85,7 +87,7 @@ pub use names::{add_symbols, set_ended_by};
 pub use options::{Durability, WriteOptions};
 pub(crate) use session::SessionFiles;
 pub use session::{SessionTotals, SessionWriter, session_name};
-pub use storage::{BriefDisk, Disk, Storage, StorageFile};
+pub use storage::{Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};
 
 /// Syncs a new folder's name, so that it survives a power loss.

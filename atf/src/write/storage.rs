@@ -1,16 +1,16 @@
-//! The file systems that writers write to.
+//! What writers need of a file system.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::held::{BriefFile, Held};
-use crate::platform::{self, Folder};
+use crate::platform;
 use crate::sys::uncancelled;
 
-/// All file system operations of the writers. [`Disk`] and [`BriefDisk`] use the disk; with the
+/// All file system operations of the writers. [`Disk`](super::Disk) and
+/// [`BriefDisk`](super::BriefDisk) use the disk; with the
 /// feature `testing`, `Memory` replaces it and can make each operation fail.
 pub trait Storage: fmt::Debug + Send + Sync {
     /// Creates a folder and its ancestors, and returns whether the folder is new.
@@ -116,146 +116,7 @@ pub trait StorageFile: fmt::Debug + Send + Sync {
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// The operating system's file system. No thread is [cancelled](uncancelled) while it uses it.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Disk;
-
-/// Creates a folder whose parent exists. Returns whether the folder is new.
-fn create_folder(path: &Path) -> io::Result<bool> {
-    match platform::make_folder(path) {
-        Ok(()) => Ok(true),
-        // If the existing path cannot be examined, return that error, not `AlreadyExists`.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            if fs::metadata(path)?.is_dir() {
-                Ok(false)
-            } else {
-                Err(error)
-            }
-        }
-        Err(_) if path.is_dir() => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-impl Storage for Disk {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        // `fs::create_dir_all` would return `AlreadyExists` for a parent that cannot be examined.
-        match (create_folder(path), path.parent()) {
-            (Err(error), Some(parent))
-                if error.kind() == io::ErrorKind::NotFound && parent != Path::new("") =>
-            {
-                self.create_folder(parent)?;
-                create_folder(path)
-            }
-            (result, _) => result,
-        }
-    }
-
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        match fs::symlink_metadata(path) {
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        Ok(Box::new(DiskFile(self.create_file(path)?)))
-    }
-
-    fn create_file(&self, path: &Path) -> io::Result<File> {
-        platform::create_new(path)
-    }
-
-    fn held(&self, folder: &Path) -> io::Result<Option<Arc<dyn Storage>>> {
-        if cfg!(miri) {
-            // Miri does not support the calls.
-            return Ok(None);
-        }
-        Ok(Some(Arc::new(Held::open(folder, false)?)))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::remove_file(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        fs::remove_dir(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        uncancelled(|| platform::sync_folder(path))
-    }
-
-    fn is_disk(&self) -> bool {
-        true
-    }
-}
-
-/// Like [`Disk`], but a file is open only during a write.
-///
-/// Use this for writers inside another program, which may close file descriptors that it did not
-/// open and reuse their numbers for its own files. In addition, the number of writers is not
-/// limited by the program's descriptor limit.
-///
-/// Since the program may also give up its rights to open files, a [held](Storage::held) folder and
-/// its files have descriptors as well, if there are numbers left in the highest sixteenth of those
-/// below 1024 that the program may open. Before each use, the device and inode are compared. A file
-/// without a descriptor is opened by its name, and compared in the same way.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct BriefDisk;
-
-impl Storage for BriefDisk {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        Disk.create_folder(path)
-    }
-
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        Disk.exists(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        let (parent, name) = (path.parent(), path.file_name());
-        let (Some(parent), Some(name)) = (parent, name) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let folder = Arc::new(Folder::open(parent, true)?);
-        Ok(Box::new(BriefFile::create(folder, Path::new(name))?))
-    }
-
-    fn create_file(&self, path: &Path) -> io::Result<File> {
-        Disk.create_file(path)
-    }
-
-    fn held(&self, folder: &Path) -> io::Result<Option<Arc<dyn Storage>>> {
-        Ok(Some(Arc::new(Held::open(folder, true)?)))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Disk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Disk.remove(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.remove_folder(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.sync_folder(path)
-    }
-
-    fn is_disk(&self) -> bool {
-        true
-    }
-}
-
+/// A file on a disk.
 #[derive(Debug)]
 pub(super) struct DiskFile(pub(super) File);
 

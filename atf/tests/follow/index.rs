@@ -63,7 +63,12 @@ fn each_event_is_returned_once_it_is_whole_for_any_growth() {
                 // it is one, and for a nonzero byte after them. Elsewhere, it waits for the event's
                 // 32 bytes and a nonzero byte after them.
                 let decided = size.saturating_sub(64 + 64 + 8) / 32;
-                assert!(events.len() >= decided.min(expected.len()));
+                assert!(
+                    events.len() >= decided.min(expected.len()),
+                    "{} of {decided} events at {size}, {:x?}",
+                    events.len(),
+                    file.events
+                );
                 if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
                     assert!(events.len() as u64 <= reader.event_count());
                 }
@@ -176,18 +181,23 @@ fn a_stated_footer_with_a_wrong_count_is_never_an_event_whatever_follows_it() {
     }
 }
 
+/// Its last bytes may be those of a footer with the right count and a wrong magic.
 #[test]
-fn an_event_whose_function_is_its_position_does_not_wait() {
+fn an_event_whose_function_is_its_position_waits_for_the_bytes_after_it() {
     for version in [1, 2] {
         let mut events = IndexFile::finalized(version, 9).events;
         for (seq, event) in (0..).zip(&mut events) {
             event.function_id = seq;
         }
-        let file = IndexFile::of(version, events).placeholder();
+        let file = IndexFile::of(version, events);
+        let bytes = file.clone().placeholder().without_footer();
         let written = Written::new("index.atf");
-        written.append(&file.without_footer());
+        written.append(&bytes);
         let mut events = Vec::new();
         let mut follower = IndexFollower::new(written.path());
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        assert_eq!(events, expected(&file)[..8]);
+        written.append(&file.bytes()[bytes.len()..]);
         assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
         assert_eq!(events, expected(&file));
     }

@@ -335,13 +335,13 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
         let mut payloads = vec![vec![7; 100], Vec::new()];
         let section = 2 * 24 + 100 + 40;
         let mut footer = b"2DTA\0\0\0\0".to_vec();
-        for number in [2, section - 40, 1, 2] {
+        for number in [2, section - 40, 1000, 1001] {
             footer.extend(u64::to_le_bytes(if fits { number } else { 0 }));
         }
         footer.extend([0; 24]);
         payloads[1] = [vec![9; 40], footer].concat();
         for (seq, payload) in (0..).zip(&payloads) {
-            let event = atf::write::Event::new(seq + 1, 1, atf::EventKind::CALL, 1);
+            let event = atf::write::Event::new(1000 + seq, 1, atf::EventKind::CALL, 1);
             let detail = atf::write::Detail::new(atf::DetailEventType(3), payload);
             writer.write_with_detail(&event, &detail).unwrap();
         }

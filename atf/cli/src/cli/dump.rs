@@ -52,7 +52,8 @@ Memory: 64 MiB for the threads' buffers, 4 KiB per thread beyond 16,384, the eve
 adds (at most 32 MiB per thread), and the manifest's names. --details adds 8 bytes per detail event
 of the 48 threads whose details were used last; a trace that switches between more threads rereads
 their files. --spans and --calls read one thread at a time and track at most 262,144 open calls.
---last takes 64 bytes per event, and 80 per call. With more than 128 threads, no index file stays open.
+--last takes 64 bytes per event, and 80 per call. With more than 128 threads, no index file stays
+open.
 
 --last applies to each thread and reads it from its end, so it shows the last events of a crashed
 thread even if others kept running. --spans ends with the calls that were open at the end of each

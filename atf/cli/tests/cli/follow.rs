@@ -55,7 +55,7 @@ impl Following {
 }
 
 fn call(seq: u64) -> Event {
-    Event::new(1000 + seq, 7, EventKind::CALL, 1)
+    Event::new(1000 + seq, 70, EventKind::CALL, 1)
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn names_come_with_the_manifest() {
     };
     let manifest = format!(
         r#"{{"threads": [{{"id": 0}}], "symbols": [{}, {}]}}"#,
-        symbol(7, "early"),
+        symbol(70, "early"),
         symbol(8, "late")
     );
     std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
@@ -242,7 +242,7 @@ fn a_recovered_copy_is_followed_from_the_next_event() {
         let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
         let mut thread = session.thread(3).unwrap();
         for seq in 0..count {
-            let event = Event::new(first_ns + seq, 7, EventKind::CALL, 1);
+            let event = Event::new(first_ns + seq, 70, EventKind::CALL, 1);
             let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[0xab]);
             thread.write_with_detail(&event, &detail).unwrap();
         }
@@ -334,11 +334,11 @@ fn spans_cannot_be_followed() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Creates a segment with thread 3, a loss and a name for function 7.
+/// Creates a segment with thread 3, a loss and a name for function 70.
 fn segment(folder: &Path, name: &str, function: &str) -> (SessionWriter, ThreadWriter) {
     let session = SessionWriter::create(folder.join(name), &WriteOptions::default()).unwrap();
     let thread = session.thread(3).unwrap();
-    session.set_symbols(vec![Symbol::new(7, function)]);
+    session.set_symbols(vec![Symbol::new(70, function)]);
     session.write_manifest().unwrap();
     (session, thread)
 }

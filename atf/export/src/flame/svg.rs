@@ -91,6 +91,7 @@ pub(super) fn write(
         let (x, width) = (frame.x, frame.width);
         let tip = Tip {
             node: frame.node,
+            is_minimum: tree.minimums.contains(&frame.place),
             all_ns,
             before,
         };
@@ -210,6 +211,7 @@ fn label(name: &str, width: f64) -> String {
 /// The lines of a frame's tooltip below its name: the frame's times.
 struct Tip<'t> {
     node: &'t Node,
+    is_minimum: bool,
     all_ns: u64,
     before: Option<&'t (u64, u64)>,
 }
@@ -218,14 +220,13 @@ impl fmt::Display for Tip<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Node {
             calls,
-            at_least,
             self_ns,
             total_ns,
             ..
         } = *self.node;
         let percent = total_ns as f64 * 100.0 / self.all_ns.max(1) as f64;
         let (self_time, total) = (Time(self_ns), Time(total_ns));
-        let least = if at_least > 0 { "≥" } else { "" };
+        let least = if self.is_minimum { "≥" } else { "" };
         write!(
             f,
             "\ntotal {least}{total} ({percent:.2} %), self {self_time}"

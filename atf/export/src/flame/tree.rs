@@ -1,6 +1,6 @@
 //! A call tree with function names as nodes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use atf::analyze::Options;
@@ -19,6 +19,9 @@ pub(super) struct Tree {
     places: HashMap<(u32, u32), u32>,
     /// All nodes but the root, sorted by parent; those of one parent in the order of `nodes`.
     children: Vec<u32>,
+    /// The nodes with calls that last at least until the process's last event. In `Node`, this would
+    /// take 8 bytes per node.
+    pub(super) minimums: HashSet<u32>,
     /// Sentences about missing or damaged data.
     pub(super) notes: Vec<String>,
     /// The maximum number of nodes. Beyond it, a node gets only one more child, [`OTHERS`].
@@ -33,8 +36,6 @@ pub(super) struct Node {
     /// The position of the parent. The root is its own parent.
     parent: u32,
     pub(super) calls: u64,
-    /// How many calls last at least until the process's last event.
-    pub(super) at_least: u64,
     pub(super) self_ns: u64,
     pub(super) total_ns: u64,
 }
@@ -88,6 +89,7 @@ impl Tree {
             nodes: vec![root],
             places: HashMap::new(),
             children: Vec::new(),
+            minimums: HashSet::new(),
             notes: Vec::new(),
             limit: options.max_nodes,
         };
@@ -111,8 +113,10 @@ impl Tree {
                 stack.push(place);
                 if let Some(found) = this.nodes.get_mut(place as usize) {
                     found.calls = found.calls.saturating_add(node.times.calls);
-                    found.at_least = found.at_least.saturating_add(node.times.at_least);
                     found.self_ns = found.self_ns.saturating_add(node.times.self_ns);
+                }
+                if node.times.at_least > 0 {
+                    this.minimums.insert(place);
                 }
             }
             let notes = notes_of_process(process, options, &tree.threads, &tree.problems);

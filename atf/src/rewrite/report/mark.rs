@@ -7,10 +7,14 @@ use crate::manifest::Damage;
 
 /// Returns what a rewrite lost or changed in a session, apart from what its action removes. Without
 /// `names_places`, only the kinds of losses and changes.
+///
+/// If the session was not finalized, a listed thread without a folder lost nothing: a tracer lists a
+/// thread before it creates the folder.
 pub(in crate::rewrite) fn of_session(
     threads: &[ThreadReport],
     left_behind: &[LeftBehind],
     manifest: &ManifestReport,
+    was_finalized: bool,
     names_places: bool,
 ) -> Vec<Damage> {
     let mut all: Vec<Damage> = threads.iter().flat_map(of_thread).collect();
@@ -30,7 +34,7 @@ pub(in crate::rewrite) fn of_session(
     }
     let noted = manifest.notes.iter().filter_map(|note| {
         let is_loss = match note.kind {
-            NoteKind::ThreadMissing => true,
+            NoteKind::ThreadMissing => was_finalized,
             NoteKind::ManifestMissing => false,
             _ => return None,
         };
