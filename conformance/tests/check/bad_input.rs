@@ -218,7 +218,7 @@ fn help_explains_each_exit_status() {
     assert_eq!(status, 0);
     for part in [
         "Exit status: 0 ",
-        "; 1 a MUST is broken; 2 usage",
+        "; 1 a MUST is broken, ",
         "Example:",
         "standard output: summary, text, tap,",
     ] {

@@ -63,7 +63,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ),
     (
         "footer-in-a-payload",
-        "v1/dftr-001-a-stack-that-ends-as-a-footer",
+        "v1/dftr-001-a-stack-that-ends-as-a-footer-whose-numbers-fit",
         "wrong-reject",
     ),
     (
