@@ -185,10 +185,8 @@ impl SessionReader {
     #[must_use]
     pub fn lost_in(&self, thread: u32) -> Vec<Error> {
         let is_of_thread = |problem: &Error| {
-            let ErrorKind::LostInRecovery { thread: lost, .. } = problem.kind() else {
-                return false;
-            };
-            *lost == Some(thread)
+            let kind = problem.kind();
+            matches!(kind, ErrorKind::LostInRecovery { thread: Some(lost), .. } if *lost == thread)
         };
         self.problems().into_iter().filter(is_of_thread).collect()
     }

@@ -153,11 +153,14 @@ impl Run {
             .filter(|key| !later.results.contains_key(*key));
         let gone = gone.count();
         let mut summary = format!("{mended} mended, {broken} broken, {still} still failing");
-        for (count, what) in [(new, "new cases fail"), (gone, "cases were not run again")] {
-            if count > 0 {
-                // Writing to a string cannot fail.
-                let _ = write!(summary, ", {count} {what}");
-            }
+        let rest = [
+            (new, "new case fails", "new cases fail"),
+            (gone, "case was not run again", "cases were not run again"),
+        ];
+        for (count, one, many) in rest.into_iter().filter(|(count, ..)| *count > 0) {
+            let words = if count == 1 { one } else { many };
+            // Writing to a string cannot fail.
+            let _ = write!(summary, ", {count} {words}");
         }
         lines.push(summary);
         Comparison { lines, broken }

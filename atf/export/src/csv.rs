@@ -37,7 +37,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// What becomes of text that a spreadsheet would run as a formula.
+/// How text is written that a spreadsheet would run as a formula.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Formulas {
     /// It is written as it is, for programs.

@@ -58,7 +58,7 @@ impl fmt::Debug for Update {
     }
 }
 
-/// What to do after each pass of the drain.
+/// Called after each pass of the drain.
 pub(super) struct Pass(pub(super) Box<dyn Fn() + Send + Sync>);
 
 impl fmt::Debug for Pass {

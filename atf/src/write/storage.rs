@@ -1,4 +1,4 @@
-//! What writers need of a file system.
+//! The file system operations of writers.
 
 use std::fmt;
 use std::fs::File;

@@ -63,7 +63,7 @@ fn mended_broken_and_new_failures_are_listed() {
             "mended  mine read a: accept, expected reject",
             "broken  mine read b: accept, expected reject",
             "new     mine read d: accept, expected reject",
-            "1 mended, 1 broken, 1 still failing, 1 new cases fail, 1 cases were not run again",
+            "1 mended, 1 broken, 1 still failing, 1 new case fails, 1 case was not run again",
         ]
     );
     assert_eq!(code, Some(1));

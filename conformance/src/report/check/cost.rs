@@ -1,4 +1,4 @@
-//! What a broken rule costs a reader, which its severity for writers does not show.
+//! The cost of a broken rule to readers, which its severity for writers does not show.
 
 use crate::rules::{Rule, Severity};
 
