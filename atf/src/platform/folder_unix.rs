@@ -114,12 +114,15 @@ impl Folder {
     pub(crate) fn make_folder(&self, below: &Path) -> io::Result<()> {
         self.at(below, |folder, name| {
             sys::make_folder_at(folder, name)?;
-            let new = sys::open_at(folder, name, PLACE | libc::O_NOFOLLOW, 0)?;
-            let mode = new.metadata()?.mode() & 0o7777;
-            if mode & OWNER_FOLDER != OWNER_FOLDER {
-                sys::set_mode_at(folder, name, mode | OWNER_FOLDER)?;
-            }
-            Ok(())
+            let allowed = sys::open_at(folder, name, PLACE | libc::O_NOFOLLOW, 0)
+                .and_then(|new| new.metadata())
+                .map(|found| found.mode() & 0o7777)
+                .and_then(|mode| match mode & OWNER_FOLDER {
+                    OWNER_FOLDER => Ok(()),
+                    _ => sys::set_mode_at(folder, name, mode | OWNER_FOLDER),
+                });
+            // Only the original error matters.
+            allowed.inspect_err(|_| drop(sys::remove_at(folder, name, true)))
         })
     }
 

@@ -66,7 +66,11 @@ impl Stage {
             let unfinished = format!("{UNFINISHED}{process}-{attempt}");
             match above.make_folder(Path::new(&unfinished)) {
                 Ok(()) => {
-                    let held = above.folder(Path::new(&unfinished)).map_err(at(parent))?;
+                    let held = above.folder(Path::new(&unfinished)).inspect_err(|_| {
+                        // Only the original error matters.
+                        let _ = above.remove_folder(Path::new(&unfinished));
+                    });
+                    let held = held.map_err(at(parent))?;
                     let mut this = Self {
                         parent: above,
                         unfinished: unfinished.into(),
@@ -112,15 +116,19 @@ impl Stage {
         self.parent
             .rename(unfinished, &self.name)
             .map_err(&failed)?;
-        let published = self.parent.folder(name).map_err(&failed)?;
-        if !published.is_same(&self.held) {
+        let published = self.parent.folder(name);
+        if published
+            .as_ref()
+            .is_ok_and(|found| !found.is_same(&self.held))
+        {
             self.is_published = true;
             return Err(Error::new(ErrorKind::Replaced).with_path(Some(&self.out)));
         }
-        let synced = match durability {
+        let synced = published.and_then(|_| match durability {
             Durability::None => Ok(()),
-            _ => self.parent.sync().map_err(&failed),
-        };
+            _ => self.parent.sync(),
+        });
+        let synced = synced.map_err(&failed);
         // If this failed, move the folder back. Then nothing is left at `out`, unless moving it
         // back also fails.
         let back = || self.parent.rename(name, &self.unfinished);

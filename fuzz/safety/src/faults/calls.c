@@ -134,15 +134,19 @@ int open64(const char *path, int flags, ...) {
     return REAL(int, "open64", const char *, int, ...)(path, flags, mode);
 }
 
-int openat64(int folder, const char *path, int flags, ...) {
-    va_list more;
-    va_start(more, flags);
-    mode_t mode = va_arg(more, mode_t);
-    va_end(more);
-    if (fails("openat", NULL))
-        return -1;
-    return REAL(int, "openat64", int, const char *, int, ...)(folder, path, flags, mode);
-}
+/* Both names open files of any size. */
+#define OPENAT(name)                                                                                           \
+    int name(int folder, const char *path, int flags, ...) {                                                   \
+        va_list more;                                                                                          \
+        va_start(more, flags);                                                                                 \
+        mode_t mode = va_arg(more, mode_t);                                                                    \
+        va_end(more);                                                                                          \
+        if (fails((flags & O_CREAT) ? "create" : "openat", NULL))                                              \
+            return -1;                                                                                         \
+        return REAL(int, #name, int, const char *, int, ...)(folder, path, flags, mode);                       \
+    }
+OPENAT(openat)
+OPENAT(openat64)
 
 /* Calls that return a number, or -1 on failure. */
 #define CALL(result, name, parameters, arguments)                                                              \
@@ -164,7 +168,10 @@ CALL(int, fallocate64, (int file, int mode, off64_t offset, off64_t size), (file
 CALL(int, mkdir, (const char *path, mode_t mode), (path, mode))
 CALL(int, chmod, (const char *path, mode_t mode), (path, mode))
 CALL(int, chown, (const char *path, uid_t user, gid_t group), (path, user, group))
+CALL(int, mkdirat, (int at, const char *path, mode_t mode), (at, path, mode))
+CALL(int, fchmodat, (int at, const char *path, mode_t mode, int flags), (at, path, mode, flags))
 CALL(int, rename, (const char *from, const char *to), (from, to))
+CALL(int, renameat, (int from_at, const char *from, int to_at, const char *to), (from_at, from, to_at, to))
 CALL(int, rmdir, (const char *path), (path))
 CALL(int, unlink, (const char *path), (path))
 CALL(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))

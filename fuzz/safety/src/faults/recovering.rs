@@ -38,7 +38,7 @@ const CALLS: [&str; 19] = [
     "read",
     "readdir64",
     "realpath",
-    "rename",
+    "renameat",
     "statx",
     "unlinkat",
     "write",

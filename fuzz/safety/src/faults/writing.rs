@@ -30,10 +30,10 @@ const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
 /// The calls that a writer makes, at least.
 const CALLS: [&str; 7] = [
-    "create", "fsync", "mkdir", "open", "pwrite64", "rename", "statx",
+    "create", "fsync", "mkdir", "open", "pwrite64", "renameat", "statx",
 ];
 /// Further calls of a writer with a kill journal.
-const JOURNAL_CALLS: [&str; 3] = ["fallocate64", "mmap64", "unlink"];
+const JOURNAL_CALLS: [&str; 3] = ["fallocate64", "mmap64", "unlinkat"];
 
 fn event(seq: u64) -> Event {
     Event::new(
