@@ -102,6 +102,7 @@ fn start() -> Result<Option<&'static Process>, String> {
         })
     });
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
+    recording.on_pass(last_thread::look);
     let process: &Process = Box::leak(Box::new(Process::new(settings, clock, recording)));
     // In a forked child, a lock of the loader may be held forever.
     if !IS_CHILD.load(Ordering::Relaxed) {

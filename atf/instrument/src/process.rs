@@ -16,7 +16,6 @@ use atf::write::SessionWriter;
 
 use crate::children;
 use crate::guest::{complain, lock};
-use crate::last_thread;
 use crate::modules::Modules;
 use crate::settings::{Place, Settings};
 use crate::system::now_ns;
@@ -202,7 +201,6 @@ impl Process {
                 session.set_recording_error("child processes could not be recorded");
             }
         });
-        recording.on_pass(last_thread::look);
         Self {
             settings,
             modules: Modules::new(),

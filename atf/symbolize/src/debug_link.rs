@@ -6,8 +6,7 @@ use std::path::Path;
 
 use object::{Endian as _, Endianness};
 
-use crate::error::{Error, ErrorKind};
-use crate::file::LIMIT;
+use crate::error::{Error, ErrorKind, LIMIT};
 
 /// The contents of `.gnu_debuglink`.
 #[derive(Debug, Clone)]

@@ -8,7 +8,8 @@ use object::read::elf::{
 use object::{Endianness, SectionIndex};
 
 use crate::debug_link::DebugLink;
-use crate::file::{Binding, Fault, Parts, Raw, Symbol, reserve};
+use crate::file::{Binding, Fault, Parts, Symbol, reserve};
+use crate::raw::Raw;
 use crate::unpack::unpack;
 
 /// The page size to which the base address is rounded down.

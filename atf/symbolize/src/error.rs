@@ -5,6 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The maximum number of bytes read from one file: 2 GiB. A file with debug information may be
+/// larger because only its headers and symbol tables are read.
+pub const LIMIT: u64 = 2 << 30;
+
 /// The reason why no names can be read from a file.
 #[derive(Debug, Clone)]
 pub struct Error {
@@ -73,7 +77,7 @@ impl fmt::Display for Error {
             ErrorKind::NotAFile => f.write_str("not a regular file"),
             ErrorKind::Malformed(what) => f.write_str(what),
             ErrorKind::TooLarge => {
-                let limit = crate::LIMIT >> 30;
+                let limit = LIMIT >> 30;
                 write!(f, "more than {limit} GiB would have to be read")
             }
             ErrorKind::Universal => {

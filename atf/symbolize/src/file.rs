@@ -6,12 +6,7 @@ use std::ops::Range;
 
 use object::read::{ReadCache, ReadRef};
 
-use crate::debug_link::DebugLink;
-use crate::names::Names;
-
-/// The maximum number of bytes read from one file: 2 GiB. A file with debug information may be
-/// larger because only its headers and symbol tables are read.
-pub const LIMIT: u64 = 2 << 30;
+use crate::error::LIMIT;
 
 /// Returns how many bytes may be read from a file of this size. Some tables are needed up to four
 /// times; tables that overlap could otherwise take 2 GiB of memory for a file of 1 MiB.
@@ -76,42 +71,7 @@ pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize) -> Result<(), Fault> {
     list.try_reserve(more).map_err(|_| Fault::Memory)
 }
 
-/// The contents of a file.
-pub(crate) struct Raw {
-    pub(crate) build_id: Option<Vec<u8>>,
-    /// Whether the symbols include functions that are not exported.
-    pub(crate) has_statics: bool,
-    /// The debug file that the file names.
-    pub(crate) link: Option<DebugLink>,
-    pub(crate) symbols: Vec<Symbol>,
-    pub(crate) names: Names,
-}
-
-impl Raw {
-    pub(crate) fn new(build_id: Option<Vec<u8>>) -> Self {
-        Self {
-            build_id,
-            has_statics: false,
-            link: None,
-            symbols: Vec::new(),
-            names: Names::default(),
-        }
-    }
-
-    /// Adds the symbols of a table, which are in the order of the file.
-    pub(crate) fn add(&mut self, mut new: Vec<Symbol>, strings: &[u8]) -> Result<(), Fault> {
-        let before = u32::try_from(self.symbols.len()).map_err(|_| Fault::Memory)?;
-        for (symbol, place) in new.iter_mut().zip(before..) {
-            symbol.position = place;
-        }
-        self.names.add(&mut new, strings)?;
-        reserve(&mut self.symbols, new.len())?;
-        self.symbols.append(&mut new);
-        Ok(())
-    }
-}
-
-/// A function, which has a name once it is in [`Raw`].
+/// A function, which has a name once it is in [`Raw`](crate::raw::Raw).
 #[derive(Debug)]
 pub(crate) struct Symbol {
     /// The offset of the function's first byte from the base address.

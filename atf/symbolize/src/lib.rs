@@ -48,13 +48,13 @@ mod filter;
 mod known;
 mod macho;
 mod names;
+mod raw;
 mod search;
 mod table;
 mod unpack;
 
 pub use demangle::{STACK, Spawn};
-pub use error::{Error, ErrorKind};
-pub use file::LIMIT;
+pub use error::{Error, ErrorKind, LIMIT};
 pub use filter::Filter;
 pub use search::{Found, Search};
 pub use table::{Function, Names, Namesakes, SymbolTable};

@@ -12,9 +12,10 @@ use object::{Endianness, elf, macho};
 
 use crate::debug_link::DebugLink;
 use crate::demangle::{Budget, Demangler, short, spawn};
-use crate::error::{Error, ErrorKind};
-use crate::file::{Fault, LIMIT, Parts, Raw, Symbol, limit, reserve};
+use crate::error::{Error, ErrorKind, LIMIT};
+use crate::file::{Fault, Parts, Symbol, limit, reserve};
 use crate::names;
+use crate::raw::Raw;
 
 /// The functions of an executable, a library, or a separate file with the debug information of
 /// either.

@@ -47,9 +47,9 @@ pub const EXPLAINED: [Explained; 14] = [
         "iftr-012-8-bytes-before-32-zeros/",
         "only the zeros after a footer's magic show that its count was not written",
     ),
-    flip(
+    both(
         "iftr-013-a-wrong-count-too/",
-        "only the footer's length and reserved bytes are right, and the flip changes one of them",
+        "only the footer's length and reserved bytes are right, and the mutation changes them",
     ),
     flip(
         "iftr-002-header-and-footer-claim-more-than-the-disk-took/",
