@@ -151,10 +151,12 @@ impl DetailReader {
     pub fn problems(&self) -> Result<Vec<Error>> {
         let completeness = self.completeness();
         let is_cut = self.header.stated_end().is_some();
+        // Bytes that look like no event may contain the missing ones.
+        let is_whole = self.framing_problem().is_none();
         let mut problems = completeness.problems(
             &self.input,
             self.events_end(),
-            self.missing_events_error(),
+            self.missing_events_error().filter(|_| is_whole),
             is_cut,
         );
         // In a file without a footer, an impossible length only marks the end of the events.

@@ -265,6 +265,10 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
 /// Commands within sentences, by text, for all documents.
 pub(crate) const SPANS: &[(&str, How)] = &[
     (
+        "atf export --format csv",
+        Form("the form of a command, without its output"),
+    ),
+    (
         "atf record --out again -- ./program 250000",
         Runs(
             0,
@@ -388,6 +392,10 @@ pub(crate) const HELP: &[(&str, How)] = &[
     // The exit status is 1 because one thread was never finalized.
     ("atf info --verify samples/sample-crashed", Runs(1, None)),
     ("atf last --thread 1 samples/sample-crashed", Runs(1, None)),
+    (
+        "atf last --thread 1 --for 10us samples/sample-crashed",
+        Runs(1, None),
+    ),
     (
         "atf open samples/sample-small",
         Elsewhere(
