@@ -384,6 +384,22 @@ pub(crate) const STAND_FOR: &[(&str, &str)] = &[
 
 /// The commands of `--help`, under `Example:`.
 pub(crate) const HELP: &[(&str, How)] = &[
+    (
+        "atf-conformance run my-reader/TESTEE.toml --report json=new.json",
+        Elsewhere(
+            "minutes",
+            "conformance/tests/run/mended.rs",
+            ".arg(\"compare\")",
+        ),
+    ),
+    (
+        "atf-conformance compare old.json new.json",
+        Elsewhere(
+            "needs the reports of two runs",
+            "conformance/tests/run/mended.rs",
+            ".arg(\"compare\")",
+        ),
+    ),
     // The exit status is 1 because one thread was never finalized.
     (
         "atf diff --limit 3 samples/sample-small samples/sample-crashed",
