@@ -27,6 +27,11 @@ const PYTHON: How = Elsewhere("installs", ".ci/python", "pip install -q");
 /// Code blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
+        "docs/editions.md",
+        "ATF-IFTR-008  the footer has our field build_number",
+        Form("a file of allowed rules"),
+    ),
+    (
         "README.md",
         "git clone REPOSITORY atf && cd atf            # REPOSITORY: this page's address",
         Elsewhere(
@@ -87,7 +92,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/record.md",
-        "atf: recorded 1204372 events of 1 thread in 0.097 s (12.4 M per second), no loss recorded",
+        "atf: recorded 1204372 events of 1 thread in 0.249 s (4.8 M per second), no loss recorded",
         Form("times and paths vary"),
     ),
     (
