@@ -27,6 +27,15 @@ const PYTHON: How = Elsewhere("installs", ".ci/python", "pip install -q");
 /// Code blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
+        "docs/conformance/README.md",
+        "def content(parts):",
+        Elsewhere(
+            "a function for other programs",
+            "python/tests/conftest.py",
+            "def part_bytes(part):",
+        ),
+    ),
+    (
         "docs/editions.md",
         "ATF-IFTR-008  the footer has our field build_number",
         Form("a file of allowed rules"),
