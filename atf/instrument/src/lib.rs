@@ -28,7 +28,8 @@
 //! | an exception leaves a function | GCC calls the hook at the function's end; Clang does not, so the effect is that of `longjmp` |
 //! | the program defines a function of the C library itself, such as `clock_gettime` or `malloc` | its clock, sleep and process id are never used; other functions are, and their hooks, called by this library, count as lost events |
 //! | `longjmp`, `siglongjmp` | functions left without returning have no RETURN event; the depth is correct again once a caller of the function that called `setjmp` returns |
-//! | the program closes descriptors that it did not open | none: the library's files are open only while being written, except one, `/proc/self/stat`, which is opened again if needed |
+//! | the program closes descriptors that it did not open | none: before a descriptor is used, the library compares device and inode, and opens the file again if it must |
+//! | a seccomp filter kills threads that open or write files | none with rings, if the filter concerns only the program's own threads; without rings, a thread is killed when it writes its buffer; if the library's thread is killed, the program goes on, and its session stays unfinalized |
 //! | a signal handler uses `siglongjmp` to leave a hook that it interrupted | the thread's later events are lost, and counted |
 //! | `ATF_FUNCTIONS` or `ATF_MIN_SIZE` excludes calls | depths count only recorded calls, as when modules are excluded |
 //! | `dlopen`, `dlclose` | modules are looked up when their functions are called; a module that is loaded again gets a new id |

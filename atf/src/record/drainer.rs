@@ -650,7 +650,7 @@ mod tests {
         );
         drop(recorder);
         pass(&mut drainer);
-        let error = drainer.shared.stop().err();
+        let error = drainer.shared.finish().err();
         let is_too_large =
             |error: &Error| matches!(error.kind(), ErrorKind::ManifestTooLarge { .. });
         assert!(error.as_ref().is_some_and(is_too_large), "{error:?}");

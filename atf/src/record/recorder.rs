@@ -8,7 +8,7 @@ use rtrb::{Producer, PushError};
 
 use super::losses::Losses;
 use super::{Capacity, MISSED, NO_DETAIL, Overflow, Slot, sleep};
-use crate::sys::Origin;
+use crate::sys::{Origin, Watched};
 use crate::wire::EventKind;
 use crate::write::{Detail, Event, Link};
 
@@ -18,6 +18,8 @@ const BLOCKED: Duration = Duration::from_micros(50);
 /// threads would leave the drain little time.
 const BLOCKED_LONG: Duration = Duration::from_millis(1);
 const MOST_CHECKS: u32 = 20;
+/// After so many checks, a blocked thread asks whether the drain's thread still exists.
+const MOST_CHECKS_IN_VAIN: u32 = 200;
 
 /// A recorder for the events of one thread: see the [module](super).
 ///
@@ -31,6 +33,8 @@ pub struct Recorder {
     overflow: Overflow,
     /// The recording process.
     origin: Origin,
+    /// The drain's thread, if a recording started it.
+    pub(super) drain: Arc<Watched>,
     /// The number of slots reserved for events without details.
     reserved: usize,
     /// Whether the drain decides which details are recorded, and therefore which are lost.
@@ -90,6 +94,7 @@ impl Recorder {
             losses,
             overflow,
             origin: Origin::new(),
+            drain: Arc::default(),
             reserved,
             is_judged: false,
             last_timestamp: 0,
@@ -312,7 +317,7 @@ impl Recorder {
         }
     }
 
-    /// Waits for room. Returns false if the ring is no longer drained, or if this process is a
+    /// Waits for room. Returns false if the ring is no longer drained, if the drain's thread is gone, or if this process is a
     /// forked child, in which no other thread runs.
     #[cold]
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
@@ -330,6 +335,10 @@ impl Recorder {
                 return false;
             }
             checks = checks.saturating_add(1);
+            if checks.is_multiple_of(MOST_CHECKS_IN_VAIN) && self.drain.is_gone() {
+                self.losses.close();
+                return false;
+            }
             sleep(if checks <= MOST_CHECKS {
                 BLOCKED
             } else {

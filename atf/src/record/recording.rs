@@ -106,7 +106,8 @@ impl Recording {
                 let _ = Barrier::new();
             }
             let drainer = Drainer::new(Arc::clone(&shared));
-            spawn(Box::new(move || drainer.run())).map_err(Error::io)
+            let theirs = Arc::clone(&shared);
+            spawn(Box::new(move || theirs.run(drainer))).map_err(Error::io)
         };
         let joining = start().inspect_err(|_| shared.session.cancel_recording())?;
         *shared.drain() = Some(Joining(joining));
@@ -168,8 +169,8 @@ impl Recording {
     ///
     /// The drain's thread calls `update` 10 ms after a thread was registered, 20 ms after that, and
     /// so on, but less often if updates are slow. It also calls `update` after
-    /// [`Trigger::fire_last`]. [`stop`](Self::stop) calls it on its own thread. `update` must not
-    /// wait for anything that waits for the drain.
+    /// [`Trigger::fire_last`] and before it ends. `update` must not wait for anything that waits for
+    /// the drain.
     pub fn on_update(&self, update: impl Fn(&SessionWriter) + Send + Sync + 'static) {
         self.shared.update.get_or_init(|| Update(Box::new(update)));
     }
@@ -315,10 +316,13 @@ impl Recording {
         state.manifests_wanted = state.manifests_wanted.saturating_add(1);
         let wanted = state.manifests_wanted;
         self.shared.changed.notify_all();
-        let is_missing = |state: &mut State| state.manifests_written < wanted;
-        let waited = self.shared.changed.wait_while(state, is_missing);
-        let state = waited.unwrap_or_else(PoisonError::into_inner);
-        state.error.clone().map_or(Ok(()), Err)
+        let is_missing = |state: &State| state.manifests_written < wanted;
+        let state = self.shared.wait_for_drain(state, is_missing);
+        match &state.error {
+            Some(error) => Err(error.clone()),
+            None if is_missing(&state) => Err(self.shared.stopped()),
+            None => Ok(()),
+        }
     }
 
     /// Passes everything recorded before this call to the operating system. Returns whether that

@@ -2,10 +2,12 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::drainer::Drainer;
 use super::losses::{Lane, Losses};
 use super::sleep;
 use super::thread::{ATTEMPTS, Direct, WAITING};
@@ -14,7 +16,7 @@ use super::{Lanes, Overflow, RecordOptions, RecordSummary, ThreadRecorder, Windo
 use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Loss;
-use crate::sys::Origin;
+use crate::sys::{Origin, Watched};
 use crate::write::{SessionTotals, SessionWriter};
 
 /// The state that a recording's threads share.
@@ -37,6 +39,8 @@ pub(super) struct Shared {
     pub(super) pass: OnceLock<Pass>,
     /// `None` once the drain's thread has been joined.
     drain: Mutex<Option<Joining>>,
+    /// The drain's thread.
+    pub(super) watched: Arc<Watched>,
 }
 
 /// A function that waits for the drain's thread to end and returns whether it ended without a
@@ -113,6 +117,8 @@ pub(super) struct State {
     pub(super) unfinished: Vec<Arc<SessionWriter>>,
     pub(super) is_stopping: bool,
     pub(super) is_stopped: bool,
+    /// The outcome, once the session is finalized.
+    outcome: Option<Result<RecordSummary>>,
     /// The outcome, if the end of the process stopped the recording.
     at_exit: Option<Result<RecordSummary>>,
     /// The first error.
@@ -129,6 +135,9 @@ impl State {
         !is_asked && has_written && has_passed && !has_work
     }
 }
+
+/// How long a thread waits for the drain before it asks whether the drain's thread still exists.
+const IN_VAIN: Duration = Duration::from_millis(200);
 
 /// How long the end of the process waits for a thread that stops the recording.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -156,6 +165,7 @@ impl Shared {
             update: OnceLock::new(),
             pass: OnceLock::new(),
             drain: Mutex::new(None),
+            watched: Arc::default(),
         }
     }
 
@@ -208,17 +218,31 @@ impl Shared {
             self.session.set_thread_name(thread_id, name);
         }
         self.changed.notify_all();
-        let mut state = self.lock();
+        let place = |state: &State| state.made.iter().position(|(made, _)| *made == thread_id);
+        let mut state = self.wait_for_drain(self.lock(), |state| place(state).is_none());
+        let Some(made) = place(&state).map(|made| state.made.swap_remove(made).1) else {
+            return Err(self.stopped());
+        };
+        drop(state);
+        made.inspect_err(|error| self.segment().set_recording_error(error.reason()))
+    }
+
+    /// Waits while something is missing that the drain makes. Returns early if the drain's thread
+    /// is gone.
+    pub(super) fn wait_for_drain<'a>(
+        &self,
+        mut state: MutexGuard<'a, State>,
+        mut is_missing: impl FnMut(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
         loop {
-            let made = state.made.iter().position(|(made, _)| *made == thread_id);
-            if let Some(made) = made {
-                let made = state.made.swap_remove(made).1;
-                drop(state);
-                return made
-                    .inspect_err(|error| self.segment().set_recording_error(error.reason()));
+            let waited = self
+                .changed
+                .wait_timeout_while(state, IN_VAIN, |state| is_missing(state));
+            let (now, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            state = now;
+            if !timeout.timed_out() || self.watched.is_gone() {
+                return state;
             }
-            let waited = self.changed.wait(state);
-            state = waited.unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -252,9 +276,9 @@ impl Shared {
         let wanted = state.passes_wanted.saturating_add(1);
         state.passes_wanted = wanted;
         self.changed.notify_all();
-        let is_missing = |state: &mut State| state.passes_done < wanted && !state.is_stopping;
-        let waited = self.changed.wait_while(state, is_missing);
-        waited.unwrap_or_else(PoisonError::into_inner)
+        self.wait_for_drain(state, |state| {
+            state.passes_done < wanted && !state.is_stopping
+        })
     }
 
     pub(super) fn stopped(&self) -> Error {
@@ -411,19 +435,40 @@ impl Shared {
         self.changed.notify_all();
         let outer = IS_STOPPING.replace(true);
         let drain = self.drain().take();
-        let outcome = if drain.is_some_and(|Joining(join)| !join()) {
+        let state = self.wait_for_drain(self.lock(), |state| state.outcome.is_none());
+        let is_finished = state.outcome.is_some();
+        drop(state);
+        if let Some(Joining(join)) = drain.filter(|_| is_finished) {
+            // The drain has already stored whether it panicked.
+            let _ = join();
+        }
+        IS_STOPPING.set(outer);
+        let mut state = self.lock();
+        state.is_stopped = true;
+        let outcome = state.outcome.take();
+        // Only the system ends the drain's thread earlier. Do nothing then that it may have died of.
+        Some(outcome.unwrap_or_else(|| Err(self.stopped())))
+    }
+
+    /// Drains until the recording stops, and then finalizes the session, all on the drain's thread:
+    /// the program may have forbidden its other threads to open or write files.
+    pub(super) fn run(&self, drainer: Drainer) {
+        self.watched.begin();
+        let work = || {
+            drainer.run();
+            IS_STOPPING.set(true);
+            self.finish()
+        };
+        let outcome = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             let error = Error::internal("the drain does not panic");
             let segment = self.segment();
             segment.set_recording_error(error.reason());
             // Ignore this error, because the first one is returned.
             let _ = segment.store_manifest();
             Err(error)
-        } else {
-            self.finish()
-        };
-        IS_STOPPING.set(outer);
-        self.lock().is_stopped = true;
-        Some(outcome)
+        });
+        self.lock().outcome = Some(outcome);
+        self.changed.notify_all();
     }
 
     /// Stops the recording at the end of the process, and keeps the outcome for a later
@@ -466,7 +511,7 @@ impl Shared {
     }
 
     /// Finalizes the session, and the threads that the drain does not finalize.
-    fn finish(&self) -> Result<RecordSummary> {
+    pub(super) fn finish(&self) -> Result<RecordSummary> {
         self.update();
         self.session.end_recording();
         let direct = {

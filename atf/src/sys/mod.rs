@@ -51,7 +51,7 @@ pub(crate) use ring::JournalArea;
 #[cfg(test)]
 pub(crate) use ring::watch;
 pub(crate) use spare::Spare;
-pub(crate) use thread::spawn;
+pub(crate) use thread::{Watched, spawn};
 pub(crate) use turns::Turns;
 #[cfg(unix)]
 pub(crate) use unix::file_size_limit;

@@ -1,6 +1,7 @@
-//! Starts a plain system thread.
+//! Starts a plain system thread, and asks the system whether a thread still exists.
 
 use std::io;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The function that a thread runs.
 type Work = Box<dyn FnOnce() + Send>;
@@ -91,4 +92,33 @@ pub(crate) fn spawn(work: Work) -> io::Result<Joining> {
     let thread = std::thread::Builder::new().name("atf-drain".to_owned());
     let thread = thread.spawn(work)?;
     Ok(Box::new(move || thread.join().is_ok()))
+}
+
+/// A thread that the system may end without running any of its code, as a seccomp filter does.
+#[derive(Debug, Default)]
+pub(crate) struct Watched(AtomicI32);
+
+impl Watched {
+    /// Watches the calling thread.
+    pub(crate) fn begin(&self) {
+        #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
+        // SAFETY: the call accesses no memory of this program.
+        self.0.store(unsafe { libc::gettid() }, Ordering::Release);
+    }
+
+    /// Returns whether the thread began and no longer exists. Always false where the system cannot
+    /// be asked.
+    pub(crate) fn is_gone(&self) -> bool {
+        let thread = self.0.load(Ordering::Acquire);
+        #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]
+        if thread != 0 {
+            let process = libc::c_long::from(std::process::id().cast_signed());
+            // SAFETY: signal 0 has no effect.
+            let status = unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) };
+            let error = io::Error::last_os_error().raw_os_error();
+            return status == -1 && error == Some(libc::ESRCH);
+        }
+        let _ = thread;
+        false
+    }
 }

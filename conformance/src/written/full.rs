@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use atf::Completeness;
 use atf::index::IndexEvent;
 use atf::thread::ThreadReader;
 
@@ -47,6 +48,11 @@ fn is_early(wrong: &Wrong) -> bool {
     difference.is_some_and(|one| one.rule.as_deref() == Some(EARLY))
 }
 
+/// Returns whether a file has no footer, not even a damaged one, which its own rules cover.
+fn has_no_footer(completeness: &Completeness) -> bool {
+    matches!(completeness, Completeness::Unfinalized { .. })
+}
+
 fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let folder = format!("thread_{id}");
     let unreadable = |error: atf::Error| {
@@ -57,7 +63,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let index = reader.index();
     let file = format!("{folder}/index.atf");
     let claimed = index.header().event_count;
-    if index.footer().is_none() && claimed > index.event_count() {
+    if has_no_footer(index.completeness()) && claimed > index.event_count() {
         let there = format!("at most {}, the events in the file", index.event_count());
         let place = format!("{file}: header.event_count");
         return Err(wrong(EARLY, &place, &there, &claimed.to_string()));
@@ -76,7 +82,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     };
     let file = format!("{folder}/detail.atf");
     let claimed = details.header().event_count;
-    if details.footer().is_none() && claimed > details.event_count() {
+    if has_no_footer(details.completeness()) && claimed > details.event_count() {
         let there = format!("at most {}, the events in the file", details.event_count());
         let place = format!("{file}: header.event_count");
         return Err(wrong(EARLY, &place, &there, &claimed.to_string()));

@@ -280,7 +280,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
 pub(crate) const SPANS: &[(&str, How)] = &[
     (
         "atf export --format csv",
-        Form("the form of a command, without its output"),
+        Runs(0, Some("atf export --format csv samples/sample-small")),
     ),
     (
         "atf record --out again -- ./program 250000",
@@ -421,7 +421,6 @@ pub(crate) const HELP: &[(&str, How)] = &[
     ),
     // The exit status is 1 because one thread was never finalized.
     ("atf info --verify samples/sample-crashed", Runs(1, None)),
-    ("atf last --thread 1 samples/sample-crashed", Runs(1, None)),
     (
         "atf last --thread 1 --for 10us samples/sample-crashed",
         Runs(1, None),

@@ -43,7 +43,7 @@ fn a_trace_that_is_too_late_has_only_notes() {
     let (csv, _) = exported(&session, &Options::default(), FORMS[5]);
     let csv = String::from_utf8(csv).unwrap();
     let rows: Vec<_> = csv.lines().skip(1).collect();
-    let note = format!("42,0,,,,,,,,\"{NOTE}\"");
+    let note = format!("42,0,,,,,,,,,\"{NOTE}\"");
     assert_eq!(rows, [note]);
     let (trace, _) = exported(&session, &Options::default(), Form::Perfetto);
     // timestamp (8): 2⁶³ - 1.

@@ -30,7 +30,7 @@ fn names_that_a_spreadsheet_would_run_are_escaped_on_request() {
     let session = atf::session::SessionReader::open(folder.path().join("pid_42")).unwrap();
     for (form, name) in [(Form::Csv, "=1+1"), (Form::SpreadsheetCsv, "'=1+1")] {
         let rows = text(&session, &Options::default(), form);
-        let row = format!("42,0,0x0000000000000001,{name},7,2,2,1,return,");
+        let row = format!("42,0,0x0000000000000001,{name},7,2,2,1,return,,");
         assert_eq!(rows.lines().nth(1), Some(&*row));
     }
 }

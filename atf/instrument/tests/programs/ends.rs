@@ -88,6 +88,22 @@ fn a_process_whose_main_thread_ends_without_notice_ends_as_if_it_were_not_record
     });
 }
 
+/// A program that forbids itself to open or write files is not killed for the library's files.
+#[test]
+fn a_program_in_a_sandbox_ends_as_if_it_were_not_recorded() {
+    Program::each("leader.c", |program| {
+        let run = program.run(&["sandbox"]);
+        assert_eq!(run.output.status.code(), Some(5), "{:?}", run.output);
+        assert_eq!(run.session().accepted().calls().returned, 101);
+        // The kernel kills the drain: threads wait neither for it nor for room in a ring.
+        for variables in [&[][..], &[("ATF_RING", "8")]] {
+            let mut command = program.command(&["sandbox all"]);
+            let run = program.finished(command.envs(variables.iter().copied()));
+            assert_eq!(run.output.status.code(), Some(5), "{:?}", run.output);
+        }
+    });
+}
+
 /// Without root, the program ends with status 77.
 #[test]
 fn a_process_that_changed_its_root_directory_ends_as_if_it_were_not_recorded() {

@@ -60,18 +60,22 @@ static PLAIN void clone_a_child(void) {
     printf("%d\n", status);
 }
 
-// Makes the kernel kill the calling thread.
-static PLAIN void die(void) {
+// From now on, the kernel kills this thread, or with SECCOMP_FILTER_FLAG_TSYNC any thread, at
+// getppid, and at the calls that open, write and resize files.
+static PLAIN void filter(unsigned flags) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pwrite64, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ftruncate, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_THREAD),
     };
-    struct sock_fprog program = {4, filter};
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-    syscall(SYS_getppid);
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
 PLAIN int main(int argc, char **argv) {
@@ -87,6 +91,14 @@ PLAIN int main(int argc, char **argv) {
     if (strstr(mode, "closed")) for (int number = 3; number < 1024; number++) close(number);
     if (strstr(mode, "chroot") && chroot(argv[2])) _exit(77);
     if (strstr(mode, "exit")) syscall(SYS_exit, 3);
-    if (strstr(mode, "die")) die();
+    if (strstr(mode, "die")) {
+        filter(0);
+        syscall(SYS_getppid);
+    }
+    if (strstr(mode, "sandbox")) {
+        filter(strstr(mode, "all") ? SECCOMP_FILTER_FLAG_TSYNC : 0);
+        for (int n = 0; n < 100; n++) leaf();
+        return 5;
+    }
     pthread_exit(0);
 }

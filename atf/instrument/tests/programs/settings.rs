@@ -138,14 +138,17 @@ fn a_program_runs_on_if_its_folder_cannot_be_written() {
 }
 
 #[test]
-fn folders_that_are_gone_are_not_created_again() {
+fn a_folder_that_is_moved_is_still_written() {
     Program::with("life.c", |program| {
         let moved = program.folder.path().join("moved");
         let run = program.run(&["moved", moved.to_str().unwrap()]);
-        assert!(run.output.status.success(), "{:?}", run.output);
-        assert!(run.told().contains("threads are not recorded"));
-        // `run` found no folder in the old place.
-        assert!(run.sessions.is_empty() && moved.exists());
+        assert_eq!((run.output.status.code(), &*run.told()), (Some(0), ""));
+        // No folder was created in the old place.
+        assert!(run.sessions.is_empty() && !program.traces().exists());
+        fs::rename(&moved, program.traces()).unwrap();
+        let sessions = program.sessions();
+        let run = Run { sessions, ..run };
+        assert_eq!(run.session().accepted().calls().returned, run.counted());
     });
 }
 

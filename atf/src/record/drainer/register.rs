@@ -79,7 +79,7 @@ impl Drainer {
         let options = &shared.options;
         let is_judged = options.window.is_some();
         let mut capacity = capacity;
-        let (recorder, mut drain) = loop {
+        let (mut recorder, mut drain) = loop {
             match channel_for(capacity, options.overflow, is_judged) {
                 Ok(made) => break made,
                 // The system has no memory for this ring, so try one of half the capacity.
@@ -101,6 +101,7 @@ impl Drainer {
         state.smaller_rings = state.smaller_rings.saturating_add(is_smaller.into());
         drop(state);
         self.rings.push(Ring::new(drain, output));
+        recorder.drain = Arc::clone(&shared.watched);
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
     }
 }
