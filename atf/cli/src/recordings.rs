@@ -37,13 +37,16 @@ pub(crate) fn newest() -> Result<PathBuf, Failure> {
         return failed("there is no recording in or below the current folder");
     };
     let all: BTreeSet<_> = sessions.iter().map(|session| of_session(session)).collect();
-    let newest = newest.strip_prefix("./").unwrap_or(newest);
+    let newest = match newest.strip_prefix(".") {
+        Ok(below) if below != Path::new("") => below,
+        _ => newest,
+    };
     let which = match all.len() {
         1 => "the only recording".to_owned(),
         count => format!("the newest of {count} recordings"),
     };
     complain(format_args!(
-        "{}: {which} below the current folder",
+        "{}: {which} in or below the current folder",
         newest.display()
     ));
     Ok(newest.to_owned())

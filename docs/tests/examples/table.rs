@@ -279,8 +279,19 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
 /// Commands within sentences, by text, for all documents.
 pub(crate) const SPANS: &[(&str, How)] = &[
     (
+        "atf-conformance compare OLD.json NEW.json",
+        Elsewhere(
+            "needs the reports of two runs",
+            "conformance/tests/run/mended.rs",
+            ".arg(\"compare\")",
+        ),
+    ),
+    (
         "atf export --format csv",
-        Runs(0, Some("atf export --format csv samples/sample-small")),
+        Runs(
+            0,
+            Some("atf export --format csv --out calls.csv samples/sample-small"),
+        ),
     ),
     (
         "atf record --out again -- ./program 250000",
@@ -383,6 +394,7 @@ pub(crate) const STAND_FOR: &[(&str, &str)] = &[
     ("--deny should PATH", "--deny should clean"),
     ("--callers token", "--callers load"),
     ("--debug-dir DIR", "--debug-dir debug"),
+    ("corpus show NAME", "corpus show v1/iftr-002-one-too-many"),
     ("generate --out .", "generate --out acme"),
     ("--overlay DIR", "--overlay spec/experiments/vendor"),
     ("FILE", "thread_0/index.atf"),

@@ -91,7 +91,7 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// A session, a folder with one session below it, a thread's folder or a file; or several sessions
-    /// [default: the newest recording below the current folder]
+    /// [default: the newest recording in or below the current folder]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only events of this thread

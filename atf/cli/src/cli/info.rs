@@ -28,7 +28,7 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// A file, a thread's folder, a session or a folder with sessions below it
-    /// [default: the newest recording below the current folder]
+    /// [default: the newest recording in or below the current folder]
     path: Option<PathBuf>,
     /// Read everything: check checksums, time order, kinds, gaps and links
     #[arg(long)]

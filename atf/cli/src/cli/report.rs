@@ -75,7 +75,7 @@ Example:
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
     /// A file, a thread's folder, a session or a folder with sessions below it; or several sessions
-    /// [default: the newest recording below the current folder]
+    /// [default: the newest recording in or below the current folder]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Sort by this; self by default, total for --callers and --callees

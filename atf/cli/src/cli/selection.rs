@@ -47,7 +47,7 @@ impl CsvOption {
 pub(super) struct Selected {
     /// A file, a thread's folder, a session, or the processes or segments of one run; with --clock
     /// media, also several sessions
-    /// [default: the newest recording below the current folder]
+    /// [default: the newest recording in or below the current folder]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Only this thread

@@ -1,4 +1,4 @@
-//! Commands without a path take the newest recording below the current folder.
+//! Commands without a path take the newest recording in or below the current folder.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -50,10 +50,17 @@ fn the_newest_recording_is_taken_and_named() {
     for command in COMMANDS {
         let (status, text, messages) = run(command);
         assert!(status <= 1, "{messages}");
-        let only = "atf: b/session_1: the only recording below the current folder\n";
+        let only = "atf: b/session_1: the only recording in or below the current folder\n";
         assert_eq!(messages, only, "{command:?}");
         let given = [command, &["b/session_1"]].concat();
         assert_eq!(run(&given), (status, text, String::new()), "{command:?}");
+    }
+    // The current folder may be the recording, or one of its processes.
+    for inside in ["b/session_1", "b/session_1/pid_7"] {
+        let output = atf(&path(inside), &["report"]);
+        let (status, _, messages) = texts(&output);
+        let only = "atf: .: the only recording in or below the current folder\n";
+        assert_eq!((status, messages), (0, only), "{inside}");
     }
     // The processes of one run are one recording. An unfinished copy is none.
     session(&path("a/session_2/pid_8"), 400);
@@ -62,7 +69,8 @@ fn the_newest_recording_is_taken_and_named() {
     session(&path(".atf-1-2/pid_1"), 100);
     for command in COMMANDS {
         let (status, text, messages) = run(command);
-        let newest = "atf: a/session_2: the newest of 3 recordings below the current folder\n";
+        let newest =
+            "atf: a/session_2: the newest of 3 recordings in or below the current folder\n";
         assert_eq!(messages, newest, "{command:?}");
         let given = [command, &["a/session_2"]].concat();
         assert_eq!(run(&given), (status, text, String::new()), "{command:?}");
