@@ -9,8 +9,8 @@ use crate::diagnostic::Diagnostic;
 use crate::files::{File, Files};
 use crate::layout::Wire;
 use crate::model::{
-    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,
-    RecordSpec, RuleSpec, RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
+    Citation, ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile,
+    ManifestFile, RecordSpec, RuleSpec, RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
 };
 use crate::yaml::{FileId, Node, Place, Tree, decode, lay};
 
@@ -136,6 +136,19 @@ impl Spec {
     #[must_use]
     pub fn source(&self, id: &str) -> Option<&SourceFile> {
         self.sources.iter().find(|source| source.source.value == id)
+    }
+
+    /// Returns a source's statement, in our words, if it is about a topic that the rule cites.
+    #[must_use]
+    pub fn sentence(&self, rule: &RuleSpec, cited: &Citation) -> Option<&str> {
+        let source = self.source(&cited.source)?;
+        let cites = |topic: &str| rule.settled_by.iter().any(|own| own.value == topic);
+        let mut statements = source.statements.iter();
+        let said = statements.find(|said| {
+            let lines = said.lines.as_ref().map(|lines| lines.value);
+            lines == Some(cited.lines) && cites(&said.topic.value)
+        })?;
+        Some(&said.says)
     }
 
     /// Returns all rules, each with its file.

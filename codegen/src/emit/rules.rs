@@ -2,7 +2,9 @@
 //! constant, so a check for a missing rule does not compile.
 
 use atf_spec::load::Spec;
-use atf_spec::model::{Binds, EditionSpec, ReaderDoes, RuleSpec, Severity, Verdict};
+use atf_spec::model::{
+    Binds, EditionSpec, Exclusion, ReaderDoes, RuleSpec, Severity, Verdict, When,
+};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -33,7 +35,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     });
     let editions = spec.editions.all().map(|(of, spec)| edition(of, spec));
     let tokens = quote! {
-        use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
+        use super::{Decision, Edition, Exclusion, Party, ReaderDoes, Rule, Sentence, Severity};
         use crate::check::verdict::Verdict;
 
         #(#editions)*
@@ -132,6 +134,34 @@ fn name(rule: &RuleSpec) -> syn::Ident {
     format_ident!("{}", rule.id.replace('-', "_"))
 }
 
+fn verdict(verdict: Verdict) -> TokenStream {
+    match verdict {
+        Verdict::Accept => quote!(Verdict::Accept),
+        Verdict::Recover => quote!(Verdict::Recover),
+        Verdict::Reject => quote!(Verdict::Reject),
+    }
+}
+
+fn exclusion(spec: &Spec, rule: &RuleSpec, exclusion: &Exclusion) -> TokenStream {
+    let verdict = verdict(exclusion.verdict.value);
+    let if_followed = exclusion.when == When::Followed;
+    let sentences = exclusion.lines.iter().map(|cited| {
+        let lines = cited.to_string();
+        // `spec check` reports lines without a sentence.
+        let says = spec.sentence(rule, cited).unwrap_or_default();
+        quote!(Sentence { lines: #lines, says: #says })
+    });
+    let phantom = option(exclusion.phantom.as_deref());
+    quote! {
+        Exclusion {
+            verdict: #verdict,
+            if_followed: #if_followed,
+            sentences: &[#(#sentences),*],
+            phantom: #phantom,
+        }
+    }
+}
+
 fn option(text: Option<&str>) -> TokenStream {
     match text {
         Some(text) => quote!(Some(#text)),
@@ -154,12 +184,8 @@ fn rule(spec: &Spec, rule: &RuleSpec) -> TokenStream {
         ReaderDoes::Recover => quote!(ReaderDoes::Recover),
         ReaderDoes::Reject => quote!(ReaderDoes::Reject),
     };
-    let verdicts = rule.allows.iter().map(|verdict| match verdict.value {
-        Verdict::Accept => quote!(Verdict::Accept),
-        Verdict::Recover => quote!(Verdict::Recover),
-        Verdict::Reject => quote!(Verdict::Reject),
-    });
-    let because = option(rule.because.as_ref().map(|because| because.as_str()));
+    let verdicts = rule.allows.iter().map(|it| verdict(it.value));
+    let excludes = rule.excludes.iter().map(|it| exclusion(spec, rule, it));
     let binds = rule.binds.iter().map(|party| match party {
         Binds::Writer => quote!(Party::Writer),
         Binds::Reader => quote!(Party::Reader),
@@ -180,7 +206,7 @@ fn rule(spec: &Spec, rule: &RuleSpec) -> TokenStream {
             binds: &[#(#binds),*],
             reader: #reader,
             allows: &[#(#verdicts),*],
-            because: #because,
+            excludes: &[#(#excludes),*],
             about: &[#(#about),*],
             sources: &[#(#sources),*],
             settled_by: &[#(#settled_by),*],

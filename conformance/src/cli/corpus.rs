@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use super::ended;
 use atf_conformance::Verdict;
-use atf_conformance::corpus::{Case, Class, FLAGS, cases, edition};
+use atf_conformance::corpus::{Case, Class, FLAGS, Reason, cases, edition};
 use globset::{GlobBuilder, GlobMatcher};
 
 const AFTER_HELP: &str = "\
@@ -203,7 +203,11 @@ fn list_verdicts(cases: &[Case]) -> String {
     for case in cases {
         *counts.entry(&case.verdicts).or_default() += 1;
         let (name, verdicts) = (&case.name, verdicts(case, "/"));
-        let line = format!("{name:width$}  {verdicts:21}  {}", case.because.join(" "));
+        let reasons = case.because.iter();
+        let reasons: Vec<_> = reasons
+            .map(|(verdict, why)| excluded(*verdict, why))
+            .collect();
+        let line = format!("{name:width$}  {verdicts:21}  {}", reasons.join("; "));
         let _ = writeln!(text, "{}", line.trim_end());
     }
     text.push('\n');
@@ -211,7 +215,22 @@ fn list_verdicts(cases: &[Case]) -> String {
         let names: Vec<_> = verdicts.iter().map(|verdict| verdict.name()).collect();
         let _ = writeln!(text, "{count:5}  {}", names.join("/"));
     }
+    let excluded = cases.iter().flat_map(|case| case.because.values());
+    let (sentences, harms): (Vec<_>, Vec<_>) =
+        excluded.partition(|why| why.iter().any(Reason::is_sentence));
+    let _ = writeln!(
+        text,
+        "\n{:5}  verdicts excluded by a sentence\n{:5}  verdicts excluded only by a harm to data",
+        sentences.len(),
+        harms.len()
+    );
     text
+}
+
+/// Formats the reasons against a verdict.
+fn excluded(verdict: Verdict, reasons: &[Reason]) -> String {
+    let reasons: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+    format!("not {}: {}", verdict.name(), reasons.join(" "))
 }
 
 fn list(cases: &[Case]) -> String {
@@ -261,8 +280,8 @@ fn show(name: &str) -> io::Result<u8> {
     for flag in FLAGS.iter().filter(|flag| case.flags.contains(&flag.name)) {
         let _ = writeln!(text, "flag     {}: {}", flag.name, flag.note);
     }
-    for because in &case.because {
-        let _ = writeln!(text, "because  {because}");
+    for (verdict, reasons) in &case.because {
+        let _ = writeln!(text, "because  {}", excluded(*verdict, reasons));
     }
     if !case.sources.is_empty() {
         let _ = writeln!(text, "sources  {}", case.sources.join(" "));
@@ -274,6 +293,9 @@ fn show(name: &str) -> io::Result<u8> {
         let _ = writeln!(text, "folder   {path}");
     }
     let _ = writeln!(text, "\nExpected result\n{}", edition::text(&case.expected));
+    for other in &case.alternatives {
+        let _ = writeln!(text, "Or\n{}", edition::text(other));
+    }
     let _ = write!(text, "Bytes\n{}", case.dump());
     print(&text)
 }

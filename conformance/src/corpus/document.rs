@@ -5,27 +5,54 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::FileVerdicts;
 use super::derive::{derive_session, derive_thread};
 use super::layout::{Field, FieldKind, Record, little_endian};
 use super::shape::Shape;
 use super::trace::Trace;
-use super::{FileVerdicts, verdicts};
+use super::verdicts::{self, Judged};
 use crate::Verdict;
 
+/// What a case itself says of the verdicts on its subject.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Own<'a> {
+    /// The correct verdicts; empty if the rules decide.
+    pub(super) verdicts: &'a [Verdict],
+    /// Why reading the file would yield phantoms although no rule says so; empty otherwise.
+    pub(super) phantoms: &'a str,
+}
+
 /// Returns the document for a file that breaks these rules, and the correct verdicts on the file.
-/// These are `own` or, if `own` is empty, the verdicts that the rules allow.
-pub(super) fn file(
+pub(super) fn file(trace: &Trace, path: &str, broken: &[&str], own: Own<'_>) -> (Value, Judged) {
+    let allowed = match own.verdicts {
+        [] => verdicts::of_rules(broken.iter().copied()),
+        own => own.iter().copied().collect(),
+    };
+    let mut document = file_document(trace, path, broken, &allowed);
+    let file = verdicts::File {
+        is_detail: path.ends_with("detail.atf"),
+        broken,
+        phantoms: own.phantoms,
+        events: count(&document),
+    };
+    let judged = verdicts::file(file, allowed);
+    if let Some(mildest) = judged.verdicts.first() {
+        document["verdict"] = mildest.name().into();
+    }
+    (document, judged)
+}
+
+/// Returns the number of events in a file's document.
+fn count(document: &Value) -> usize {
+    document["events"].as_array().map_or(0, Vec::len)
+}
+
+fn file_document(
     trace: &Trace,
     path: &str,
     broken: &[&str],
-    own: &[Verdict],
-) -> (Value, Vec<Verdict>) {
-    let verdicts: Vec<_> = match own {
-        [] => verdicts::of_rules(broken.iter().copied())
-            .into_iter()
-            .collect(),
-        own => own.to_vec(),
-    };
+    verdicts: &BTreeSet<Verdict>,
+) -> Value {
     let kind = if path.ends_with("detail.atf") {
         "detail"
     } else {
@@ -33,7 +60,7 @@ pub(super) fn file(
     };
     let mildest = verdicts.first().copied().unwrap_or(Verdict::Reject);
     let bytes = trace.file(path);
-    let document = match trace.shape(path) {
+    match trace.shape(path) {
         _ if mildest == Verdict::Reject => json!({"kind": kind, "verdict": "reject"}),
         // A file without a header has no events.
         _ if bytes.len() < HEADER_SIZE => {
@@ -50,8 +77,7 @@ pub(super) fn file(
             }
             document
         }
-    };
-    (document, verdicts)
+    }
 }
 
 /// The size of a header in bytes.
@@ -174,8 +200,10 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 pub(super) struct Expected {
     /// The document with the mildest verdict.
     pub(super) document: Value,
-    /// The correct verdicts, mildest first.
-    pub(super) verdicts: Vec<Verdict>,
+    /// The correct verdicts, and why the others are wrong.
+    pub(super) judged: Judged,
+    /// Other states of the manifest that a reader may report.
+    pub(super) manifests: &'static [&'static str],
     /// The correct verdicts on the session's files, by thread.
     pub(super) files: Vec<FileVerdicts>,
     /// Threads that a reader may skip.
@@ -183,14 +211,20 @@ pub(super) struct Expected {
 }
 
 /// Returns the document for a session whose files break these rules, and the correct verdicts.
-pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Expected {
+///
+/// `own` are verdicts that the case allows besides those that the rules allow.
+pub(super) fn session(
+    trace: &Trace,
+    root: &str,
+    broken: &[(&str, &str)],
+    own: &[Verdict],
+) -> Expected {
     let mut files = Vec::new();
     let folders = thread_folders(trace, root);
     let threads = folders.iter();
     let threads: Vec<_> = threads
         .map(|(id, folder)| thread(trace, *id, folder, broken, &mut files))
         .collect();
-    let mut verdicts = verdicts::of_session(broken.iter().copied());
     let index_verdicts = |id: u64| {
         let mut files = files.iter();
         files.find(|it| u64::from(it.thread) == id && it.file == "index")
@@ -200,21 +234,38 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
         index_verdicts(id).is_none_or(|it| it.verdicts.contains(&Verdict::Reject))
     };
     // If a reader may reject the index of every thread, it may also reject the session.
-    if !threads.is_empty() && threads.iter().all(may_be_lost) {
-        verdicts.insert(Verdict::Reject);
+    let may_reject = !threads.is_empty() && threads.iter().all(may_be_lost);
+    let paths: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
+    let lost = verdicts::lost(&json!({"threads": threads}));
+    let judged = verdicts::session(broken, &paths, lost.as_deref(), may_reject, own);
+    let (manifest, manifests) = manifest(trace, root, broken)
+        .split_first()
+        .expect("a manifest has a state");
+    let is_empty = |id: u32| files.iter().all(|file| file.thread != id);
+    let is_odd = |id: u32, folder: &str| {
+        let breaks = |rule| broken.contains(&(folder, rule));
+        let is_nothing = breaks("ATF-SESS-002") || breaks("ATF-SESS-003");
+        breaks("ATF-SESS-004") || (is_nothing && is_empty(id))
+    };
+    let mut derived = derive_session(&threads, manifest);
+    // Events that are not in order have no single merged order, and no single first and last event.
+    if broken.iter().any(|(_, rule)| *rule == "ATF-IEVT-001")
+        && let Some(members) = derived.as_object_mut()
+    {
+        members
+            .retain(|name, _| !["merged", "time_start_ns", "time_end_ns"].contains(&name.as_str()));
     }
-    let verdicts: Vec<_> = verdicts.into_iter().collect();
-    let is_odd = |folder: &String| broken.contains(&(folder.as_str(), "ATF-SESS-004"));
     Expected {
         document: json!({
             "kind": "session",
-            "verdict": verdicts.first().map(|verdict| verdict.name()),
-            "derived": derive_session(&threads, manifest(trace, root, broken)),
+            "verdict": judged.verdicts.first().map(|verdict| verdict.name()),
+            "derived": derived,
             "threads": threads,
         }),
-        verdicts,
+        judged,
+        manifests,
         optional: (folders.iter())
-            .filter(|(_, folder)| is_odd(folder))
+            .filter(|(id, folder)| is_odd(*id, folder))
             .map(|(id, _)| *id)
             .collect(),
         files,
@@ -242,12 +293,17 @@ fn thread(
                 }
                 _ => &[],
             };
-            let (document, verdicts) = file(trace, &path, &own, either);
+            let either = Own {
+                verdicts: either,
+                ..Own::default()
+            };
+            let (document, judged) = file(trace, &path, &own, either);
             files.push(FileVerdicts {
                 thread: id,
                 file: name,
                 path,
-                verdicts,
+                verdicts: judged.verdicts.into_iter().collect(),
+                because: judged.because,
             });
             document
         })
@@ -297,16 +353,22 @@ fn join(root: &str, name: &str) -> String {
     }
 }
 
-fn manifest(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> &'static str {
+/// Returns the states of the manifest that a reader may report, the expected one first.
+///
+/// No source has a schema, so a reader that never looks at a key cannot know that its type is wrong.
+fn manifest(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> &'static [&'static str] {
     let path = join(root, "manifest.json");
-    let mut own = broken.iter().filter(|(file, _)| *file == path);
-    let keeping = ["ATF-MANI-002", "ATF-MANI-003", "ATF-SESS-003"];
     let is_there = trace.files().contains_key(&path) || trace.symlinks().contains_key(&path);
+    let breaks = |rule| broken.contains(&(path.as_str(), rule));
     if !is_there {
-        "absent"
-    } else if own.any(|(_, rule)| keeping.contains(rule)) {
-        "ignored"
+        &["absent"]
+    } else if breaks("ATF-SESS-003") {
+        &["ignored", "absent", "used"]
+    } else if breaks("ATF-MANI-002") {
+        &["ignored"]
+    } else if breaks("ATF-MANI-003") {
+        &["ignored", "used"]
     } else {
-        "used"
+        &["used"]
     }
 }

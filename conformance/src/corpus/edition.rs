@@ -10,6 +10,7 @@
 //! ```text
 //! v1/CASE/case.json       description of the case
 //! v1/CASE/expected.json   the document that a reader must return
+//! v1/CASE/alternatives.json  other documents that are as right, if any
 //! v1/CASE/dump.txt        every byte of its files, by field; of a session, only files that differ
 //!                         from the clean session's
 //! v1/CASE/files/…         its files, symlinks and folders
@@ -59,9 +60,12 @@ fn case_files(case: &Case) -> BTreeMap<String, Vec<u8>> {
         ("dump.txt", case.dump()),
     ];
     let texts = texts.map(|(name, text)| (at(name), text.into_bytes()));
+    let others = case.alternatives.clone();
+    let others = (!others.is_empty()).then(|| json::text(&others.into()));
+    let others = others.map(|text| (at("alternatives.json"), text.into_bytes()));
     let own = case.files.iter();
     let own = own.map(|(path, bytes)| (at(&format!("files/{path}")), bytes.clone()));
-    own.chain(texts).collect()
+    own.chain(texts).chain(others).collect()
 }
 
 /// Returns the digest that identifies an edition of the corpus. The digest covers the cases, their

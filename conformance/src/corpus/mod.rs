@@ -17,6 +17,7 @@ mod effects;
 mod flags;
 mod json;
 pub(crate) mod layout;
+mod reason;
 mod recipe;
 mod recipes;
 pub(crate) mod shape;
@@ -37,6 +38,7 @@ use serde::Serialize;
 pub(crate) use derive::{derive_session, derive_thread};
 pub(crate) use document::CHECKSUMS;
 pub use flags::{FLAGS, Flag};
+pub use reason::{Because, Effect, Harm, Reason};
 pub use recipe::{Found, Recipe};
 pub use recipes::recipes;
 pub use shape::Region;
@@ -123,9 +125,8 @@ pub struct Case {
     pub symlinks: BTreeMap<String, String>,
     /// The correct verdicts according to the sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// The reasons, if rejection is the only correct verdict: sentences from a source, or the harm
-    /// that reading the file would do.
-    pub because: Vec<&'static str>,
+    /// The wrong verdicts, each with the reasons: sentences of sources, or the harm to the data.
+    pub because: Because,
     /// The correct verdicts on each file of a session.
     pub file_verdicts: Vec<FileVerdicts>,
     /// The threads of a session that a reader may skip.
@@ -133,6 +134,8 @@ pub struct Case {
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
     /// values that the document omits.
     pub expected: serde_json::Value,
+    /// Other documents that are as right.
+    pub alternatives: Vec<serde_json::Value>,
     /// The broken rules that a checker must find, with their files, for example
     /// `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
@@ -286,6 +289,9 @@ pub struct FileVerdicts {
     pub path: String,
     /// The correct verdicts, mildest first.
     pub verdicts: Vec<Verdict>,
+    /// The wrong verdicts, each with the reasons.
+    #[serde(skip)]
+    pub because: Because,
 }
 
 named! {

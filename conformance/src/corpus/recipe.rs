@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::effects::effect;
 use super::flags::flag_of;
 use super::trace::{DETAIL, INDEX, Trace};
-use super::{Case, Class, Subject, document, verdicts};
+use super::{Case, Class, Subject, document};
 use crate::{Place, Verdict, rules};
 
 /// One edit of the clean session, in one or both wire versions.
@@ -27,10 +29,13 @@ pub struct Recipe {
     pub also: Vec<(&'static str, &'static str)>,
     /// The known implementation mistakes that the recipe reveals.
     pub flags: Vec<&'static str>,
-    /// The correct verdicts on the subject, if they differ from those that the rules allow.
+    /// The correct verdicts on a file, if they differ from those that the rules allow; the correct
+    /// verdicts on a session besides those.
     verdicts: &'static [Verdict],
-    /// The reason why the subject must be rejected, if the rules give none.
-    because: Option<&'static str>,
+    /// Why reading the file would yield phantoms although no rule says so; empty otherwise.
+    phantoms: &'static str,
+    /// Other documents that are as right.
+    others: Vec<Other>,
     /// The edit; `None` for the clean session itself.
     edit: Option<fn(&mut Trace)>,
     /// A file or folder of the session; empty for the whole session.
@@ -68,6 +73,15 @@ enum Offset {
     Text(&'static str),
 }
 
+/// Another right document.
+#[derive(Debug, Clone, Copy)]
+enum Other {
+    /// The manifest has this state.
+    Manifest(&'static str),
+    /// The document of the session after another edit. Its files follow ATF-SESS-003.
+    Read(fn(&mut Trace)),
+}
+
 /// Makes a recipe without an edit, because the clean session is already a boundary case of the
 /// rule.
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
@@ -79,7 +93,8 @@ pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
         also: Vec::new(),
         flags: Vec::new(),
         verdicts: &[],
-        because: None,
+        phantoms: "",
+        others: Vec::new(),
         edit: None,
         subject: subject_of(rule),
         is_named: false,
@@ -253,17 +268,30 @@ impl Recipe {
         self
     }
 
-    /// Sets the correct verdicts, overriding the verdicts that the rules allow.
+    /// Sets the correct verdicts on a file, overriding the verdicts that the rules allow. For a
+    /// session, adds to them.
     pub(super) fn may(mut self, verdicts: &'static [Verdict]) -> Self {
         self.verdicts = verdicts;
         self
     }
 
-    /// Requires readers to reject the subject. `because` is a sentence from a source, or the harm
-    /// that reading it would do.
-    pub(super) fn must_reject(mut self, because: &'static str) -> Self {
-        self.because = Some(because);
+    /// Requires readers to reject the file. `phantoms` explains why every event that they returned
+    /// would be a phantom.
+    pub(super) fn must_reject(mut self, phantoms: &'static str) -> Self {
+        self.phantoms = phantoms;
         self.may(&[Verdict::Reject])
+    }
+
+    /// Adds a state of the manifest that a reader may report instead.
+    pub(super) fn or_manifest(mut self, state: &'static str) -> Self {
+        self.others.push(Other::Manifest(state));
+        self
+    }
+
+    /// Adds a document that is as right: that of the session after another edit.
+    pub(super) fn or_read(mut self, edit: fn(&mut Trace)) -> Self {
+        self.others.push(Other::Read(edit));
+        self
     }
 
     /// Sets the description that the note uses instead of the name.
@@ -358,11 +386,14 @@ impl Recipe {
                 |(file, rule): &(&str, &str)| *file == self.subject && is_of_one_file(rule);
             let broken = self.broken().into_iter().filter(is_own);
             let broken: Vec<_> = broken.map(|(_, rule)| rule).collect();
-            let (expected, verdicts) = document::file(&trace, self.subject, &broken, self.verdicts);
-            if verdicts == [Verdict::Reject] {
-                case.because = verdicts::because(broken.iter().copied());
-                case.because.extend(self.because);
-            }
+            let own = document::Own {
+                verdicts: self.verdicts,
+                phantoms: self.phantoms,
+            };
+            let answer = |trace: &Trace| document::file(trace, self.subject, &broken, own);
+            let (expected, judged) = answer(&trace);
+            case.alternatives = self.alternatives(&trace, &expected, |other| answer(other).0);
+            case.because = judged.because;
             case.subject = match name {
                 "detail.atf" | "detail.atd2" => Subject::Detail,
                 _ => Subject::Index,
@@ -371,11 +402,26 @@ impl Recipe {
             case.files = [(name.to_owned(), trace.file(self.subject).to_vec())].into();
             (case.folders, case.symlinks) = (Vec::new(), [].into());
             case.regions = [(name.to_owned(), trace.regions(self.subject))].into();
-            (case.expected, case.verdicts) = (expected, verdicts);
+            case.verdicts = judged.verdicts.into_iter().collect();
+            case.expected = expected;
             case.broken = broken.iter().map(|rule| (name.to_owned(), *rule)).collect();
         } else {
-            let expected = document::session(&trace, self.subject, &self.broken());
-            (case.expected, case.verdicts) = (expected.document, expected.verdicts);
+            let broken = self.broken();
+            let answer = |trace: &Trace, broken: &[_]| {
+                document::session(trace, self.subject, broken, self.verdicts)
+            };
+            let expected = answer(&trace, &broken);
+            let inside = broken.iter().copied();
+            let inside: Vec<_> = inside.filter(|(_, rule)| *rule != "ATF-SESS-003").collect();
+            case.alternatives = self.alternatives(&trace, &expected.document, |it| {
+                answer(it, &inside).document
+            });
+            let states = expected.manifests.iter();
+            let states = states.map(|state| with_manifest(&expected.document, state));
+            case.alternatives.extend(states);
+            case.because = expected.judged.because;
+            case.verdicts = expected.judged.verdicts.into_iter().collect();
+            case.expected = expected.document;
             (case.file_verdicts, case.optional) = (expected.files, expected.optional);
             let paths = trace.files().keys();
             let regions = paths.map(|path| (path.clone(), trace.regions(path)));
@@ -388,6 +434,24 @@ impl Recipe {
         case.place = place.filter(|_| is_found);
         case.class = class(&case.broken);
         case
+    }
+
+    /// Returns the recipe's own alternatives to an expected document.
+    fn alternatives(
+        &self,
+        trace: &Trace,
+        expected: &Value,
+        answer: impl Fn(&Trace) -> Value,
+    ) -> Vec<Value> {
+        let other = |other: &Other| match other {
+            Other::Manifest(state) => with_manifest(expected, state),
+            Other::Read(edit) => {
+                let mut trace = trace.clone();
+                edit(&mut trace);
+                answer(&trace)
+            }
+        };
+        self.others.iter().map(other).collect()
     }
 
     fn title(&self) -> &str {
@@ -415,6 +479,13 @@ impl Recipe {
         }
         text
     }
+}
+
+/// Returns a session's document with another state of its manifest.
+fn with_manifest(document: &Value, state: &str) -> Value {
+    let mut document = document.clone();
+    document["derived"]["manifest"] = state.into();
+    document
 }
 
 /// Builds the cases of the clean session. Each case tests all rules for which the session is a

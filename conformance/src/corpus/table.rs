@@ -70,6 +70,10 @@ fn entry(case: &Case) -> Value {
         .collect();
     entry.insert("files".to_owned(), files.into());
     entry.insert("expected".to_owned(), case.expected.clone());
+    if !case.alternatives.is_empty() {
+        let alternatives = case.alternatives.clone().into();
+        entry.insert("alternatives".to_owned(), alternatives);
+    }
     entry.into()
 }
 

@@ -249,6 +249,15 @@ impl Trace {
         }
     }
 
+    /// Sets the sizes of the events that a reader finds if it takes the bytes after the original
+    /// events for events.
+    pub fn continue_events(&mut self, path: &str, sizes: &[usize]) {
+        if let Some(shape) = self.shapes.get_mut(path) {
+            shape.events = sizes.to_vec();
+            shape.own = shape.events_end();
+        }
+    }
+
     /// Replaces a file's bytes but keeps the description of its parts.
     fn change(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
         self.files.insert(path.to_owned(), bytes.into());
@@ -285,8 +294,9 @@ impl Trace {
         shape.map_or_else(Vec::new, |shape| shape.regions(self.file(path)))
     }
 
-    /// Removes a file or folder.
+    /// Removes a file, folder or symlink.
     pub fn remove(&mut self, path: &str) {
+        self.symlinks.remove(path);
         self.files
             .retain(|file, _| !Path::new(file).starts_with(path));
         self.shapes

@@ -5,8 +5,7 @@
 //! different number. The checksums were computed bit by bit outside this project.
 
 use super::shape::Shape;
-use super::{Case, Subject};
-use crate::Verdict;
+use super::{Case, Subject, verdicts};
 use atf_samples::files::hex;
 
 /// Returns the vectors of one wire version.
@@ -52,6 +51,13 @@ impl Vector {
         let (bytes, document, sources) = self.typed;
         let bytes = hex(bytes);
         let broken = self.broken.iter();
+        let file = verdicts::File {
+            is_detail: self.shape.is_detail,
+            broken: self.broken,
+            phantoms: "",
+            events: self.shape.survivors().len(),
+        };
+        let judged = verdicts::file(file, verdicts::of_rules(self.broken.iter().copied()));
         let subject = if self.shape.is_detail {
             Subject::Detail
         } else {
@@ -70,7 +76,8 @@ impl Vector {
             sources: sources.to_vec(),
             regions: [(self.file.to_owned(), self.shape.regions(&bytes))].into(),
             files: [(self.file.to_owned(), bytes)].into(),
-            verdicts: vec![Verdict::Accept],
+            verdicts: judged.verdicts.into_iter().collect(),
+            because: judged.because,
             expected: serde_json::from_str(document)
                 .unwrap_or_else(|error| panic!("{}: {error}", self.slug)),
             broken: broken.map(|rule| (self.file.to_owned(), *rule)).collect(),
@@ -163,6 +170,7 @@ const DETAIL_2: (&str, &str, &[&str]) = (
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Verdict;
     use crate::corpus::document::readable;
 
     /// Checks the tables used to build all other documents against the hand-typed documents.

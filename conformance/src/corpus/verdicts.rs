@@ -1,11 +1,51 @@
-//! The correct verdicts on a subject that breaks some rules, and the reasons to reject it.
+//! The correct verdicts on a subject that breaks some rules, and why the others are wrong.
+//!
+//! A verdict is wrong only for a reason: a sentence of a source that is about one of the subject's
+//! rules, or a harm that shows in the data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Verdict;
-use crate::rules::{self, Rule};
+use serde_json::Value;
 
-/// Returns the correct verdicts on a file that breaks these rules. Readers choose one of the
+use super::reason::{Because, Effect, Reason};
+use crate::Verdict;
+use crate::rules::{self, ReaderDoes, Rule, table};
+
+/// All verdicts, mildest first.
+pub(crate) const ALL: [Verdict; 3] = [Verdict::Accept, Verdict::Recover, Verdict::Reject];
+
+/// The correct verdicts on a subject, and the reasons that exclude the others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Judged {
+    pub(crate) verdicts: BTreeSet<Verdict>,
+    pub(crate) because: Because,
+}
+
+impl Judged {
+    /// Finds a reason for each verdict that is not allowed, and allows the verdicts without one.
+    fn of(mut verdicts: BTreeSet<Verdict>, reasons: impl Fn(Verdict) -> Vec<Reason>) -> Self {
+        let mut because = Because::new();
+        for verdict in ALL {
+            if verdicts.contains(&verdict) {
+                continue;
+            }
+            let mut own: Vec<Reason> = Vec::new();
+            for reason in reasons(verdict) {
+                if !own.contains(&reason) {
+                    own.push(reason);
+                }
+            }
+            if own.is_empty() {
+                verdicts.insert(verdict);
+            } else {
+                because.insert(verdict, own);
+            }
+        }
+        Self { verdicts, because }
+    }
+}
+
+/// Returns the verdicts that the rules allow on a file that breaks them. Readers choose one of the
 /// verdicts that each rule allows; the file's verdict is the worst of them.
 pub(crate) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSet<Verdict> {
     let rules = broken.into_iter().map(rule);
@@ -22,30 +62,139 @@ fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verd
     pairs.collect()
 }
 
-/// Returns the correct verdicts on a session whose files break these rules, treating a rejected file
-/// as missing.
-pub(crate) fn of_session<'a>(
-    broken: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> BTreeSet<Verdict> {
-    let missing = |verdicts: BTreeSet<Verdict>| -> BTreeSet<Verdict> {
-        let verdicts = verdicts.into_iter();
-        verdicts.map(|it| it.min(Verdict::Recover)).collect()
+/// A file to judge.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct File<'a> {
+    /// Whether it is a detail file.
+    pub(crate) is_detail: bool,
+    /// The rules that it breaks.
+    pub(crate) broken: &'a [&'a str],
+    /// Why reading it would yield phantoms although no rule says so; empty otherwise.
+    pub(crate) phantoms: &'a str,
+    /// The number of events that a reader loses by rejecting it.
+    pub(crate) events: usize,
+}
+
+/// Judges a file. `allowed` are the verdicts that its rules or its case allow.
+pub(crate) fn file(file: File<'_>, allowed: BTreeSet<Verdict>) -> Judged {
+    let footer = if file.is_detail {
+        &table::ATF_DFTR_001
+    } else {
+        &table::ATF_IFTR_001
     };
+    let is_followed = of_rules(file.broken.iter().copied()) == BTreeSet::from([Verdict::Accept]);
+    Judged::of(allowed, |verdict| {
+        let broken = file.broken.iter().copied().map(rule);
+        let mut reasons: Vec<_> = broken
+            .flat_map(|rule| excluded(rule, verdict, false, "events"))
+            .collect();
+        if is_followed {
+            reasons.extend(excluded(footer, verdict, true, "events"));
+        }
+        if !file.phantoms.is_empty() && verdict != Verdict::Reject {
+            reasons.push(phantoms("events", file.phantoms));
+        }
+        if verdict == Verdict::Reject && file.events > 0 {
+            reasons.push(loses(&format!("events[0..{}]", file.events)));
+        }
+        reasons
+    })
+}
+
+/// Judges a session.
+///
+/// `broken` are the rules that its files and folders break, by path; `paths` are its trace files;
+/// `lost` names the events that a reader loses by rejecting it. `may_reject` is whether a reader may
+/// reject every thread's index.
+pub(crate) fn session(
+    broken: &[(&str, &str)],
+    paths: &[String],
+    lost_events: Option<&str>,
+    may_reject: bool,
+    own: &[Verdict],
+) -> Judged {
     let mut by_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (file, rule) in broken {
         by_file.entry(file).or_default().push(rule);
     }
+    // A rejected file is treated as missing.
+    let missing = |verdicts: BTreeSet<Verdict>| -> BTreeSet<Verdict> {
+        let verdicts = verdicts.into_iter();
+        verdicts.map(|it| it.min(Verdict::Recover)).collect()
+    };
     let files = by_file.into_values().map(of_rules);
-    files.fold(BTreeSet::from([Verdict::Accept]), |all, file| {
+    let mut allowed = files.fold(BTreeSet::from([Verdict::Accept]), |all, file| {
         worst_of(&all, &missing(file))
+    });
+    if may_reject {
+        allowed.insert(Verdict::Reject);
+    }
+    allowed.extend(own);
+    // Only trace files have a footer that confirms them.
+    let is_of_file = |(path, _): &(&str, &str)| paths.iter().any(|known| known == path);
+    let is_followed = !paths.is_empty() && broken.iter().all(is_of_file);
+    Judged::of(allowed, |verdict| {
+        let mut reasons = Vec::new();
+        for (path, id) in broken {
+            reasons.extend(excluded(rule(id), verdict, false, path));
+        }
+        let is_unreadable = |(_, id): &(&str, &str)| rule(id).reader == ReaderDoes::Reject;
+        if broken.iter().any(is_unreadable) {
+            reasons.extend(excluded(&table::ATF_RDER_003, verdict, false, ""));
+        }
+        if is_followed && verdict == Verdict::Recover {
+            for path in paths {
+                let footer = if path.ends_with("detail.atf") {
+                    &table::ATF_DFTR_001
+                } else {
+                    &table::ATF_IFTR_001
+                };
+                reasons.extend(excluded(footer, verdict, true, path));
+            }
+        }
+        if verdict == Verdict::Reject {
+            match lost_events {
+                Some(events) => reasons.push(loses(events)),
+                None if is_followed => {
+                    reasons.extend(excluded(&table::ATF_IFTR_001, verdict, true, ""));
+                }
+                None => {}
+            }
+        }
+        reasons
     })
 }
 
-/// Returns the reasons to reject a file that breaks these rules: sentences from the sources, or the
-/// harm that reading the file would do.
-pub(super) fn because<'a>(broken: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
-    let rules = broken.into_iter().map(rule);
-    rules.filter_map(|rule| rule.because).collect()
+/// Returns a rule's reasons against a verdict, for files that break it or, if `if_followed`, for
+/// those that follow it.
+fn excluded(rule: &Rule, verdict: Verdict, if_followed: bool, place: &str) -> Vec<Reason> {
+    let own = rule.excludes.iter();
+    let own = own.filter(|it| it.verdict == verdict && it.if_followed == if_followed);
+    own.flat_map(|it| {
+        let sentences = it.sentences.iter().copied().map(Reason::Sentence);
+        let phantom = it.phantom.map(|why| phantoms(place, why));
+        sentences.chain(phantom)
+    })
+    .collect()
+}
+
+/// Names the events of the first file of a session's document that has some.
+pub(crate) fn lost(document: &Value) -> Option<String> {
+    let threads = document["threads"].as_array()?;
+    threads.iter().enumerate().find_map(|(seq, thread)| {
+        ["index", "detail"].into_iter().find_map(|file| {
+            let events = thread[file]["events"].as_array().map_or(0, Vec::len);
+            (events > 0).then(|| format!("threads[{seq}].{file}.events[0..{events}]"))
+        })
+    })
+}
+
+fn loses(place: &str) -> Reason {
+    Reason::harm(Effect::Lost, place.to_owned(), String::new())
+}
+
+fn phantoms(place: &str, why: &str) -> Reason {
+    Reason::harm(Effect::Phantom, place.to_owned(), why.to_owned())
 }
 
 fn rule(id: &str) -> &'static Rule {

@@ -4,15 +4,22 @@
 use serde_json::{Value, json};
 
 use crate::Verdict;
-use crate::corpus::{Case, FileVerdicts, derive_session, derive_thread};
+use crate::corpus::{Because, Case, FileVerdicts, Reason, derive_session, derive_thread};
 use crate::lacks::{Lack, allows, breaks_checksum};
 use crate::protocol::{Mismatch, Step, holds_events, is_same_thread};
 use crate::results::Grade;
 
 /// Returns the document expected from a reader that made these choices, and the session files that
 /// it wrongly rejected.
-pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mismatch>) {
-    let mut expected = case.expected.clone();
+///
+/// `expected` is one of the case's right documents.
+pub(super) fn settle(
+    case: &Case,
+    expected: &Value,
+    lacks: &[Lack],
+    got: &Value,
+) -> (Value, Vec<Mismatch>) {
+    let mut expected = expected.clone();
     let mut refused = Vec::new();
     let Some(threads) = expected.get_mut("threads").and_then(Value::as_array_mut) else {
         return (expected, refused);
@@ -43,7 +50,10 @@ pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mi
                 continue;
             };
             let breaks_checksum = breaks_checksum(case, |path| path == file.path);
-            let allowed = |verdict| allows(lacks, &file.verdicts, verdict, breaks_checksum);
+            let allowed = |verdict| {
+                allows(lacks, &file.verdicts, verdict, breaks_checksum)
+                    || is_harmless(&file.because, &file.verdicts, verdict, given)
+            };
             if let Some(mismatch) = choose(file, document, given, allowed) {
                 let steps = ["threads", file.file, "verdict"].map(|key| Step::Key(key.to_owned()));
                 let [threads, kind, verdict] = steps;
@@ -61,11 +71,29 @@ pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mi
     if let Some(manifest) = derived.map(str::to_owned) {
         let threads = expected.get("threads").and_then(Value::as_array);
         let derived = derive_session(threads.map_or(&[], Vec::as_slice), &manifest);
-        if let Some(slot) = expected.get_mut("derived") {
-            *slot = derived;
+        let slots = expected.get_mut("derived").and_then(Value::as_object_mut);
+        for (name, slot) in slots.into_iter().flatten() {
+            *slot = derived.get(name).cloned().unwrap_or_default();
         }
     }
     (expected, refused)
+}
+
+/// Returns whether a verdict is excluded only for a harm that the document does not show.
+pub(super) fn is_harmless(
+    because: &Because,
+    verdicts: &[Verdict],
+    verdict: Verdict,
+    document: &Value,
+) -> bool {
+    let reasons = because.get(&verdict).map_or(&[][..], Vec::as_slice);
+    let is_harm = !reasons.is_empty() && !reasons.iter().any(Reason::is_sentence);
+    let has_document = verdicts.iter().any(|verdict| *verdict != Verdict::Reject);
+    is_harm && verdict != Verdict::Reject && (has_document || !holds_events(Some(document)))
+}
+
+fn is_rejected(document: &Value) -> bool {
+    document.get("verdict").is_some_and(|it| it == "reject")
 }
 
 /// If the reported verdict is allowed, copies it into the expected document. Returns a mismatch if
@@ -89,7 +117,10 @@ fn choose(
     };
     let is_allowed = allowed(verdict);
     if verdict != Verdict::Reject {
-        if is_allowed && let Some(slot) = expected.get_mut("verdict") {
+        if is_allowed && !file.verdicts.contains(&verdict) && is_rejected(expected) {
+            // A file that must be rejected was read, but no event came of it.
+            *expected = given.clone();
+        } else if is_allowed && let Some(slot) = expected.get_mut("verdict") {
             *slot = verdict.name().into();
         }
         return None;

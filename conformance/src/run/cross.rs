@@ -235,24 +235,44 @@ impl CrossTask {
         let own: Vec<_> = own.cloned().collect();
         let of_file = |path: &str| {
             let broken = broken.iter().filter(|(file, _)| file == path);
-            verdicts::of_rules(broken.map(|(_, rule)| *rule))
+            let broken: Vec<_> = broken.map(|(_, rule)| *rule).collect();
+            let events = |document: &Value| document["events"].as_array().map_or(0, Vec::len);
+            let mut documents = index.iter().chain(&detail);
+            let found = documents.find(|(known, _)| *known == path);
+            let file = verdicts::File {
+                is_detail: path.ends_with("detail.atf"),
+                broken: &broken,
+                phantoms: "",
+                events: found.map_or(0, |(_, document)| events(document)),
+            };
+            verdicts::file(file, verdicts::of_rules(broken.iter().copied()))
         };
-        let (expected, verdicts) = if is_session {
-            let own = own.iter().map(|(file, rule)| (file.as_str(), *rule));
-            (session, verdicts::of_session(own))
+        let (expected, judged) = if is_session {
+            let own: Vec<_> = own
+                .iter()
+                .map(|(file, rule)| (file.as_str(), *rule))
+                .collect();
+            let lost = session.as_ref().and_then(verdicts::lost);
+            let judged = verdicts::session(&own, files, lost.as_deref(), false, &[]);
+            (session, judged)
         } else {
-            let mut documents = index.into_iter().chain(detail);
+            let mut documents = index.iter().chain(&detail);
             let found = documents.find(|(path, _)| *path == self.path);
-            (found.map(|(_, document)| document), of_file(&self.path))
+            (
+                found.map(|(_, document)| document.clone()),
+                of_file(&self.path),
+            )
         };
         let threads = scripted.script.threads().into_keys();
         let file_verdicts = threads.flat_map(|thread| {
             [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| {
                 let path = format!("thread_{thread}/{name}");
+                let judged = of_file(&path);
                 FileVerdicts {
                     thread,
                     file,
-                    verdicts: of_file(&path).into_iter().collect(),
+                    verdicts: judged.verdicts.into_iter().collect(),
+                    because: judged.because,
                     path,
                 }
             })
@@ -265,7 +285,8 @@ impl CrossTask {
             path: self.path.clone(),
             subject: self.subject,
             note: scripted.note.to_owned(),
-            verdicts: verdicts.into_iter().collect(),
+            verdicts: judged.verdicts.into_iter().collect(),
+            because: judged.because,
             file_verdicts: file_verdicts
                 .filter(|file| files.contains(&file.path))
                 .collect(),

@@ -100,9 +100,10 @@ def count_phantom():
 
 
 @bug("read", "ATF-DFTR-002")
-def detail_count_ignored():
-    """Returns the details that its walk finds, whatever the footer counts."""
-    detail.whole_events = lambda data, header, footer, at: detail.walk(data, header, at)[0]
+def detail_count_phantom():
+    """Returns as many details as the footer counts, including the footer itself."""
+    detail.whole_events = lambda data, header, footer, at: (
+        [*detail.walk(data, header, at)[0], at][:footer["event_count"]])
 
 
 @bug("read", "ATF-IHDR-014")
@@ -386,8 +387,13 @@ def numbers_for_threads():
 
 @bug("read", "ATF-MANI-003")
 def id_wraps():
-    """Keeps the lower 32 bits of an id in the manifest."""
-    manifest.MANIFEST["threads!"][0]["id!"] = lambda value: type(value) is int
+    """Adds the threads that only the manifest lists, but keeps the lower 32 bits of their ids."""
+    def change(found, folder):
+        known = {id_ for id_, _ in found}
+        ids = [id_ for id_ in listed_ids(folder) if type(id_) is int and id_ not in known]
+        names = [(id_ % 2**32, f"thread_{id_ % 2**32}") for id_ in ids]
+        return found + [entry for entry in names if entry in found]
+    after(session, "thread_folders", change)
 
 
 @bug("read", "ATF-SESS-003")

@@ -90,21 +90,10 @@ fn a_check_gives_each_file_the_verdict_that_readers_must_give() {
 }
 
 #[test]
-fn only_cases_that_must_be_rejected_say_why() {
-    let mut must_reject = 0;
+fn the_mildest_verdict_comes_first() {
     for case in CASES.iter() {
-        let must = case.verdicts == [Verdict::Reject];
-        must_reject += u32::from(must);
-        assert_eq!(must, !case.because.is_empty(), "{}", case.name);
-        for because in &case.because {
-            let names_a_source = ["S0: ", "S1: ", "S2: ", "S3: ", "S4: ", "FIELD: "];
-            let is_source = names_a_source.iter().any(|id| because.starts_with(id));
-            assert!(is_source || because.starts_with("Harm: "), "{because}");
-        }
-        // The mildest verdict comes first.
         assert!(case.verdicts.is_sorted(), "{}", case.name);
     }
-    assert!(must_reject > 0);
 }
 
 #[test]
@@ -112,9 +101,11 @@ fn a_case_that_breaks_only_recoverable_rules_is_never_rejected() {
     for case in CASES.iter() {
         let rules = case.broken.iter().map(|(_, id)| rules::find(id).unwrap());
         let is_readable = { rules }.all(|rule| rule.reader <= rules::ReaderDoes::Recover);
-        // Rejecting an empty file loses no events.
-        let has_bytes = case.files.values().any(|file| !file.is_empty());
-        if is_readable && has_bytes && case.subject != Subject::Session {
+        // Rejecting a file without events loses none.
+        let has_events = case.expected["events"]
+            .as_array()
+            .is_some_and(|it| !it.is_empty());
+        if is_readable && has_events {
             assert!(!case.verdicts.contains(&Verdict::Reject), "{}", case.name);
         }
     }

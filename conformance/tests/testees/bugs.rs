@@ -16,9 +16,9 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("count-allocated", "v1/iftr-002-a-billion", "memory"),
     ("count-phantom", "v1/iftr-002-one-too-many", "wrong-decode"),
     (
-        "detail-count-ignored",
+        "detail-count-phantom",
         "v1/dftr-002-one-too-many",
-        "wrong-label",
+        "wrong-decode",
     ),
     ("header-count-first", "v1/ihdr-014-5", "wrong-decode"),
     (
@@ -149,7 +149,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "id-wraps",
         "v1/mani-003-an-id-that-is-9-in-32-bits",
-        "wrong-label",
+        "wrong-decode",
     ),
     (
         "symbolic-links-followed",

@@ -4,6 +4,7 @@
 mod claims;
 mod editions;
 mod enums;
+mod exclusions;
 mod headers;
 mod holds;
 mod layout;

@@ -1,11 +1,11 @@
 //! Checks that rules have well-formed ids and valid references.
 
+use super::exclusions::exclusions;
 use super::names::Unique;
 use super::references::about;
 use super::word::is_prefix;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
-use crate::model::{ReaderDoes, RuleSpec};
 use crate::yaml::At;
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
@@ -39,7 +39,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                 faults.push(Diagnostic::error(wire.place, why));
             }
         }
-        refusal(rule, faults);
+        exclusions(spec, rule, faults);
         about(spec, &rule.about, faults);
         for source in &rule.sources {
             if spec.source(source).is_none() {
@@ -71,29 +71,6 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for silence in &spec.decisions.silences {
         let has_reason = silence.no_rule.is_some();
         rests(spec, &silence.silence, has_reason, faults);
-    }
-}
-
-/// Checks that a rule has a reason if and only if it requires readers to reject a file.
-fn refusal(rule: &RuleSpec, faults: &mut Vec<Diagnostic>) {
-    let must_reject = rule.reader.value == ReaderDoes::Reject && rule.allows.is_empty();
-    match (&rule.because, must_reject) {
-        (None, true) => {
-            let why = format!(
-                "{} requires readers to refuse files but gives no reason",
-                rule.id
-            );
-            let help = "state the source or the harm in `because`, or list what else a reader may do in `allows`";
-            faults.push(Diagnostic::error(rule.reader.place, why).help(help));
-        }
-        (Some(because), false) => {
-            let why = format!(
-                "{} has `because`, but does not require readers to refuse files",
-                rule.id
-            );
-            faults.push(Diagnostic::error(because.place, why));
-        }
-        _ => {}
     }
 }
 

@@ -16,10 +16,10 @@ pub use edition::{EditionSpec, EditionsFile};
 pub use enums::{ConstantSpec, ConstantsFile, EnumSpec, EnumsFile, MemberSpec};
 pub use format::FormatFile;
 pub use record::{FieldSpec, PlaceSpec, RecordSpec};
-pub use rule::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity, Verdict};
+pub use rule::{Binds, Exclusion, ReaderDoes, RuleSpec, RulesFile, Severity, Verdict, When};
 pub use session::{EntrySpec, JsonType, ManifestField, ManifestFile, ManifestObject, SessionFile};
 pub use source::{
     ConstantClaim, FieldClaim, FileClaim, Form, RecordClaim, SectionClaim, SourceFile, Statement,
 };
-pub use text::{DigestsFile, DocumentText, Lines, Reason, Silent};
+pub use text::{Citation, DigestsFile, DocumentText, Lines, Reason, Silent};
 pub use topic::{DecisionsFile, Silence, Topic, TopicsFile};

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::text::Citation;
 use crate::layout::Wire;
 use crate::named::named;
 use crate::yaml::{At, List};
@@ -40,9 +41,10 @@ pub struct RuleSpec {
     /// recoverable events of a file that it could also refuse.
     #[serde(default)]
     pub allows: List<At<Verdict>>,
-    /// Why such a file must be refused: a source's sentence, or the harm in reading the file.
-    /// Required if `reader` is `reject` and `allows` is empty; otherwise not allowed.
-    pub because: Option<At<String>>,
+    /// Why other verdicts are wrong. Required for `accept` and `recover`, wherever a reader may not
+    /// read a file that breaks the rule as if it were whole, or not read it at all.
+    #[serde(default)]
+    pub excludes: List<Exclusion>,
     /// The records, fields and enums that it is about.
     #[serde(default)]
     pub about: List<At<String>>,
@@ -57,6 +59,33 @@ pub struct RuleSpec {
     /// Why no file can test the rule. Every other rule has test cases that follow it and test cases
     /// that break it.
     pub untestable: Option<String>,
+}
+
+/// A verdict that is wrong, and why: sentences of sources, or a harm to data.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Exclusion {
+    /// The wrong verdict.
+    pub verdict: At<Verdict>,
+    /// Whether it is wrong for files that break the rule or for those that follow it.
+    #[serde(default)]
+    pub when: When,
+    /// The sentences that exclude it. Each is about a topic that the rule cites in `settled_by`.
+    #[serde(default)]
+    pub lines: List<At<Citation>>,
+    /// Why each event that a reader returned with this verdict would be a phantom.
+    pub phantom: Option<String>,
+}
+
+/// The files for which a verdict is wrong.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum When {
+    /// Those that break the rule.
+    #[default]
+    Broken,
+    /// Those that follow the rule and break no rule that readers report.
+    Followed,
 }
 
 named! {
@@ -103,16 +132,17 @@ named! {
     }
 }
 
-/// A reader's verdict on a file, in ascending severity.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// The file is read.
-    Accept,
-    /// The recoverable events are read.
-    Recover,
-    /// The file is refused.
-    Reject,
+named! {
+    /// A reader's verdict on a file, in ascending severity.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+    )]
+    pub enum Verdict {
+        /// The file is read.
+        Accept = "accept",
+        /// The recoverable events are read.
+        Recover = "recover",
+        /// The file is refused.
+        Reject = "reject",
+    }
 }

@@ -17,6 +17,15 @@ pub struct Lines {
     pub last: u32,
 }
 
+/// Lines of a source: `S2:112`, or `S2:106-107`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Citation {
+    /// The source's id.
+    pub source: String,
+    /// The lines.
+    pub lines: Lines,
+}
+
 /// The text of a source that is a document.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -195,6 +204,50 @@ impl JsonSchema for Lines {
                 { "type": "integer", "minimum": 1 },
                 { "type": "string", "pattern": "^[1-9][0-9]*-[1-9][0-9]*$" },
             ]
+        })
+    }
+}
+
+impl fmt::Display for Citation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.source, self.lines)
+    }
+}
+
+impl FromStr for Citation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (source, lines) = text
+            .split_once(':')
+            .ok_or_else(|| format!("`{text}` names no lines of a source: write S2:112"))?;
+        Ok(Self {
+            source: source.to_owned(),
+            lines: lines.parse()?,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Citation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Citation {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Citation".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^[A-Z][A-Z0-9]*:[1-9][0-9]*(-[1-9][0-9]*)?$",
         })
     }
 }

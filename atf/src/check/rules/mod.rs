@@ -26,9 +26,8 @@ pub struct Rule {
     pub reader: ReaderDoes,
     /// Other verdicts that are equally correct for a file that breaks the rule.
     pub allows: &'static [Verdict],
-    /// Why a file that breaks a `Reject` rule must be rejected: a sentence from a source, or the
-    /// harm that reading the file would do.
-    pub because: Option<&'static str>,
+    /// The verdicts that are wrong, each with the reason.
+    pub excludes: &'static [Exclusion],
     /// The records, fields and enumerations it concerns.
     pub about: &'static [&'static str],
     /// The sources the rule is based on, S0 to S4.
@@ -40,6 +39,30 @@ pub struct Rule {
     /// Why no file can test it. All other rules have test cases that follow them and test cases
     /// that break them.
     pub untestable: Option<&'static str>,
+}
+
+/// A wrong verdict, and why it is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exclusion {
+    /// The wrong verdict.
+    pub verdict: Verdict,
+    /// Whether it is wrong for files that follow the rule, instead of those that break it.
+    pub if_followed: bool,
+    /// The sentences of sources that exclude it.
+    pub sentences: &'static [Sentence],
+    /// Why each event that a reader returned with this verdict would be a phantom.
+    pub phantom: Option<&'static str>,
+}
+
+/// A sentence of a source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Sentence {
+    /// Its lines in the source: `S2:112`.
+    pub lines: &'static str,
+    /// The sentence, in our words.
+    pub says: &'static str,
 }
 
 /// A question about the format, and how it was settled.

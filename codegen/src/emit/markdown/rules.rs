@@ -2,7 +2,7 @@
 
 use atf_spec::layout::Wire;
 use atf_spec::load::Spec;
-use atf_spec::model::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity, Verdict};
+use atf_spec::model::{Binds, Exclusion, ReaderDoes, RuleSpec, RulesFile, Severity, Verdict, When};
 use serde::Serialize;
 
 use super::Book;
@@ -32,13 +32,42 @@ struct Rule<'a> {
     binds: &'a [Binds],
     reader: ReaderDoes,
     allows: Vec<Verdict>,
-    because: Option<&'a str>,
+    excludes: Vec<Wrong<'a>>,
     wires: Vec<Wire>,
     about: Vec<Link>,
     sources: Vec<&'a str>,
     settled_by: Vec<Link>,
     note: Option<&'a str>,
     untestable: Option<&'a str>,
+}
+
+/// A verdict that a rule excludes.
+#[derive(Serialize)]
+struct Wrong<'a> {
+    verdict: Verdict,
+    if_followed: bool,
+    phantom: Option<&'a str>,
+    sentences: Vec<Said<'a>>,
+}
+
+/// A sentence of a source.
+#[derive(Serialize)]
+struct Said<'a> {
+    lines: String,
+    says: &'a str,
+}
+
+fn wrong<'a>(spec: &'a Spec, rule: &'a RuleSpec, exclusion: &'a Exclusion) -> Wrong<'a> {
+    let sentences = exclusion.lines.iter().map(|cited| Said {
+        lines: cited.to_string(),
+        says: spec.sentence(rule, cited).unwrap_or_default(),
+    });
+    Wrong {
+        verdict: exclusion.verdict.value,
+        if_followed: exclusion.when == When::Followed,
+        phantom: exclusion.phantom.as_deref(),
+        sentences: sentences.collect(),
+    }
 }
 
 /// A rule in the table of another page.
@@ -109,7 +138,11 @@ fn rule<'a>(spec: &'a Spec, rule: &'a RuleSpec) -> Rule<'a> {
         binds: &rule.binds,
         reader: rule.reader.value,
         allows: rule.allows.iter().map(|verdict| verdict.value).collect(),
-        because: rule.because.as_ref().map(|because| because.as_str()),
+        excludes: rule
+            .excludes
+            .iter()
+            .map(|it| wrong(spec, rule, it))
+            .collect(),
         wires: spec.wires_of(rule),
         about: rule
             .about

@@ -378,7 +378,7 @@ fn layouts() -> Vec<Recipe> {
 }
 
 /// The reason to reject a file in the other version's layout.
-const OTHER_LAYOUT: &str = "Harm: counts, kinds and links are decoded from the wrong bytes and look right: \
+const OTHER_LAYOUT: &str = "Counts, kinds and links are decoded from the wrong bytes and look right: \
     with 32 events, a version 2 header passes version 1's event_size check.";
 
 /// Adds an index file of 32 events in another version's layout, with the trace's version number.

@@ -119,6 +119,10 @@ fn threads() -> Vec<Recipe> {
             },
         )
         .in_file("thread_9", "", Recover)
+        .or_read(|t| {
+            t.remove("thread_9");
+            t.rename("elsewhere", "thread_9");
+        })
         .flag("symbolic-link")
         .titled("a symlink to a folder in place of a thread's folder"),
         meets(

@@ -63,6 +63,10 @@ pub(super) fn recipes() -> Vec<Recipe> {
             t.symlink(DETAIL, "../elsewhere");
         })
         .in_file("thread_7/detail.atf", "", Recover)
+        .or_read(|t| {
+            t.remove(DETAIL);
+            t.rename("elsewhere", DETAIL);
+        })
         .titled("a symlink to the details of its events")
         .note("A file that is not read proves no link of index.atf wrong."),
         breaks("ATF-SESS-003", "a link to a manifest", |t| {

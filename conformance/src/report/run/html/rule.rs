@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::report::page::shown;
 use crate::results::{Outcome, Results};
-use crate::rules::{self, Decision, table};
+use crate::rules::{self, Decision, Exclusion, table};
 
 /// A rule's id, with a link to its text if the spec defines the rule.
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ pub(super) struct RuleText {
     rule: &'static str,
     severity: &'static str,
     note: Option<&'static str>,
-    because: Option<&'static str>,
+    excludes: Vec<String>,
     sources: Vec<SourceText>,
     decisions: Vec<DecisionText>,
 }
@@ -77,7 +77,7 @@ pub(super) fn named(results: &Results) -> Vec<RuleText> {
         rule: rule.rule,
         severity: rule.severity.name(),
         note: rule.note,
-        because: rule.because,
+        excludes: rule.excludes.iter().map(excluded).collect(),
         sources: rule.sources.iter().map(|id| source(id)).collect(),
         decisions: { rule.settled_by.iter() }
             .filter_map(|topic| rules::decision(topic))
@@ -85,6 +85,21 @@ pub(super) fn named(results: &Results) -> Vec<RuleText> {
             .collect(),
     })
     .collect()
+}
+
+/// Returns a wrong verdict and the reason in one sentence.
+fn excluded(exclusion: &Exclusion) -> String {
+    let when = if exclusion.if_followed {
+        " if the rule is followed"
+    } else {
+        ""
+    };
+    let said = exclusion.sentences.iter();
+    let said = said.map(|said| format!("{}: {}", said.lines, said.says));
+    let reasons = exclusion.phantom.map(str::to_owned).into_iter().chain(said);
+    let reasons: Vec<_> = reasons.collect();
+    let verdict = exclusion.verdict.name();
+    format!("{verdict}{when} ({})", reasons.join(" "))
 }
 
 fn source(id: &'static str) -> SourceText {

@@ -1,0 +1,69 @@
+//! Checks that each verdict that a rule excludes has a reason, and that each reason is about the rule.
+
+use crate::diagnostic::Diagnostic;
+use crate::load::Spec;
+use crate::model::{Exclusion, ReaderDoes, RuleSpec, Verdict, When};
+
+/// Checks a rule's exclusions.
+///
+/// `reject` needs no reason here: whoever refuses a file loses its events, which each test case
+/// states. Nor does `recover` if readers ignore a violation: the file is then as good as one that
+/// follows all rules.
+pub(super) fn exclusions(spec: &Spec, rule: &RuleSpec, faults: &mut Vec<Diagnostic>) {
+    let broken = |exclusion: &&Exclusion| exclusion.when == When::Broken;
+    for verdict in [Verdict::Accept, Verdict::Recover] {
+        let mut given = rule.excludes.iter().filter(broken);
+        let is_given = given.any(|exclusion| exclusion.verdict.value == verdict);
+        if needs_reason(rule, verdict) && !is_given {
+            let why = format!(
+                "{} does not allow `{}` but gives no reason",
+                rule.id,
+                verdict.name()
+            );
+            let help = "name the lines or the harm in `excludes`, or list the verdict in `allows`";
+            faults.push(Diagnostic::error(rule.reader.place, why).help(help));
+        }
+    }
+    for exclusion in rule.excludes.iter() {
+        let (verdict, place) = (exclusion.verdict.value, exclusion.verdict.place);
+        if exclusion.when == When::Broken && allowed(rule, verdict) {
+            let why = format!("{} both allows and excludes `{}`", rule.id, verdict.name());
+            faults.push(Diagnostic::error(place, why));
+        }
+        if exclusion.lines.is_empty() && exclusion.phantom.is_none() {
+            let why = format!("{} excludes `{}` without a reason", rule.id, verdict.name());
+            let help = "name the `lines` of sources, or the harm as `phantom`";
+            faults.push(Diagnostic::error(place, why).help(help));
+        }
+        for cited in exclusion.lines.iter() {
+            if spec.sentence(rule, cited).is_none() {
+                let why = format!(
+                    "no statement with the lines {cited} is about a topic that {} cites",
+                    rule.id
+                );
+                let help = "a sentence excludes verdicts only where it is about the rule: \
+                    cite its topic in `settled_by`";
+                faults.push(Diagnostic::error(cited.place, why).help(help));
+            }
+        }
+    }
+}
+
+fn needs_reason(rule: &RuleSpec, verdict: Verdict) -> bool {
+    let is_strict = match verdict {
+        Verdict::Accept => rule.reader.value >= ReaderDoes::Recover,
+        Verdict::Recover => rule.reader.value == ReaderDoes::Reject,
+        Verdict::Reject => false,
+    };
+    is_strict && !allowed(rule, verdict)
+}
+
+fn allowed(rule: &RuleSpec, verdict: Verdict) -> bool {
+    let by_reader = match rule.reader.value {
+        ReaderDoes::Ignore => verdict == Verdict::Accept,
+        ReaderDoes::Warn => verdict != Verdict::Reject,
+        ReaderDoes::Recover => verdict == Verdict::Recover,
+        ReaderDoes::Reject => verdict == Verdict::Reject,
+    };
+    by_reader || rule.allows.iter().any(|other| other.value == verdict)
+}
