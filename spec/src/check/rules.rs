@@ -6,6 +6,7 @@ use super::references::about;
 use super::word::is_prefix;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
+use crate::model::RulesFile;
 use crate::yaml::At;
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
@@ -16,6 +17,11 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             let why = format!("`{}` is not a valid rule prefix", file.prefix);
             let fault = Diagnostic::error(file.prefix.place, why);
             faults.push(fault.help("use capitals, digits and single hyphens"));
+        }
+    }
+    for file in &spec.rules {
+        for id in file.retired.iter() {
+            ids.add(id, faults);
         }
     }
     for (file, rule) in spec.all_rules() {
@@ -60,6 +66,12 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             faults.push(Diagnostic::error(rule.id.place, why));
         }
     }
+    // A misspelled id also leaves a gap. Report only one of the two faults.
+    if faults.is_empty() {
+        for file in &spec.rules {
+            unaccounted(file, faults);
+        }
+    }
     // If a silence's name is misspelled here, that silence also has no rule. Report only one of the
     // two faults.
     let mut names = spec
@@ -71,6 +83,22 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for silence in &spec.decisions.silences {
         let has_reason = silence.no_rule.is_some();
         rests(spec, &silence.silence, has_reason, faults);
+    }
+}
+
+/// Checks that each number up to the highest is that of a rule or of a retired rule.
+fn unaccounted(file: &RulesFile, faults: &mut Vec<Diagnostic>) {
+    let ids = file.rules.iter().map(|rule| &rule.id);
+    let ids: Vec<_> = ids.chain(file.retired.iter()).collect();
+    let id = |number: usize| format!("{}-{number:03}", file.prefix);
+    let numbers = 1..=ids.len();
+    if let Some(missing) = numbers
+        .map(id)
+        .find(|id| ids.iter().all(|own| own.value != *id))
+    {
+        let why = format!("{missing} is neither a rule nor retired");
+        let help = "a withdrawn id is never used again: list it in `retired`";
+        faults.push(Diagnostic::error(file.prefix.place, why).help(help));
     }
 }
 

@@ -18,6 +18,9 @@ pub struct RulesFile {
     pub title: String,
     /// The rules. Ids are permanent: a retired rule's id is never reused.
     pub rules: List<RuleSpec>,
+    /// The ids of retired rules.
+    #[serde(default)]
+    pub retired: List<At<String>>,
 }
 
 /// A rule.
