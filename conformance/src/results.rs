@@ -150,6 +150,9 @@ impl Results {
     }
 }
 
+/// The beginning of a note on a case whose answers differ from run to run.
+pub(crate) const UNSTABLE: &str = "differs from run to run: ";
+
 /// A note on a case, separate from its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
@@ -176,6 +179,12 @@ impl CaseResult {
     pub fn shoulds(&self) -> impl Iterator<Item = &Note> {
         let notes = self.notes.iter();
         notes.filter(|note| note.severity == Severity::Should)
+    }
+
+    /// Returns the notes that say that the case's answers differ from run to run.
+    pub(crate) fn unstable(&self) -> impl Iterator<Item = &Note> {
+        let notes = self.notes.iter();
+        notes.filter(|note| note.text.starts_with(UNSTABLE))
     }
 
     /// Returns the rules that a failed answer broke, which may differ from the case's rules. If no

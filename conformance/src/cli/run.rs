@@ -53,6 +53,12 @@ pub(super) struct Options {
     /// Only part I of N: all parts together run each case once
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// Run each case N times, and name those whose answers differ
+    #[arg(long, value_name = "N", default_value = "1")]
+    repeat: NonZero<u32>,
+    /// Draws which passes of persistent processes are repeated in a process of their own
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
     /// Grade data and labels, or only data (events and their values, without what a reader reports
     /// about them)
     #[arg(long, value_name = "GRADE", default_value = "all")]
@@ -163,6 +169,8 @@ impl Testees {
             kit,
             folder: std::env::temp_dir(),
             jobs,
+            repeat: NonZero::<u32>::MIN,
+            seed: 1,
             limits,
             grading: results::Grading::All,
             interrupt: Arc::default(),
@@ -222,6 +230,8 @@ pub(super) fn failure(message: &str) -> ExitCode {
 fn graded(options: &Options) -> Result<Results, String> {
     let made = made(SystemTime::now());
     let (candidates, mut run_options) = options.testees.open()?;
+    run_options.repeat = options.repeat;
+    run_options.seed = options.seed;
     if options.grade == Grade::Data {
         run_options.grading = results::Grading::Data;
     }

@@ -1,5 +1,6 @@
 //! `TESTEE.toml`, which describes how to start an implementation under test and what it supports.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::ops::Range;
@@ -39,6 +40,8 @@ pub struct Manifest {
     write: Option<Vec<String>>,
     read: Option<Vec<String>>,
     validate: Option<Vec<String>>,
+    /// The programs that answer many requests, by role.
+    serve: BTreeMap<Role, Vec<String>>,
 }
 
 named! {
@@ -107,10 +110,21 @@ struct Raw {
     #[serde(default)]
     lacks: Vec<Lack>,
     validate: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    serve: RawServe,
     wire: Spanned<Vec<u8>>,
     features: Spanned<Vec<Feature>>,
     failures: Option<PathBuf>,
     url: Option<String>,
+}
+
+/// The values of the table `serve`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawServe {
+    write: Option<Spanned<Vec<String>>>,
+    read: Option<Spanned<Vec<String>>>,
+    validate: Option<Spanned<Vec<String>>>,
 }
 
 impl Manifest {
@@ -161,6 +175,7 @@ impl Manifest {
             write: command("write", &["{script}", "{out}"]),
             read: command("read", &["{path}"]),
             validate: command("validate", &["{path}"]),
+            serve: BTreeMap::new(),
         }
     }
 
@@ -180,6 +195,13 @@ impl Manifest {
             Role::Validate => &self.validate,
         };
         command.as_deref()
+    }
+
+    /// Returns the program and arguments of a role's persistent process, if the implementation
+    /// offers one.
+    #[must_use]
+    pub fn serve(&self, role: Role) -> Option<&[String]> {
+        self.serve.get(&role).map(Vec::as_slice)
     }
 
     /// Returns whether the implementation supports a feature.
@@ -228,6 +250,21 @@ impl Raw {
             let message = "nothing to grade: expected write, read or validate".to_owned();
             return Err((0..0, message));
         }
+        let mut serve = BTreeMap::new();
+        for (role, own, served) in [
+            (Role::Write, &write, self.serve.write),
+            (Role::Read, &read, self.serve.read),
+            (Role::Validate, &validate, self.serve.validate),
+        ] {
+            let span = served.as_ref().map(Spanned::span).unwrap_or_default();
+            if let Some(served) = command(served, &[])? {
+                if own.is_none() {
+                    let role = role.name();
+                    return Err((span, format!("serve.{role} needs the key {role}")));
+                }
+                serve.insert(role, served);
+            }
+        }
         let mut wire = self.wire.into_inner();
         wire.sort_unstable();
         wire.dedup();
@@ -247,6 +284,7 @@ impl Raw {
             write,
             read,
             validate,
+            serve,
         })
     }
 }

@@ -9,8 +9,10 @@ mod cross;
 mod failures;
 mod folder;
 mod outside;
+mod persistent;
 mod pool;
 mod reading;
+mod repeat;
 mod select;
 mod shard;
 mod smoke;
@@ -80,6 +82,10 @@ pub struct Options {
     pub folder: PathBuf,
     /// The number of parallel processes.
     pub jobs: NonZero<usize>,
+    /// How often each case is run.
+    pub repeat: NonZero<u32>,
+    /// Selects the passes of persistent processes that are repeated.
+    pub seed: u64,
     /// The limits of each process.
     pub limits: Limits,
     /// The grades to count.

@@ -10,11 +10,13 @@ use std::time::{Duration, Instant};
 
 use super::folder::{self, Cases};
 use super::outside::Watch;
+use super::persistent::Servers;
+use super::repeat::Run;
 use super::store::WrittenStore;
 use super::warden::{End, Warden, is_shortage};
-use super::{About, Ended, Graded, Limits, Options, Task};
+use super::{About, Ended, Limits, Options, Task};
 use crate::protocol::Manifest;
-use crate::results::{CaseResult, Grading, Note, Outcome};
+use crate::results::{CaseResult, Grading, Note, Outcome, Role};
 use crate::rules::Severity;
 
 /// How long to wait for a resource that the system lacks before trying again.
@@ -34,11 +36,12 @@ pub struct Work<'a> {
 /// A pool that runs cases in parallel.
 #[derive(Debug)]
 pub struct Pool<'a> {
-    options: &'a Options,
+    pub(super) options: &'a Options,
     /// Whether the last case waited for a resource in vain, so that the next one does not wait.
     is_short: AtomicBool,
     // The idle wardens, which must be dropped before the folder is removed.
     idle: Mutex<Vec<Warden>>,
+    pub(super) servers: Servers,
     cases: Cases,
     /// The sessions of writers that passed.
     pub(super) keep: WrittenStore,
@@ -56,6 +59,7 @@ impl<'a> Pool<'a> {
             options,
             is_short: AtomicBool::new(false),
             idle: Mutex::new(Vec::new()),
+            servers: Servers::default(),
             keep: WrittenStore::new(cases.run())?,
             cases,
         })
@@ -131,35 +135,14 @@ impl<'a> Pool<'a> {
             manifest,
             task,
         } = *work;
-        let (graded, elapsed, stderr) = match unsupported(manifest, task) {
-            Some(why) => {
-                let graded = Graded {
-                    outcome: Outcome::Skipped { why },
-                    notes: Vec::new(),
-                };
-                (graded, Duration::ZERO, String::new())
-            }
-            None => {
-                let grade = |ended: &Ended, place: &Path| {
-                    let mut graded = task.grade(manifest, ended, place);
-                    if self.options.grading == Grading::Data {
-                        graded.outcome.forget_labels();
-                    }
-                    if let (Outcome::Passed, Some(written)) = (&graded.outcome, task.writes(place))
-                        && let Err(error) = self.keep.take(testee, written)
-                    {
-                        graded
-                            .notes
-                            .push(advice("its files cannot be passed to readers", &error));
-                    }
-                    (graded, ended.elapsed, ended.stderr.clone())
-                };
-                let (mut result, removed) = self.with(manifest, task, grade)?;
-                let failed = removed.err();
-                let note = failed.map(|error| advice("cannot remove its folder", &error));
-                result.0.notes.extend(note);
-                result
-            }
+        let Run {
+            graded,
+            elapsed,
+            stderr,
+            ..
+        } = match unsupported(manifest, task) {
+            Some(why) => Run::skipped(why),
+            None => self.repeated(work)?,
         };
         let about = task.about();
         Ok(CaseResult {
@@ -180,8 +163,50 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Runs an implementation's program for a task in a fresh folder and calls `then` with the
-    /// outcome of the process and the folder. Returns the result of `then`, and whether the folder
+    /// Runs a case once, with a persistent process if `served` is its command. Keeps the files of a
+    /// writer that passes if `keeps`.
+    pub(super) fn once(
+        &self,
+        work: &Work<'_>,
+        served: Option<&[String]>,
+        keeps: bool,
+    ) -> io::Result<Run> {
+        let Work {
+            testee,
+            manifest,
+            task,
+        } = *work;
+        let grade = |ended: &Ended, place: &Path| {
+            let mut graded = task.grade(manifest, ended, place);
+            if self.options.grading == Grading::Data {
+                graded.outcome.forget_labels();
+            }
+            if keeps
+                && let (Outcome::Passed, Some(written)) = (&graded.outcome, task.writes(place))
+                && let Err(error) = self.keep.take(testee, written)
+            {
+                graded
+                    .notes
+                    .push(advice("its files cannot be passed to readers", &error));
+            }
+            let reads = task.about().role != Role::Write;
+            let code = ended.exit_code().ok().filter(|_| reads);
+            Run {
+                graded,
+                elapsed: ended.elapsed,
+                stderr: ended.stderr.clone(),
+                answer: code.map(|code| (code, ended.output.clone())),
+            }
+        };
+        let (mut run, removed) = self.with(manifest, task, served, grade)?;
+        let failed = removed.err();
+        let note = failed.map(|error| advice("cannot remove its folder", &error));
+        run.graded.notes.extend(note);
+        Ok(run)
+    }
+
+    /// Runs an implementation's program for a task in a fresh folder, or asks its persistent process
+    /// if `served` is its command, and calls `then` with the outcome and the folder. Returns the result of `then`, and whether the folder
     /// could be removed.
     ///
     /// If the system lacks a resource, tries again, because an implementation that uses it up loses
@@ -196,6 +221,7 @@ impl<'a> Pool<'a> {
         &self,
         manifest: &Manifest,
         task: &dyn Task,
+        served: Option<&[String]>,
         then: impl FnOnce(&Ended, &Path) -> R,
     ) -> io::Result<(R, io::Result<()>)> {
         let Limits { time, margin, .. } = self.options.limits;
@@ -212,7 +238,7 @@ impl<'a> Pool<'a> {
             let folder = own.join("run");
             let input = folder.join("case");
             let ran = folder::create(&own);
-            let ran = ran.and_then(|()| self.run_in(&folder, &input, manifest, task));
+            let ran = ran.and_then(|()| self.run_in(&folder, &input, manifest, task, served));
             let is_short = ran.as_ref().is_err_and(is_shortage);
             if is_short && !left.is_zero() {
                 let _ = folder::remove(&own);
@@ -243,23 +269,19 @@ impl<'a> Pool<'a> {
     }
 
     /// Creates a folder with the files of a task in `input`, and runs an implementation's program in
-    /// another subfolder.
+    /// another subfolder, or asks its persistent process.
     fn run_in(
         &self,
         folder: &Path,
         input: &Path,
         manifest: &Manifest,
         task: &dyn Task,
+        served: Option<&[String]>,
     ) -> io::Result<Ended> {
         let work = folder.join("work");
         fs::create_dir_all(input)?;
         fs::create_dir(&work)?;
         let placeholders = task.prepare(input)?;
-        let command = manifest.command(task.about().role).unwrap_or_default();
-        let (program, arguments) = command.split_at(command.len().min(1));
-        let arguments = arguments.iter();
-        let arguments = arguments.map(|argument| fill_in(argument, &placeholders));
-        let command: Vec<String> = program.iter().cloned().chain(arguments).collect();
         let watch = Watch::on(task.decoys(input));
         let limits = self.options.limits;
         let limits = Limits {
@@ -267,13 +289,39 @@ impl<'a> Pool<'a> {
             output: task.output().unwrap_or(u64::MAX).min(limits.output),
             ..limits
         };
-        let mut ended = self.end(&command, &work, &limits)?;
+        let ran = match served {
+            Some(command) => {
+                let Self {
+                    options,
+                    servers,
+                    cases,
+                    ..
+                } = self;
+                let start = Instant::now();
+                let asked = servers.ask(command, &placeholders, &limits, options, cases);
+                self.watched(asked, start)
+            }
+            None => self.end(manifest, task, &placeholders, &work, &limits),
+        };
+        let mut ended = ran?;
         ended.opened = watch.opened();
         Ok(ended)
     }
 
-    /// Runs a command under a warden.
-    fn end(&self, command: &[String], work: &Path, limits: &Limits) -> io::Result<Ended> {
+    /// Runs an implementation's program for a task under a warden.
+    fn end(
+        &self,
+        manifest: &Manifest,
+        task: &dyn Task,
+        placeholders: &[(&str, PathBuf)],
+        work: &Path,
+        limits: &Limits,
+    ) -> io::Result<Ended> {
+        let command = manifest.command(task.about().role).unwrap_or_default();
+        let (program, arguments) = command.split_at(command.len().min(1));
+        let arguments = arguments.iter();
+        let arguments = arguments.map(|argument| fill_in(argument, placeholders));
+        let command: Vec<String> = program.iter().cloned().chain(arguments).collect();
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
         let mut warden = match taken {
@@ -281,11 +329,18 @@ impl<'a> Pool<'a> {
             None => Warden::start(&self.options.kit, self.cases.run())?,
         };
         let start = Instant::now();
-        match warden.run(command, work, limits, &self.options.interrupt) {
-            Ok(ended) => {
-                idle().push(warden);
-                Ok(ended)
-            }
+        let ran = warden.run(&command, work, limits, &self.options.interrupt);
+        if ran.is_ok() {
+            idle().push(warden);
+        }
+        self.watched(ran, start)
+    }
+
+    /// Makes an outcome of a warden's failure, unless the system lacks a resource or the run is
+    /// interrupted.
+    fn watched(&self, ran: io::Result<Ended>, start: Instant) -> io::Result<Ended> {
+        match ran {
+            Ok(ended) => Ok(ended),
             Err(error) if is_shortage(&error) => Err(error),
             Err(error) => {
                 self.options.check_interrupt()?;

@@ -18,6 +18,7 @@ const LETTERS: usize = 500;
 
 /// Runs one simple task for each role, feature and wire version that an implementation claims to
 /// support.
+/// A persistent process gets the same tasks.
 ///
 /// Fails if a program cannot be started, if an answer violates the protocol, or if a role produces
 /// no answer at all. Comparing answers would be meaningless in these cases. The run itself later
@@ -48,8 +49,9 @@ pub fn smoke(
             let form = form.map_err(|broken| (broken.class, broken.message + &last(&ended.stderr)));
             (ended.end.clone(), form)
         };
-        Ok(pool.with(manifest, *task, form)?.0)
+        Ok(pool.with(manifest, *task, None, form)?.0)
     })?;
+    let served = served(pool, manifest, &tasks)?;
     let mut answered = BTreeSet::new();
     let mut silent = Vec::new();
     for (task, (end, form)) in tasks.into_iter().zip(answers) {
@@ -72,7 +74,30 @@ pub fn smoke(
     }
     let mut silent = silent.into_iter();
     let refused = silent.find(|(role, _)| !answered.contains(role));
-    Ok(refused.map_or(Ok(()), |(_, message)| Err(message)))
+    Ok(refused.map_or(served, |(_, message)| Err(message)))
+}
+
+/// Checks that each persistent process gives an answer to the same tasks.
+fn served(
+    pool: &Pool<'_>,
+    manifest: &Manifest,
+    tasks: &[&dyn Smoke],
+) -> io::Result<Result<(), String>> {
+    for task in tasks.iter().filter(|task| task.is_served()) {
+        let About { role, name, .. } = task.about();
+        let Some(command) = manifest.serve(role) else {
+            continue;
+        };
+        let form = |ended: &Ended, _: &Path| {
+            let form = task.check_form(manifest, ended).err()?;
+            let why = form.message + &last(&ended.stderr);
+            Some(format!("serve.{}: {name}: {why}", role.name()))
+        };
+        if let (Some(message), _) = pool.with(manifest, *task, Some(command), form)? {
+            return Ok(Err(message));
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// Returns the last lines of a program's standard error as the end of a sentence.

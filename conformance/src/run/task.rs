@@ -52,6 +52,12 @@ pub trait Task: Send + Sync {
         None
     }
 
+    /// Returns whether a persistent process can perform the task. It cannot if it would end, or if
+    /// it would need another limit on files.
+    fn is_served(&self) -> bool {
+        true
+    }
+
     /// Returns the limit in bytes on the size of standard output, if the output is parsed.
     fn output(&self) -> Option<u64> {
         None
@@ -97,6 +103,11 @@ impl Ended {
         let broken = |class, message: String| Err(Broken { class, message });
         match &self.end {
             End::Exited(code) => Ok(*code),
+            End::Answered => Ok(0),
+            End::Unrequested => {
+                let message = "output that was not requested".to_owned();
+                broken(Failure::Garbage, message)
+            }
             End::Killed(signal) => broken(
                 Failure::Crash,
                 format!("killed by {}", signal_name(*signal)),

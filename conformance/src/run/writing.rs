@@ -134,6 +134,11 @@ impl Task for Writing {
         self.scripted.limit
     }
 
+    fn is_served(&self) -> bool {
+        let Scripted { limit, script, .. } = &*self.scripted;
+        limit.is_none() && !script.is_killed()
+    }
+
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let (script, out) = (place.join(SCRIPT), out(place));
         fs::write(&script, self.scripted.to_string())?;

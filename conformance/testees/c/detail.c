@@ -169,7 +169,7 @@ static void print_header(const AtfV1DetailHeader *at) {
            atf_v1_detail_header_get_thread_id(at), atf_v1_detail_header_get_events_offset(at),
            atf_v1_detail_header_get_event_count(at));
     printf("\"bytes_length\": \"%" PRIu64 "\", \"index_seq_start\": \"%" PRIu64
-           "\", \"index_seq_end\": \"%" PRIu64 "\"},\n",
+           "\", \"index_seq_end\": \"%" PRIu64 "\"}, ",
            atf_v1_detail_header_get_bytes_length(at), atf_v1_detail_header_get_index_seq_start(at),
            atf_v1_detail_header_get_index_seq_end(at));
 }
@@ -230,12 +230,12 @@ static void print_event(int wire, const uint8_t *at) {
 
 static void print_footer(const AtfV1DetailFooter *footer) {
     if (footer == NULL) {
-        printf("\"footer\": null,\n");
+        printf("\"footer\": null, ");
         return;
     }
     printf("\"footer\": {\"checksum\": %" PRIu32 ", \"event_count\": \"%" PRIu64 "\", "
            "\"bytes_length\": \"%" PRIu64 "\", \"time_start_ns\": \"%" PRIu64 "\", "
-           "\"time_end_ns\": \"%" PRIu64 "\"},\n",
+           "\"time_end_ns\": \"%" PRIu64 "\"}, ",
            atf_v1_detail_footer_get_checksum(footer), atf_v1_detail_footer_get_event_count(footer),
            atf_v1_detail_footer_get_bytes_length(footer),
            atf_v1_detail_footer_get_time_start_ns(footer),
@@ -296,14 +296,14 @@ void print_detail(const Detail *detail) {
         print_rejected("detail");
         return;
     }
-    printf("{\"kind\": \"detail\", \"verdict\": \"%s\",\n", verdict_name(detail->verdict));
+    printf("{\"kind\": \"detail\", \"verdict\": \"%s\", ", verdict_name(detail->verdict));
     print_header(place(&detail->file, 0));
     printf("\"events\": [");
     for (uint64_t seq = 0; seq < detail->count; seq++) {
-        printf(seq > 0 ? ",\n" : "\n");
+        fputs(seq > 0 ? ", " : "", stdout);
         print_event(detail->wire, place(&detail->file, detail->places[seq]));
     }
-    printf("],\n");
+    printf("], ");
     print_footer(detail->footer);
     uint32_t checksum = detail->footer ? atf_v1_detail_footer_get_checksum(detail->footer) : 0;
     print_end(detail->count, detail->footer ? "footer" : "framing",

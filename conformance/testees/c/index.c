@@ -223,7 +223,7 @@ static void print_header(const Header *header) {
     const char *quote = header->wire == 1 ? "" : "\"";
     printf("\"event_count\": %s%" PRIu64 "%s, \"events_offset\": \"%" PRIu64 "\", "
            "\"footer_offset\": \"%" PRIu64 "\", \"time_start_ns\": \"%" PRIu64 "\", "
-           "\"time_end_ns\": \"%" PRIu64 "\"},\n",
+           "\"time_end_ns\": \"%" PRIu64 "\"}, ",
            quote, header->event_count, quote, header->events_offset, header->footer_offset,
            header->time_start_ns, header->time_end_ns);
 }
@@ -255,12 +255,12 @@ static void print_event(int wire, const void *at) {
 
 static void print_footer(const AtfV1IndexFooter *footer) {
     if (footer == NULL) {
-        printf("\"footer\": null,\n");
+        printf("\"footer\": null, ");
         return;
     }
     printf("\"footer\": {\"checksum\": %" PRIu32 ", \"event_count\": \"%" PRIu64 "\", "
            "\"time_start_ns\": \"%" PRIu64 "\", \"time_end_ns\": \"%" PRIu64 "\", "
-           "\"bytes_written\": \"%" PRIu64 "\"},\n",
+           "\"bytes_written\": \"%" PRIu64 "\"}, ",
            atf_v1_index_footer_get_checksum(footer), atf_v1_index_footer_get_event_count(footer),
            atf_v1_index_footer_get_time_start_ns(footer),
            atf_v1_index_footer_get_time_end_ns(footer),
@@ -338,14 +338,14 @@ void print_index(const Index *index) {
         return;
     }
     Header header = decode_header(&index->file);
-    printf("{\"kind\": \"index\", \"verdict\": \"%s\",\n", verdict_name(index->verdict));
+    printf("{\"kind\": \"index\", \"verdict\": \"%s\", ", verdict_name(index->verdict));
     print_header(&header);
     printf("\"events\": [");
     for (uint64_t seq = 0; seq < index->count; seq++) {
-        printf(seq > 0 ? ",\n" : "\n");
+        fputs(seq > 0 ? ", " : "", stdout);
         print_event(index->wire, event(index, seq));
     }
-    printf("],\n");
+    printf("], ");
     print_footer(index->footer);
     uint32_t checksum = index->footer ? atf_v1_index_footer_get_checksum(index->footer) : 0;
     print_end(index->count, index->footer ? "footer" : "file_size",

@@ -1,11 +1,13 @@
 /* Reads index.atf or detail.atf files or sessions, and prints their documents for the conformance kit.
  *
  *     reader PATH...
+ *     reader --serve       answers one request a line: a path as a JSON string
  *
  * Exit status 0: read; 1: rejected, at least one of the paths. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "reader.h"
+#include "request.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,13 +29,13 @@ const char *verdict_name(Verdict verdict) {
 }
 
 void print_rejected(const char *kind) {
-    printf("{\"kind\": \"%s\", \"verdict\": \"reject\"}\n", kind);
+    printf("{\"kind\": \"%s\", \"verdict\": \"reject\"}", kind);
 }
 
 void print_end(uint64_t count, const char *source, const uint32_t *checksum, uint64_t trailing) {
     const char *state = checksum == NULL ? "not_checked" : *checksum == 0 ? "absent" : "good";
     printf("\"derived\": {\"event_count\": \"%" PRIu64 "\", \"count_source\": \"%s\", "
-           "\"checksum\": \"%s\", \"trailing_bytes\": \"%" PRIu64 "\"}}\n",
+           "\"checksum\": \"%s\", \"trailing_bytes\": \"%" PRIu64 "\"}}",
            count, source, state, trailing);
 }
 
@@ -91,7 +93,11 @@ static Verdict read_file(const char *path, File file) {
 
 static Verdict read_path(const char *path) {
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return read_session(path);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        Verdict verdict = read_session(path);
+        printf("\n");
+        return verdict;
+    }
     FILE *stream = fopen(path, "rb");
     File file;
     if (stream == NULL || !load_stream(stream, &file)) {
@@ -100,14 +106,23 @@ static Verdict read_path(const char *path) {
     }
     fclose(stream);
     Verdict verdict = read_file(path, file);
+    printf("\n");
     free((void *)file.bytes);
     return verdict;
 }
 
 int main(int argc, char **argv) {
     if (argc < 2) {
-        fprintf(stderr, "usage: reader PATH...\n");
+        fprintf(stderr, "usage: reader PATH... | --serve\n");
         return 2;
+    }
+    if (strcmp(argv[1], "--serve") == 0) {
+        char *path;
+        while (next_request(&path, 1)) {
+            read_path(path);
+            fflush(stdout);
+        }
+        return 0;
     }
     bool is_any_rejected = false;
     for (int k = 1; k < argc; k++) {

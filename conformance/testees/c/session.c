@@ -215,7 +215,7 @@ static void print_derived(const Thread *threads, size_t count, const char *manif
         printf("%s[%" PRIu32 ", \"%" PRIu64 "\"]", k > 0 ? ", " : "", moments[k].thread,
                moments[k].seq);
     }
-    printf("]}}\n");
+    printf("]}}");
     free(moments);
 }
 
@@ -239,10 +239,10 @@ static Verdict read_folder(const char *folder, Thread *threads, size_t count) {
     Verdict verdict = judge(threads, count, manifest);
     printf("{\"kind\": \"session\", \"verdict\": \"%s\", \"threads\": [", verdict_name(verdict));
     for (size_t k = 0; k < count; k++) {
-        printf(k > 0 ? ",\n" : "\n");
+        fputs(k > 0 ? ", " : "", stdout);
         print_thread(&threads[k]);
     }
-    printf("],\n");
+    printf("], ");
     print_derived(threads, count, manifest);
     return verdict;
 }

@@ -1,10 +1,12 @@
 /* Executes a script of the conformance kit, line by line, and creates one folder per thread.
  *
  *     writer SCRIPT OUT
+ *     writer --serve       answers one request a line: the two paths as a JSON array
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "bytes.h"
+#include "request.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -328,26 +330,40 @@ static void put_manifest(const Thread *threads, const char *out) {
     if (fclose(stream) != 0) die(path);
 }
 
-int main(int argc, char **argv) {
-    if (argc != 3) {
-        fprintf(stderr, "usage: writer SCRIPT OUT\n");
-        return 2;
-    }
-    FILE *script = fopen(argv[1], "r");
-    if (script == NULL) die(argv[1]);
+static void execute(const char *path, const char *out) {
+    FILE *script = fopen(path, "r");
+    if (script == NULL) die(path);
     Thread *threads = NULL;
     char *line = NULL;
     size_t room = 0;
-    while (getline(&line, &room, script) != -1 && operation(line, &threads, argv[2])) {
+    while (getline(&line, &room, script) != -1 && operation(line, &threads, out)) {
     }
-    if (ferror(script)) die(argv[1]);
+    if (ferror(script)) die(path);
+    fclose(script);
     free(line);
-    put_manifest(threads, argv[2]);
+    put_manifest(threads, out);
     while (threads != NULL) {
         Thread *thread = threads;
-        flush(thread);
+        if (!thread->is_done) close_thread(thread);
         threads = thread->next;
         free(thread);
     }
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--serve") == 0) {
+        char *paths[2];
+        while (next_request(paths, 2)) {
+            execute(paths[0], paths[1]);
+            printf("0\n");
+            fflush(stdout);
+        }
+        return 0;
+    }
+    if (argc != 3) {
+        fprintf(stderr, "usage: writer SCRIPT OUT | --serve\n");
+        return 2;
+    }
+    execute(argv[1], argv[2]);
     return 0;
 }

@@ -2,16 +2,19 @@
 // expects.
 //
 //     reader PATH
+//     reader --serve       answers one request a line: a path as a JSON string
 //
 // Exit status 0: read; 1: rejected.
 
 #include "detail.hpp"
 #include "files.hpp"
 #include "index.hpp"
+#include "request.hpp"
 #include "session.hpp"
 
 #include <iostream>
 #include <stdexcept>
+#include <string>
 
 namespace {
 
@@ -34,18 +37,24 @@ Answer read_file(const std::filesystem::path &path) {
     return read_as<Index>("index", file);
 }
 
+// Prints the document of a path. Returns the exit status.
+int print(const std::filesystem::path &path) {
+    const Answer answer = is_directory(path) ? read_session(path) : read_file(path);
+    std::cout << answer.document << std::endl;
+    return answer.verdict == Verdict::reject ? 1 : 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
     if (argc != 2) {
-        std::cerr << "usage: reader PATH\n";
+        std::cerr << "usage: reader PATH | --serve\n";
         return 2;
     }
     try {
-        const std::filesystem::path path = argv[1];
-        const Answer answer = is_directory(path) ? read_session(path) : read_file(path);
-        std::cout << answer.document << '\n';
-        return answer.verdict == Verdict::reject ? 1 : 0;
+        if (argv[1] != std::string("--serve")) return print(argv[1]);
+        for (std::string line; std::getline(std::cin, line);) print(strings(line).at(0));
+        return 0;
     } catch (const std::exception &error) {
         std::cerr << "reader: " << error.what() << '\n';
         return 3;

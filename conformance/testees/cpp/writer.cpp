@@ -1,11 +1,13 @@
 // Executes a script of the conformance kit, line by line, and creates one folder per thread.
 //
 //     writer SCRIPT OUT
+//     writer --serve       answers one request a line: the two paths as a JSON array
 //
 // Keeps a thread's events in memory until the thread is finalized; a real tracer would flush
 // them earlier.
 
 #include "files.hpp"
+#include "request.hpp"
 #include "view.hpp"
 
 #include <algorithm>
@@ -291,7 +293,9 @@ void make_room() {
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("setrlimit");
 }
 
-void carry_out(std::istream &script, const fs::path &out) {
+void carry_out(const fs::path &path, const fs::path &out) {
+    std::ifstream script(path);
+    if (!script) throw std::runtime_error("cannot open the script");
     std::map<std::uint32_t, Thread> threads;
     for (std::string line; std::getline(script, line);) {
         std::istringstream words(line);
@@ -328,14 +332,18 @@ void carry_out(std::istream &script, const fs::path &out) {
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        std::cerr << "usage: writer SCRIPT OUT\n";
+    const bool is_served = argc == 2 && argv[1] == std::string("--serve");
+    if (argc != 3 && !is_served) {
+        std::cerr << "usage: writer SCRIPT OUT | --serve\n";
         return 2;
     }
     try {
-        std::ifstream script(argv[1]);
-        if (!script) throw std::runtime_error("cannot open the script");
-        carry_out(script, argv[2]);
+        if (!is_served) carry_out(argv[1], argv[2]);
+        for (std::string line; is_served && std::getline(std::cin, line);) {
+            const auto paths = strings(line);
+            carry_out(paths.at(0), paths.at(1));
+            std::cout << 0 << std::endl;
+        }
     } catch (const std::exception &error) {
         std::cerr << "writer: " << error.what() << '\n';
         return 3;

@@ -4,6 +4,7 @@
     testee.py read PATH...
     testee.py validate PATH
     testee.py write SCRIPT OUT
+    testee.py serve ROLE        answers one request a line: read, validate or write
     testee.py --bug NAME …      makes a mistake that real implementations make
     testee.py --bugs            lists the mistakes
 """
@@ -14,7 +15,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-# The kit starts this program once per case, so modules are imported only where needed. The first
+# The kit may start this program once per case, so modules are imported only where needed. The first
 # line skips Python's search for installed packages, because this program uses none.
 
 
@@ -45,6 +46,19 @@ def answer(document):
     return 1 if document["verdict"] == "reject" else 0
 
 
+def serve(role):
+    """Answers one request a line until the end of input: a path, or a script and a folder."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        if role == "write":
+            import writer
+            writer.write(*request)
+            sys.stdout.write("0\n")
+        else:
+            answer(read(request)[0] if role == "read" else validate(request)[0])
+        sys.stdout.flush()
+
+
 def main(arguments):
     if arguments[:1] in (["--bugs"], ["--bug"]):
         import bugs
@@ -62,6 +76,9 @@ def main(arguments):
         case ["write", script, out]:
             import writer
             writer.write(script, out)
+            return 0
+        case ["serve", ("read" | "validate" | "write") as role]:
+            serve(role)
             return 0
     sys.stderr.write(__doc__)
     return 2

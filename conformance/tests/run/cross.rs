@@ -71,6 +71,8 @@ fn crossed_by(grading: Grading, folder: &Path, candidates: &[Candidate], cases: 
         kit: KIT.into(),
         folder: folder.to_owned(),
         jobs: NonZero::new(2).unwrap(),
+        repeat: NonZero::<u32>::MIN,
+        seed: 1,
         limits: Limits {
             time: LONG,
             ..Limits::default()

@@ -10,6 +10,7 @@ mod locate;
 mod manifest;
 mod mended;
 mod outcomes;
+mod persistent;
 mod processes;
 mod shortage;
 mod support;

@@ -83,6 +83,9 @@ fn each_mistake_is_reported_at_its_line_and_column() {
         ("read = [", "write = [", "4:9:", "{script}"),
         ("version = '1.4'\n", "", "1:1:", "version"),
         ("url = '", "url = ", "9:7:", ""),
+        ("url = '", "serve.reed = ['sh']\nurl = '", "9:7:", "reed"),
+        ("url = '", "serve.read = []\nurl = '", "9:14:", "no program"),
+        ("url = '", "serve.write = ['sh']\nurl = '", "9:15:", "serve.write needs the key write"),
     ];
     let mut wrong = Vec::new();
     for (from, to, place, words) in mistakes {

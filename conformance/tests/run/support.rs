@@ -93,6 +93,7 @@ pub(crate) struct Bench {
     /// The parent of the cases' folders.
     pub(crate) cases: PathBuf,
     pub(crate) limits: Limits,
+    pub(crate) repeat: NonZero<u32>,
     /// The program that the wardens run.
     pub(crate) kit: PathBuf,
 }
@@ -110,6 +111,7 @@ impl Bench {
             folder,
             cases,
             limits,
+            repeat: NonZero::<u32>::MIN,
             kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
         }
     }
@@ -121,11 +123,23 @@ impl Bench {
 
     /// Makes a reader from a shell script. `$1` is the path to read.
     pub(crate) fn reader(&self, name: &str, script: &str) -> Candidate {
+        self.manifest(name, script, "")
+    }
+
+    /// Makes a reader from a shell script, and a persistent process from another one.
+    pub(crate) fn served(&self, name: &str, script: &str, serve: &str) -> Candidate {
+        let program = self.folder.path().join(format!("{name}-serve.sh"));
+        fs::write(&program, serve).unwrap();
+        let keys = format!("serve.read = ['sh', '{}']\n", program.display());
+        self.manifest(name, script, &keys)
+    }
+
+    fn manifest(&self, name: &str, script: &str, keys: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}.sh"));
         fs::write(&program, script).unwrap();
         let text = format!(
             "protocol = 1\nname = '{name}'\nversion = '1'\nread = ['sh', '{}', '{{path}}']\n\
-             wire = [1]\nfeatures = ['index']\n",
+             wire = [1]\nfeatures = ['index']\n{keys}",
             program.display()
         );
         let path = self.folder.path().join(format!("{name}.toml"));
@@ -162,6 +176,8 @@ impl Bench {
             kit: self.kit.clone(),
             folder: self.cases.clone(),
             jobs: NonZero::new(jobs).unwrap(),
+            repeat: self.repeat,
+            seed: 1,
             limits: self.limits,
             grading: Grading::All,
             interrupt: Arc::default(),

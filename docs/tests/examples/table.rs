@@ -255,6 +255,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     ("docs/conformance/protocol.md", "protocol = 1", Parses),
     ("docs/conformance/protocol.md", "{", Parses),
+    ("docs/conformance/protocol.md", "serve.write", Parses),
     (
         "docs/conformance/protocol.md",
         "# class       cases                reason",

@@ -21,6 +21,9 @@ pub(super) const YELLOW: Style =
     Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 pub(super) const FAINT: Style = Style::new().dimmed();
 
+/// The maximum number of unstable cases to show, and of the letters of each.
+const MOST_UNSTABLE: usize = 5;
+const UNSTABLE_LETTERS: usize = 200;
 /// The maximum width of an implementation's name in a matrix.
 const NAME_LETTERS: usize = 32;
 
@@ -122,6 +125,22 @@ pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> 
     for line in &results.stale {
         any = true;
         writeln!(out, "{RED}STALE{RED:#} {}", Printable(line))?;
+    }
+    let unstable = results.cases.iter().flat_map(|case| {
+        let notes = case.unstable();
+        notes.map(|note| format!("{}: {}", words::title(results, case), Printable(&note.text)))
+    });
+    let unstable: Vec<_> = unstable.collect();
+    for line in unstable.iter().take(MOST_UNSTABLE) {
+        any = true;
+        writeln!(
+            out,
+            "{YELLOW}UNSTABLE{YELLOW:#} {}",
+            clipped(line, UNSTABLE_LETTERS)
+        )?;
+    }
+    if let more @ 1.. = unstable.len().saturating_sub(MOST_UNSTABLE) {
+        writeln!(out, "… {more} more unstable cases: --details")?;
     }
     if any { writeln!(out) } else { Ok(()) }
 }

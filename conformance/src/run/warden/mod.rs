@@ -1,7 +1,7 @@
 //! Supervises implementations under test.
 //!
 //! A warden runs one implementation at a time, each in its own process group, and reports how the
-//! implementation ended. The warden is a subreaper: orphans become its children, even after
+//! implementation ended, or what a persistent process answered. The warden is a subreaper: orphans become its children, even after
 //! `setsid`, so the warden can find and end them. When the warden has no children, no processes are
 //! left. Each warden is a separate process that runs the kit's program, because one process could
 //! not tell the orphans of several implementations apart. When the kit ends, for whatever reason,
@@ -16,6 +16,8 @@
 mod keeper;
 #[cfg(target_os = "linux")]
 mod proc;
+#[cfg(unix)]
+mod process;
 #[cfg(unix)]
 mod serve;
 #[cfg(unix)]
@@ -49,7 +51,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long to wait for a warden to end after it has been told to.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A process to start.
+/// A process to start, or a request to a persistent process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Job {
     /// The program and its arguments.
@@ -60,13 +62,20 @@ struct Job {
     memory: u64,
     output: u64,
     file_size: Option<u64>,
+    /// The request to a persistent process, a line. The process is started only if this warden has
+    /// none yet.
+    request: Option<String>,
 }
 
-/// How a process ended.
+/// How a process ended, or that it answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// The process exited with this code.
     Exited(i32),
+    /// A persistent process answered its request with a line, and is still running.
+    Answered,
+    /// A persistent process wrote a line that was not requested.
+    Unrequested,
     /// The process was killed by a signal that did not come from the kit.
     Killed(i32),
     /// The process was still running at the time limit.
@@ -165,15 +174,33 @@ impl Warden {
         limits: &Limits,
         interrupt: &AtomicUsize,
     ) -> io::Result<Ended> {
+        self.send(&job(command, folder, limits), limits, interrupt)
+    }
+
+    /// Sends a request to this warden's persistent process, which is started first if necessary.
+    /// The limits apply to this request. Unless the end is [`End::Answered`], the process has ended.
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Self::run).
+    pub(super) fn ask(
+        &mut self,
+        command: &[String],
+        folder: &Path,
+        request: String,
+        limits: &Limits,
+        interrupt: &AtomicUsize,
+    ) -> io::Result<Ended> {
         let job = Job {
-            command: command.to_vec(),
-            folder: folder.to_owned(),
-            time: limits.time,
-            memory: limits.memory,
-            output: limits.output,
-            file_size: limits.file_size,
+            request: Some(request),
+            ..job(command, folder, limits)
         };
-        let mut line = serde_json::to_vec(&job)?;
+        self.send(&job, limits, interrupt)
+    }
+
+    /// Sends a job to the warden and waits for the answer.
+    fn send(&mut self, job: &Job, limits: &Limits, interrupt: &AtomicUsize) -> io::Result<Ended> {
+        let mut line = serde_json::to_vec(job)?;
         line.push(b'\n');
         let input = self.input.as_mut();
         // A warden that could not be started has already answered and no longer reads.
@@ -215,6 +242,18 @@ impl Warden {
         }
         #[cfg(not(unix))]
         false
+    }
+}
+
+fn job(command: &[String], folder: &Path, limits: &Limits) -> Job {
+    Job {
+        command: command.to_vec(),
+        folder: folder.to_owned(),
+        time: limits.time,
+        memory: limits.memory,
+        output: limits.output,
+        file_size: limits.file_size,
+        request: None,
     }
 }
 

@@ -1,20 +1,16 @@
 //! The warden's main loop.
 
 use std::io::{self, BufRead, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitIdOptions, WaitIdStatus, getpid, getrlimit, kill_process,
-    kill_process_group, setrlimit,
-};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-use super::streams::{Ends, Stream, bounded, ends};
-use super::tree::{adopt_orphans, descendants, end_all, wait};
+use super::process::{Change, Process};
+use super::tree::{adopt_orphans, descendants, end_all};
 use super::{End, Job, Report, is_shortage};
 
 /// The time that a process is given to end after SIGTERM.
@@ -23,16 +19,14 @@ const GRACE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// An event that the warden's loop handles.
-enum Event {
+pub(super) enum Event {
     Job(Job),
     /// There are no more jobs.
     Done,
     /// The kit is gone.
     Gone,
-    /// This job's process ended and can be reaped.
-    Ended(u64, End),
-    /// This job's process wrote too much output.
-    TooMuch(u64),
+    /// An event of the process that this job started.
+    Process(u64, Change),
 }
 
 /// Takes jobs from standard input and reports to standard output until the input ends. Then removes
@@ -40,7 +34,11 @@ enum Event {
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
     let (sender, events) = channel();
-    let warden = Warden { sender, events };
+    let mut warden = Warden {
+        sender,
+        events,
+        persistent: None,
+    };
     let jobs = warden.sender.clone();
     if let Err(error) = thread::Builder::new().spawn(move || listen(&jobs)) {
         let _ = report_error(&error, Duration::ZERO);
@@ -55,11 +53,21 @@ pub fn serve(cases: &Path) -> ExitCode {
                     break;
                 }
             }
-            Ok(Event::Done) => return ExitCode::SUCCESS,
-            Ok(Event::Ended(..) | Event::TooMuch(_)) => {}
+            Ok(Event::Done) => {
+                warden.close();
+                return ExitCode::SUCCESS;
+            }
+            Ok(Event::Process(which, Change::Ended(end))) => {
+                let persistent = warden.persistent.as_mut();
+                if let Some(process) = persistent.filter(|process| process.number == which) {
+                    process.ended = Some(end);
+                }
+            }
+            Ok(Event::Process(..)) => {}
             Ok(Event::Gone) | Err(_) => break,
         }
     }
+    warden.close();
     // The kit is gone, perhaps because it was killed while writing a case.
     let _ = crate::run::folder::remove_all(cases);
     ExitCode::FAILURE
@@ -75,53 +83,60 @@ fn listen(events: &Sender<Event>) {
             },
             Err(_) => break,
         };
-        if events.send(event).is_err() {
+        let is_done = matches!(event, Event::Done);
+        if events.send(event).is_err() || is_done {
             return;
         }
     }
     let _ = events.send(Event::Gone);
 }
 
-/// The standard output and standard error of a process.
-type Streams = (Option<Stream<Vec<u8>>>, Option<Stream<Ends>>);
-
 struct Warden {
     sender: Sender<Event>,
     events: Receiver<Event>,
+    /// The process that waits for the next request.
+    persistent: Option<Process>,
 }
 
 /// The error that the kit is gone, returned once the warden has ended its own processes.
 pub(super) struct Gone;
 
 impl Warden {
-    fn run(&self, number: u64, job: &Job) -> Result<(), Gone> {
+    fn run(&mut self, number: u64, job: &Job) -> Result<(), Gone> {
         let start = Instant::now();
-        let mut process = match spawn(job) {
+        let process = match self.persistent.take() {
+            Some(process) => Ok(process),
+            None => Process::start(number, job, &self.sender),
+        };
+        let mut process = match process {
             Ok(process) => process,
             Err(error) => return report_error(&error, start.elapsed()),
         };
-        let leader = Pid::from_child(&process);
-        let (output, stderr) = match self.attend(number, job, &mut process) {
-            Ok(streams) => streams,
-            Err(error) => {
-                end_all(leader);
-                return report_error(&error, start.elapsed());
-            }
+        let requested = job.request.as_deref();
+        let end = match requested.map(|request| process.ask(request, job.output)) {
+            Some(Err(end)) => Ok(end),
+            _ => self.watch(process.number, job, start),
         };
-        let end = self.watch(number, job, start);
         let elapsed = start.elapsed();
+        let end = match end {
+            Ok(End::Answered) => match process.answer() {
+                Ok((answer, stderr)) => match memory_above(job.memory) {
+                    None => {
+                        self.persistent = Some(process);
+                        return report(Ok(End::Answered), stderr, elapsed, &answer);
+                    }
+                    Some(bytes) => Ok(End::Memory(bytes)),
+                },
+                Err(end) => Ok(end),
+            },
+            end => end,
+        };
         if let Ok(End::Timeout) = end {
-            self.ask_to_end(number, leader);
+            self.ask_to_end(process.number, process.leader);
         }
-        let left = end_all(leader);
+        let left = end_all(process.leader);
         let end = end?;
-        let ended = Instant::now();
-        let output = output
-            .map(|stream| stream.finish(ended))
-            .unwrap_or_default();
-        let mut stderr = stderr
-            .map(|stream| stream.finish(ended).text())
-            .unwrap_or_default();
+        let (output, mut stderr) = process.finish();
         if left > 0 {
             stderr.push_str(&format!("[ended {left} leftover processes]\n"));
         }
@@ -132,22 +147,15 @@ impl Warden {
         report(Ok(end), stderr, elapsed, &output)
     }
 
-    /// Starts threads that read a process's output and wait for its end.
-    fn attend(&self, number: u64, job: &Job, process: &mut Child) -> io::Result<Streams> {
-        let leader = Pid::from_child(process);
-        let sender = self.sender.clone();
-        let too_much = move || {
-            let _ = sender.send(Event::TooMuch(number));
-        };
-        let output = process.stdout.take();
-        let output = output.map(|from| bounded(from, job.output, too_much));
-        let stderr = process.stderr.take().map(ends);
-        let streams = (output.transpose()?, stderr.transpose()?);
-        let sender = self.sender.clone();
-        thread::Builder::new().spawn(move || {
-            let _ = sender.send(Event::Ended(number, ended(leader)));
-        })?;
-        Ok(streams)
+    /// Ends the persistent process, after giving it time to end by itself.
+    fn close(&mut self) {
+        if let Some(mut process) = self.persistent.take() {
+            process.end_input();
+            if process.ended.is_none() {
+                self.await_end(process.number);
+            }
+            end_all(process.leader);
+        }
     }
 
     /// Waits until a process ends or exceeds a limit.
@@ -159,11 +167,14 @@ impl Warden {
                 return Ok(End::Timeout);
             }
             match self.events.recv_timeout(pause.min(left)) {
-                Ok(Event::Ended(which, end)) if which == number => return Ok(end),
-                Ok(Event::TooMuch(which)) if which == number => return Ok(End::Output(job.output)),
+                Ok(Event::Process(which, change)) if which == number => match change {
+                    Change::Ended(end) => return Ok(end),
+                    Change::Line => return Ok(End::Answered),
+                    Change::TooMuch => return Ok(End::Output(job.output)),
+                },
                 // Ignore late events of earlier jobs. The kit sends a job only after the previous
                 // answer.
-                Ok(Event::Ended(..) | Event::TooMuch(_) | Event::Job(_)) => {}
+                Ok(Event::Process(..) | Event::Job(_)) => {}
                 Ok(Event::Gone | Event::Done) | Err(RecvTimeoutError::Disconnected) => {
                     return Err(Gone);
                 }
@@ -183,11 +194,16 @@ impl Warden {
         for process in descendants(getpid()) {
             let _ = kill_process(process, Signal::TERM);
         }
+        self.await_end(number);
+    }
+
+    /// Waits until a process ends, but only for a short time.
+    fn await_end(&self, number: u64) {
         let start = Instant::now();
         loop {
             let left = GRACE.saturating_sub(start.elapsed());
             match self.events.recv_timeout(left) {
-                Ok(Event::Ended(which, _)) if which == number => return,
+                Ok(Event::Process(which, Change::Ended(_))) if which == number => return,
                 Ok(Event::Gone) => {
                     // Requeue the event for the main loop.
                     let _ = self.sender.send(Event::Gone);
@@ -196,83 +212,6 @@ impl Warden {
                 Ok(_) => {}
                 Err(_) => return,
             }
-        }
-    }
-}
-
-fn spawn(job: &Job) -> io::Result<Child> {
-    let (program, arguments) = job
-        .command
-        .split_first()
-        .ok_or_else(|| io::Error::other("no program"))?;
-    let mut command = match job.file_size {
-        None => Command::new(program),
-        // Signals that the shell ignores stay ignored after its `exec`.
-        Some(_) => {
-            let mut shell = Command::new("sh");
-            // In the shell, `/proc/self/exe` would refer to the shell itself.
-            let own = format!("/proc/{}/exe", std::process::id());
-            let program = match program.as_str() {
-                "/proc/self/exe" => &own,
-                _ => program,
-            };
-            shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh", program]);
-            shell
-        }
-    };
-    let _limit = job.file_size.map(FileSize::limit).transpose()?;
-    command
-        .args(arguments)
-        .current_dir(&job.folder)
-        .env("TMPDIR", &job.folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    // Executing a newly built program fails as long as another process still has it open for
-    // writing, so try again.
-    let mut tries = 0_u32;
-    loop {
-        match command.spawn() {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < 100 => {
-                tries = tries.saturating_add(1);
-                thread::sleep(Duration::from_millis(20));
-            }
-            result => return result,
-        }
-    }
-}
-
-/// The file size limit that the next process inherits. The previous limit is restored on drop.
-struct FileSize(Rlimit);
-
-impl FileSize {
-    fn limit(bytes: u64) -> io::Result<Self> {
-        let before = getrlimit(Resource::Fsize);
-        let now = Rlimit {
-            current: Some(bytes),
-            ..before
-        };
-        setrlimit(Resource::Fsize, now)?;
-        Ok(Self(before))
-    }
-}
-
-impl Drop for FileSize {
-    fn drop(&mut self) {
-        // Only the soft limit was lowered, so this process can raise it again.
-        let _ = setrlimit(Resource::Fsize, self.0);
-    }
-}
-
-/// Waits for a process to end, without reaping it.
-fn ended(process: Pid) -> End {
-    match wait(process, WaitIdOptions::EXITED) {
-        Err(error) => End::NotStarted(error.to_string()),
-        Ok(status) => {
-            let code = status.as_ref().and_then(WaitIdStatus::exit_status);
-            let signal = status.as_ref().and_then(WaitIdStatus::terminating_signal);
-            code.map_or(End::Killed(signal.unwrap_or_default()), End::Exited)
         }
     }
 }

@@ -52,31 +52,38 @@ impl<T: Default + Send + 'static> Stream<T> {
         Ok(Self { kept, ended })
     }
 
+    /// Changes the bytes kept so far.
+    pub(super) fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        change(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Waits for the end of the stream and returns the kept bytes.
     pub(super) fn finish(self, since: Instant) -> T {
         let _ = self
             .ended
             .recv_timeout(PATIENCE.saturating_sub(since.elapsed()));
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut kept)
+        self.with(std::mem::take)
     }
 }
 
-/// Keeps a stream up to a limit. Once the stream exceeds the limit, calls `exceeded` and stops
-/// reading.
+/// Keeps a stream up to a limit, and calls `line` after each end of a line. Once the kept bytes
+/// exceed the limit, calls `exceeded` and stops reading.
 ///
 /// # Errors
 ///
 /// Returns an error if the thread cannot be started.
 pub(super) fn bounded(
     from: impl Read + Send + 'static,
-    limit: u64,
+    limit: impl Fn() -> u64 + Send + 'static,
+    line: Option<impl Fn() + Send + 'static>,
     exceeded: impl Fn() + Send + 'static,
 ) -> io::Result<Stream<Vec<u8>>> {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     Stream::read(from, move |kept: &mut Vec<u8>, bytes| {
         kept.extend_from_slice(bytes);
-        let fits = kept.len() <= limit;
+        let fits = kept.len() as u64 <= limit();
+        if let Some(line) = line.as_ref().filter(|_| bytes.contains(&b'\n')) {
+            line();
+        }
         if !fits {
             exceeded();
         }
@@ -154,7 +161,7 @@ mod tests {
         let kept = |failure: ErrorKind| {
             // The parts are yielded in reverse order.
             let parts = vec![Ok(&b"two"[..]), Err(failure), Ok(b"one")];
-            let stream = bounded(Parts(parts), 100, || {}).unwrap();
+            let stream = bounded(Parts(parts), || 100, None::<fn()>, || {}).unwrap();
             stream.finish(Instant::now())
         };
         assert_eq!(kept(ErrorKind::Interrupted), b"onetwo");

@@ -226,8 +226,40 @@ func run(arguments []string) (int, error) {
 		return read(arguments[1], os.Stdout)
 	case len(arguments) == 3 && arguments[0] == "write":
 		return write(arguments[1], arguments[2])
+	case len(arguments) == 2 && arguments[0] == "serve":
+		return 0, serve(arguments[1])
 	}
-	return 0, errors.New("usage: starter read PATH | write SCRIPT OUT")
+	return 0, errors.New("usage: starter read PATH | write SCRIPT OUT | serve ROLE")
+}
+
+// serve answers one request a line until the end of input: a path, or a script and a folder. An answer is a document
+// or, without one, an exit code.
+func serve(role string) error {
+	requests := json.NewDecoder(os.Stdin)
+	for {
+		var path string
+		paths := []string{"", ""}
+		var request any = &paths
+		if role == "read" {
+			request = &path
+		}
+		err := requests.Decode(request)
+		if err == io.EOF {
+			return nil
+		}
+		code := 0
+		if err == nil && role == "read" {
+			code, err = read(path, os.Stdout)
+		} else if err == nil {
+			code, err = write(paths[0], paths[1])
+		}
+		if err != nil {
+			return err
+		}
+		if role == "write" || code == unsupported {
+			fmt.Println(code)
+		}
+	}
 }
 
 // read prints the document of a file and returns the exit code, which is 1 if the file is rejected.

@@ -203,14 +203,67 @@ fn main() {
     let done = match arguments[..] {
         ["read", path] => read(Path::new(path)),
         ["write", script, out] => write(Path::new(script), Path::new(out)),
+        ["serve", role @ ("read" | "write")] => serve(role),
         _ => Err(io::Error::other(
-            "usage: starter read PATH | write SCRIPT OUT",
+            "usage: starter read PATH | write SCRIPT OUT | serve ROLE",
         )),
     };
     process::exit(done.unwrap_or_else(|error| {
         eprintln!("starter: {error}");
         3
     }));
+}
+
+/// Answers one request a line until the end of input: a path, or a script and a folder. An answer is
+/// a document or, without one, an exit code.
+fn serve(role: &str) -> io::Result<i32> {
+    for line in io::stdin().lines() {
+        match (role, &strings(&line?)[..]) {
+            ("read", [path]) => {
+                if read(Path::new(path))? == UNSUPPORTED {
+                    println!("{UNSUPPORTED}");
+                }
+            }
+            ("write", [script, out]) => println!("{}", write(Path::new(script), Path::new(out))?),
+            _ => return Err(io::Error::other("a request has too few or too many paths")),
+        }
+    }
+    Ok(0)
+}
+
+/// Returns the JSON strings in a line. The kit escapes control characters, quotation marks and
+/// backslashes only.
+fn strings(line: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut is_inside = false;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '"' {
+            is_inside = !is_inside;
+            if is_inside {
+                found.push(String::new());
+            }
+            continue;
+        }
+        let letter = match (letter, is_inside) {
+            (_, false) => continue,
+            ('\\', true) => match letters.next().unwrap_or_default() {
+                'b' => '\x08',
+                'f' => '\x0c',
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'u' => {
+                    let code: String = letters.by_ref().take(4).collect();
+                    u8::from_str_radix(&code, 16).map_or('?', char::from)
+                }
+                other => other,
+            },
+            (letter, true) => letter,
+        };
+        found.last_mut().expect("a string").push(letter);
+    }
+    found
 }
 
 /// Prints the document of a file and returns the exit code, which is 1 if the file is rejected.
