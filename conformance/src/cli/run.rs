@@ -65,6 +65,10 @@ pub(super) struct Options {
     grade: Grade,
     #[arg(long = "report", value_name = "FORM[=FILE]", help = Form::help())]
     reports: Vec<Target>,
+    /// Also write the failures to standard error as annotations for this CI service, at the
+    /// TESTEE.toml
+    #[arg(long, value_name = "SERVICE")]
+    annotate: Option<Service>,
     /// Print every failure in full, not just scores and causes
     #[arg(long)]
     details: bool,
@@ -102,6 +106,12 @@ pub(super) struct Testees {
 enum Deny {
     /// A broken SHOULD
     Should,
+}
+
+/// A CI service that shows annotations.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Service {
+    Github,
 }
 
 /// A role, on the command line.
@@ -207,13 +217,23 @@ pub(super) fn run(options: &Options) -> ExitCode {
         Ok(targets) => targets,
         Err(error) => return failure(&error.to_string()),
     };
+    if targets.iter().any(|target| target.form == Form::Sarif) {
+        return failure(report::run::CHECKS_ONLY);
+    }
     if let Err(error) = targets.iter().try_for_each(Target::probe) {
         return failure(&error.to_string());
     }
     match graded(options) {
         Ok(results) => match report::run::write_all(&results, &targets) {
             Err(error) => failure(&error.to_string()),
-            Ok(()) => ExitCode::from(exit_code(&results)),
+            Ok(()) => {
+                if let Some(Service::Github) = options.annotate {
+                    let (manifests, mut out) = (&options.testees.manifests, io::stderr().lock());
+                    // The report and the exit status matter even if stderr is closed.
+                    let _ = report::run::annotate::github(&results, manifests, &mut out);
+                }
+                ExitCode::from(exit_code(&results))
+            }
         },
         Err(message) => failure(&message),
     }

@@ -195,6 +195,8 @@ pub enum Form {
     Html,
     /// A small SVG image for a README.
     Badge,
+    /// SARIF 2.1.0, for services that show findings at their files. Only for a check.
+    Sarif,
 }
 
 impl Form {
@@ -202,11 +204,11 @@ impl Form {
     #[must_use]
     pub fn help() -> String {
         let names = Self::ALL.map(|(name, _)| name).join(", ");
-        format!("Write a report to a file, or to standard output: {names}")
+        format!("Write a report to a file, or to standard output: {names} (of checks)")
     }
 
     /// All formats with their names on the command line.
-    const ALL: [(&'static str, Self); 7] = [
+    const ALL: [(&'static str, Self); 8] = [
         ("summary", Self::Summary),
         ("text", Self::Text),
         ("tap", Self::Tap),
@@ -214,6 +216,7 @@ impl Form {
         ("json", Self::Json),
         ("html", Self::Html),
         ("badge", Self::Badge),
+        ("sarif", Self::Sarif),
     ];
 }
 

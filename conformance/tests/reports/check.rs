@@ -8,7 +8,7 @@ use atf_conformance::report::{Form, Target};
 use atf_conformance::rules::{Rule, Severity, table};
 use atf_conformance::{FileReport, Kind, Output, Place, Summary};
 use roxmltree::{Document, Node};
-use serde_json::json;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::demo::HOSTILE;
@@ -21,13 +21,14 @@ struct Written {
     summary: Summary,
 }
 
-const FORMS: [(Form, &str); 6] = [
+const FORMS: [(Form, &str); 7] = [
     (Form::Text, "text"),
     (Form::Tap, "tap"),
     (Form::Junit, "xml"),
     (Form::Json, "json"),
     (Form::Html, "html"),
     (Form::Badge, "svg"),
+    (Form::Sarif, "sarif"),
 ];
 
 impl Written {
@@ -170,6 +171,97 @@ fn junit_has_a_suite_for_each_session_with_matching_counts() {
     let case = failure.parent().unwrap();
     assert_eq!(case.attribute("classname"), Some("wrong"));
     assert_eq!(case.attribute("name"), Some("thread_7/index.atf"));
+}
+
+/// Checks the properties that SARIF 2.1.0 and GitHub require, and returns the run.
+fn sarif(written: &Written) -> Value {
+    let mut log: Value = serde_json::from_str(&written.read("sarif")).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    assert_eq!(
+        log["$schema"],
+        "https://json.schemastore.org/sarif-2.1.0.json"
+    );
+    assert_eq!(log["runs"].as_array().unwrap().len(), 1);
+    let run = log["runs"][0].take();
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "atf-conformance");
+    let rules = driver["rules"].as_array().unwrap();
+    let ids: Vec<_> = rules
+        .iter()
+        .map(|rule| rule["id"].as_str().unwrap())
+        .collect();
+    assert!(ids.is_sorted_by(|one, next| one < next), "{ids:?}");
+    for rule in rules {
+        assert!(rule["shortDescription"]["text"].is_string(), "{rule}");
+    }
+    for result in run["results"].as_array().unwrap() {
+        assert!(
+            ids.contains(&result["ruleId"].as_str().unwrap()),
+            "{result}"
+        );
+        assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+        for location in result["locations"].as_array().unwrap() {
+            let physical = &location["physicalLocation"];
+            assert!(physical["artifactLocation"]["uri"].is_string(), "{result}");
+            assert_eq!(physical["region"]["startLine"], 1);
+        }
+    }
+    let invocation = &run["invocations"][0];
+    assert!(invocation["executionSuccessful"].is_boolean());
+    for told in invocation["toolExecutionNotifications"].as_array().unwrap() {
+        assert!(told["message"]["text"].is_string(), "{told}");
+    }
+    run
+}
+
+#[test]
+fn sarif_has_a_result_for_each_finding() {
+    let run = sarif(&written(Severity::Must));
+    let results = run["results"].as_array().unwrap();
+    let found: Vec<_> = { results.iter() }
+        .map(|it| {
+            (
+                it["ruleId"].as_str().unwrap(),
+                it["level"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("ATF-IFTR-004", "error"),
+            ("ATF-LINK-002", "note"),
+            ("ATF-DFTR-006", "warning"),
+        ]
+    );
+    assert_eq!(
+        results[0]["locations"],
+        json!([{
+            "physicalLocation": {
+                "artifactLocation": {"uri": "wrong/thread_7/index.atf"},
+                "region": {"startLine": 1, "byteOffset": 260},
+            },
+            "logicalLocations": [{"fullyQualifiedName": "footer.checksum"}],
+        }])
+    );
+    assert_eq!(results[1]["locations"].as_array().unwrap().len(), 2);
+    let invocation = &run["invocations"][0];
+    assert_eq!(invocation["executionSuccessful"], false);
+    let told = &invocation["toolExecutionNotifications"];
+    assert_eq!(told[0]["message"]["text"], "Permission denied");
+}
+
+#[test]
+fn sarif_escapes_paths_and_is_complete_without_findings() {
+    let run = sarif(&hostile());
+    let uri = &run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+    let uri = uri.as_str().unwrap();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "%/-._~".contains(letter);
+    assert!(uri.contains('%') && uri.chars().all(is_plain), "{uri}");
+    let run = sarif(&Written::new(Severity::Must, |_| {}));
+    assert_eq!(run["results"], json!([]));
+    assert_eq!(run["invocations"][0]["executionSuccessful"], true);
 }
 
 #[test]

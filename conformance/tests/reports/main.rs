@@ -1,5 +1,6 @@
 //! Tests the reports of a run, made from hand-written results.
 
+mod annotate;
 mod badge;
 mod browser;
 mod check;

@@ -8,6 +8,7 @@ mod cost;
 mod html;
 mod json;
 mod junit;
+mod sarif;
 mod session;
 mod tap;
 mod terminal;
@@ -25,6 +26,7 @@ use badge::Badge;
 use html::Html;
 use json::Json;
 use junit::Junit;
+use sarif::Sarif;
 use tap::Tap;
 use terminal::Terminal;
 
@@ -48,6 +50,7 @@ fn sink(form: Form, deny: Severity, out: Box<dyn Write>) -> io::Result<Box<dyn S
         Form::Json => Box::new(Json::new(out)),
         Form::Html => Box::new(Html::new(deny, out)),
         Form::Badge => Box::new(Badge::new(deny, out)),
+        Form::Sarif => Box::new(Sarif::new(out)?),
     })
 }
 

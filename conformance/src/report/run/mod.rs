@@ -1,5 +1,6 @@
 //! Writes a run's reports in all formats, from one model: [`Results`].
 
+pub mod annotate;
 mod badge;
 mod html;
 mod json;
@@ -15,6 +16,9 @@ use std::io::{self, Write};
 
 use super::target::{Form, Target};
 use crate::results::Results;
+
+/// Why a run cannot write SARIF: its findings are in answers, and not in files.
+pub const CHECKS_ONLY: &str = "sarif is a report of checks; a run has --annotate";
 
 pub use tally::{Counted, Scores, Tally};
 
@@ -32,6 +36,7 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
         Form::Json => json::write(results, out),
         Form::Badge => badge::write(results, out),
         Form::Html => html::write(results, out),
+        Form::Sarif => Err(io::Error::other(CHECKS_ONLY)),
     }
 }
 
