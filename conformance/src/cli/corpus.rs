@@ -1,4 +1,4 @@
-//! `corpus`: writes, verifies, lists and shows the golden corpus.
+//! `corpus`: writes, verifies, lists, shows and exports the golden corpus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use super::ended;
 use atf_conformance::Verdict;
-use atf_conformance::corpus::{Case, Class, FLAGS, Reason, cases, edition};
+use atf_conformance::corpus::{Case, Class, FLAGS, Reason, cases, edition, export};
 use globset::{GlobBuilder, GlobMatcher};
 
 const AFTER_HELP: &str = "\
@@ -20,7 +20,8 @@ Example:
   $ atf-conformance corpus list --rule ATF-IFTR-002 --wire 1
   $ atf-conformance corpus list --verdicts 'v1/ihdr-*'
   $ atf-conformance corpus show v1/iftr-002-one-too-many
-  $ atf-conformance corpus copy /tmp/cases 'v1/iftr-*'";
+  $ atf-conformance corpus copy /tmp/cases 'v1/iftr-*'
+  $ atf-conformance corpus export /tmp/corpus";
 
 /// The committed corpus, relative to the root of the checkout.
 const FOLDER: &str = "conformance/corpus";
@@ -63,6 +64,14 @@ enum Action {
     },
     /// Write test cases into a folder, including symlinks and empty folders
     Copy {
+        /// The folder
+        out: PathBuf,
+        #[command(flatten)]
+        filter: Filter,
+    },
+    /// Write test cases for use without this program: files and folders with their right verdicts
+    /// in their names, and index.csv
+    Export {
         /// The folder
         out: PathBuf,
         #[command(flatten)]
@@ -124,6 +133,10 @@ pub(super) fn run(options: &Options) -> ExitCode {
         Action::Copy { out, filter } => {
             let cases = filter.cases();
             cases.and_then(|cases| edition::copy(out, &cases).map(|()| 0))
+        }
+        Action::Export { out, filter } => {
+            let cases = filter.cases();
+            cases.and_then(|cases| export::export(out, &cases).map(|()| 0))
         }
     };
     ended(done)

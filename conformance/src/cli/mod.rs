@@ -29,7 +29,7 @@ enum Command {
     Check(command::check::Options),
     /// Compare two runs: the cases that are mended, and those that are broken
     Compare(compare::Options),
-    /// Write, verify, list, show or copy the golden corpus: traces with their expected results
+    /// Write, verify, list, show, copy or export the golden corpus: traces with their expected results
     Corpus(corpus::Options),
     /// Grade writers, readers and validators with the corpus
     Run(run::Options),

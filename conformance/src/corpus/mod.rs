@@ -14,6 +14,7 @@ pub(crate) mod document;
 mod dump;
 pub mod edition;
 mod effects;
+pub mod export;
 mod flags;
 mod json;
 pub(crate) mod layout;

@@ -3,6 +3,7 @@
 mod cases;
 mod committed;
 mod editions;
+mod export;
 mod fair;
 
 use std::sync::LazyLock;

@@ -239,6 +239,20 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         ),
     ),
     (
+        "docs/conformance/files.md",
+        "atf-corpus/index.csv",
+        Form("the beginning of a listing"),
+    ),
+    (
+        "docs/conformance/files.md",
+        "import csv, json, subprocess, sys",
+        Elsewhere(
+            "takes the kit as an argument",
+            "conformance/tests/corpus/export.rs",
+            "fn the_guides_program_grades_from_the_files_alone",
+        ),
+    ),
+    (
         "docs/conformance/ci.md",
         "name: ATF conformance",
         Form("a GitHub workflow"),

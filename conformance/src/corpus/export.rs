@@ -1,0 +1,105 @@
+//! Writes the bare corpus, for use without this program: files and session folders, named after
+//! their cases and right verdicts, and a list.
+//!
+//! ```text
+//! index.csv                what to read, and how to grade it
+//! v1/ar_CASE/…             the files, symlinks and folders of a case
+//! v1/ar_CASE.json          the document that a reader must return
+//! ```
+
+use std::path::Path;
+use std::{fs, io};
+
+use super::{Case, Subject, edition};
+use crate::Verdict;
+
+/// The columns of `index.csv`.
+const COLUMNS: [&str; 9] = [
+    "path", "document", "case", "wire", "kind", "verdicts", "events", "rules", "note",
+];
+
+/// Writes cases and their list into a folder.
+///
+/// # Errors
+///
+/// Returns the file system's error, with the path.
+pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
+    let mut list = line(&COLUMNS.map(str::to_owned));
+    for case in cases {
+        let name = name(case);
+        let document = format!("{name}.json");
+        let own = folder.join(&name);
+        let at = |path: &Path, error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        };
+        fs::create_dir_all(&own).map_err(|error| at(&own, error))?;
+        case.write(&own)?;
+        let text = edition::text(&case.expected);
+        let file = folder.join(&document);
+        fs::write(&file, text).map_err(|error| at(&file, error))?;
+        let path = match case.path.as_str() {
+            "" => name,
+            path => format!("{name}/{path}"),
+        };
+        list += &line(&[
+            path,
+            document,
+            case.name.clone(),
+            case.wire.to_string(),
+            kind(case.subject).to_owned(),
+            letters(&case.verdicts),
+            events(case).unwrap_or_default(),
+            case.rules.join(" "),
+            case.note.clone(),
+        ]);
+    }
+    fs::write(folder.join("index.csv"), list)
+}
+
+/// Returns a case's name with its right verdicts, such as `v1/ar_iftr-004-one-bit-off`.
+fn name(case: &Case) -> String {
+    let (wire, name) = case.name.split_once('/').unwrap_or(("", &case.name));
+    format!("{wire}/{}_{name}", letters(&case.verdicts))
+}
+
+/// Returns a letter for each verdict.
+fn letters(verdicts: &[Verdict]) -> String {
+    let letter = |verdict: &Verdict| match verdict {
+        Verdict::Accept => 'a',
+        Verdict::Recover => 'r',
+        Verdict::Reject => 'n',
+    };
+    verdicts.iter().map(letter).collect()
+}
+
+const fn kind(subject: Subject) -> &'static str {
+    match subject {
+        Subject::Index => "index",
+        Subject::Detail => "detail",
+        Subject::Session => "session",
+    }
+}
+
+/// Returns the number of events that a reader finds, unless it depends on the reader's choices or
+/// the case must be rejected.
+fn events(case: &Case) -> Option<String> {
+    let depends = case
+        .file_verdicts
+        .iter()
+        .any(|file| file.verdicts.len() > 1 && file.verdicts.contains(&Verdict::Reject));
+    if depends || !case.optional.is_empty() {
+        return None;
+    }
+    let count = case.expected.get("derived")?.get("event_count")?;
+    count.as_str().map(str::to_owned)
+}
+
+/// Formats a line of CSV.
+fn line(cells: &[String]) -> String {
+    let quoted = cells.iter().map(|cell| match cell {
+        cell if cell.contains(['"', ',', '\n']) => format!("\"{}\"", cell.replace('"', "\"\"")),
+        cell => cell.clone(),
+    });
+    let cells: Vec<_> = quoted.collect();
+    format!("{}\n", cells.join(","))
+}

@@ -1,0 +1,126 @@
+//! Tests that the bare corpus is enough to grade a reader.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use atf_conformance::Verdict;
+use atf_conformance::corpus::{Case, export::export};
+use atf_samples::tools::has;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::CASES;
+
+#[test]
+fn the_names_of_the_files_say_which_verdicts_are_right() {
+    let folder = TempDir::new().unwrap();
+    let cases = &*CASES;
+    export(folder.path(), cases).unwrap();
+    let list = fs::read_to_string(folder.path().join("index.csv")).unwrap();
+    let (head, lines) = list.split_once('\n').unwrap();
+    assert_eq!(
+        head,
+        "path,document,case,wire,kind,verdicts,events,rules,note"
+    );
+    assert_eq!(lines.lines().count(), cases.len());
+    let mut letters = BTreeSet::new();
+    for (line, case) in lines.lines().zip(cases) {
+        // No path has a comma.
+        let [path, document, name] = first_cells(line);
+        assert_eq!(name, case.name);
+        let (wire, named) = document.split_once('/').unwrap();
+        let (verdicts, rest) = named.split_once('_').unwrap();
+        assert_eq!(format!("{wire}/{rest}"), format!("{}.json", case.name));
+        let verdict = |letter| match letter {
+            'a' => Verdict::Accept,
+            'r' => Verdict::Recover,
+            'n' => Verdict::Reject,
+            other => panic!("{other}"),
+        };
+        let verdicts: Vec<_> = verdicts.chars().map(verdict).collect();
+        assert_eq!(verdicts, case.verdicts, "{name}");
+        letters.insert(verdicts);
+        let text = fs::read_to_string(folder.path().join(document)).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), case.expected);
+        same_files(
+            case,
+            &folder.path().join(document.trim_end_matches(".json")),
+        );
+        let read = folder.path().join(path);
+        assert!(fs::symlink_metadata(&read).is_ok(), "{path}");
+    }
+    assert!(letters.len() > 3, "{letters:?}");
+}
+
+fn first_cells(line: &str) -> [&str; 3] {
+    let cells: Vec<_> = line.splitn(4, ',').take(3).collect();
+    cells.try_into().unwrap()
+}
+
+fn same_files(case: &Case, folder: &Path) {
+    for (path, bytes) in &case.files {
+        assert_eq!(&fs::read(folder.join(path)).unwrap(), bytes, "{path}");
+    }
+    for path in &case.folders {
+        assert!(folder.join(path).is_dir(), "{path}");
+    }
+    for (path, target) in &case.symlinks {
+        assert_eq!(fs::read_link(folder.join(path)).unwrap(), Path::new(target));
+    }
+}
+
+/// Runs the program in the guide on some of the cases.
+fn graded(reader: &[&str]) -> Output {
+    let folder = TempDir::new().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let guide = fs::read_to_string(root.join("docs/conformance/files.md")).unwrap();
+    let (_, program) = guide.split_once("```python\n").unwrap();
+    let (program, _) = program.split_once("```").unwrap();
+    let some: Vec<_> = { CASES.iter().cloned() }
+        .filter(|case| case.name.contains("1/iftr-00") || case.name.contains("1/sess-003-a"))
+        .collect();
+    assert!(some.len() > 40, "{}", some.len());
+    let corpus: PathBuf = folder.path().join("corpus");
+    export(&corpus, &some).unwrap();
+    let mut python = Command::new("python3");
+    python.args(["-c", program]).arg(corpus).args(reader);
+    python.output().unwrap()
+}
+
+#[test]
+fn the_guides_program_grades_from_the_files_alone() {
+    if !has("python3") {
+        return;
+    }
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    let good = graded(&[kit, "testee", "read"]);
+    let text = String::from_utf8_lossy(&good.stdout);
+    assert!(
+        good.status.success() && text.ends_with(" passed, 0 failed\n"),
+        "{good:?}"
+    );
+
+    // Each of these answers is right for some of the cases.
+    let wrong = |answer: &str| {
+        let script = format!("echo '{answer}'");
+        let run = graded(&["sh", "-c", &script]);
+        assert_eq!(run.status.code(), Some(1), "{run:?}");
+        String::from_utf8_lossy(&run.stdout).into_owned()
+    };
+    let rejects = wrong(r#"{"verdict": "reject"}"#);
+    assert!(rejects.contains("reject, expected accept: "), "{rejects}");
+    assert!(
+        !rejects.lines().any(|line| line.contains("/rn_")),
+        "{rejects}"
+    );
+    let accepts = wrong(r#"{"verdict": "accept", "derived": {"event_count": "7"}}"#);
+    assert!(accepts.contains(": 7 events, expected 6: "), "{accepts}");
+    let crashes = wrong("");
+    assert!(
+        crashes.contains("no document, exit status 0, expected"),
+        "{crashes}"
+    );
+    assert!(crashes.contains("\n0 passed, "), "{crashes}");
+}
