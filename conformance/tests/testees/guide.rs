@@ -1,6 +1,6 @@
 //! Runs the commands in the guide.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -20,6 +20,20 @@ fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {
     block.split_once("```").expect("their end").0
 }
 
+/// Returns a `PATH` with a script `atf-conformance`, which is created in the folder. In the script,
+/// `$KIT` is the kit and `$FEW` selects a few cases.
+pub(crate) fn path_with_kit(folder: &Path, script: &str) -> OsString {
+    let bin = folder.join("bin");
+    fs::create_dir(&bin).unwrap();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    let program = bin.join("atf-conformance");
+    let few = "--case v1/iftr-002-a* --case v1/write-one-detail --time-limit 60";
+    let text = format!("#!/bin/sh\nset -f\nKIT='{kit}' FEW='{few}'\n{script}\n");
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    env::join_paths([bin].into_iter().chain(env::split_paths(&path()))).unwrap()
+}
+
 /// Runs the commands on a few cases, in a folder that is laid out like a checkout.
 fn follow(heading: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -32,15 +46,7 @@ fn follow(heading: &str) -> String {
             symlink(entry.path(), folder.path().join(entry.file_name())).unwrap();
         }
     }
-    let bin = folder.path().join("bin");
-    fs::create_dir(&bin).unwrap();
-    let kit = env!("CARGO_BIN_EXE_atf-conformance");
-    let program = bin.join("atf-conformance");
-    let few = "--case 'v1/iftr-002-a*' --time-limit 60";
-    fs::write(&program, format!("#!/bin/sh\nexec '{kit}' \"$@\" {few}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let path = env::join_paths([bin].into_iter().chain(env::split_paths(&path()))).unwrap();
-
+    let path = path_with_kit(folder.path(), "exec \"$KIT\" \"$@\" $FEW");
     let guide = fs::read_to_string(root.join("docs/conformance/README.md")).unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(folder.path()).env("PATH", path);
@@ -148,7 +154,7 @@ fn workflows() -> [Value; 2] {
     parsed.try_into().unwrap()
 }
 
-fn steps(of: &Value) -> Vec<&Value> {
+pub(crate) fn steps(of: &Value) -> Vec<&Value> {
     of.as_array().unwrap().iter().collect()
 }
 

@@ -6,6 +6,7 @@
 
 mod agree;
 mod bugs;
+mod ci;
 mod guide;
 mod pass;
 mod programs;

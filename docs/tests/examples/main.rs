@@ -21,7 +21,7 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS, STAND_FOR};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 20] = [
+const DOCUMENTS: [&str; 21] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
@@ -40,6 +40,7 @@ const DOCUMENTS: [&str; 20] = [
     "docs/tests.md",
     "docs/conformance/README.md",
     "docs/conformance/ci.md",
+    "docs/conformance/ci-examples.md",
     "docs/conformance/files.md",
     "docs/conformance/protocol.md",
 ];

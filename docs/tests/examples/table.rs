@@ -239,6 +239,24 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         ),
     ),
     (
+        "docs/conformance/ci-examples.md",
+        "cmake_minimum_required(VERSION 3.16)",
+        Elsewhere(
+            "builds",
+            "conformance/tests/testees/ci.rs",
+            "fn the_example_in_cpp_builds_with_cmake_and_is_graded",
+        ),
+    ),
+    (
+        "docs/conformance/ci-examples.md",
+        "name: ATF conformance",
+        Elsewhere(
+            "builds",
+            "conformance/tests/testees/ci.rs",
+            "fn run_workflow",
+        ),
+    ),
+    (
         "docs/conformance/files.md",
         "atf-corpus/index.csv",
         Form("the beginning of a listing"),
