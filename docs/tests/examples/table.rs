@@ -287,7 +287,11 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     ("docs/conformance/protocol.md", "protocol = 1", Parses),
     ("docs/conformance/protocol.md", "{", Parses),
-    ("docs/conformance/protocol.md", "serve.write", Parses),
+    (
+        "docs/conformance/protocol.md",
+        "serve.write    = [\"./w\", \"--serve\"]",
+        Parses,
+    ),
     (
         "docs/conformance/protocol.md",
         "# class       cases                reason",
