@@ -71,10 +71,28 @@ fn entry(case: &Case) -> Value {
     entry.insert("files".to_owned(), files.into());
     entry.insert("expected".to_owned(), case.expected.clone());
     if !case.alternatives.is_empty() {
-        let alternatives = case.alternatives.clone().into();
-        entry.insert("alternatives".to_owned(), alternatives);
+        let alternatives = case.alternatives.iter();
+        let alternatives = alternatives.map(|other| patch(&case.expected, other));
+        entry.insert("alternatives".to_owned(), alternatives.collect());
     }
     entry.into()
+}
+
+/// Returns what to change in a document to get another one, as a JSON merge patch (RFC 7396).
+fn patch(from: &Value, to: &Value) -> Value {
+    let (Value::Object(from), Value::Object(to)) = (from, to) else {
+        return to.clone();
+    };
+    let gone = from.keys().filter(|key| !to.contains_key(*key));
+    let gone = gone.map(|key| (key.clone(), Value::Null));
+    let changed = to
+        .iter()
+        .filter(|(key, value)| from.get(*key) != Some(value));
+    let changed = changed.map(|(key, value)| {
+        let before = from.get(key).unwrap_or(&Value::Null);
+        (key.clone(), patch(before, value))
+    });
+    gone.chain(changed).collect()
 }
 
 /// Returns a case's description: everything but its files and the expected document. Lists without
