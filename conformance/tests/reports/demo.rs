@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use atf_conformance::editions::Editions;
 use atf_conformance::results::{
-    CaseResult, CrossResult, Difference, Failure, Grade, Grading, Hexdump, Note, Outcome, Results,
-    Role, Testee,
+    CaseResult, CrossResult, Difference, Failure, Files, Grade, Grading, Hexdump, Note, Outcome,
+    Results, Role, Testee,
 };
 use atf_conformance::rules::Severity;
 
@@ -63,6 +63,8 @@ pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
         notes: Vec::new(),
         not_graded: Vec::new(),
         listed: None,
+        share: 1.0,
+        files: Files::default(),
         elapsed: Duration::from_millis(12),
         stderr: String::new(),
     }

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::tally::{Scores, Tally};
 use super::terminal::{self, FAINT, GREEN, RED, Table, YELLOW};
 use super::{verdict, words};
-use crate::cause::{self, Group};
+use crate::cause::{Causes, Group};
 use crate::report::Printable;
 use crate::report::printable::{clipped, counted};
 use crate::results::{CaseResult, Grading, Results, State};
@@ -26,7 +26,7 @@ const NAME_LETTERS: usize = 24;
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     testees(results, out)?;
-    let mut groups = cause::groups(results);
+    let mut groups = Causes::new(&results.cases).groups();
     groups.retain(|group| group.failed > 0);
     causes(results, &groups, out)?;
     shoulds(results, out)?;

@@ -145,8 +145,3 @@ pub(super) fn matrix<'a, Key: Ord>(
     }
     matrix
 }
-
-/// Returns the group in a rule's id, such as `IFTR` for `ATF-IFTR-004`.
-pub(super) fn group(rule: &str) -> &str {
-    rule.split('-').nth(1).unwrap_or(rule)
-}

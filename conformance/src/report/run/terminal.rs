@@ -7,8 +7,10 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use super::tally::{Column, Tally, columns, group, matrix};
+use super::tally::{Column, Tally, columns, matrix};
 use super::{verdict, words};
+use crate::cause::Causes;
+use crate::charge::group;
 use crate::report::Printable;
 use crate::report::printable::{clipped, counted};
 use crate::results::{CaseResult, Made, Outcome, Results, State};
@@ -31,8 +33,9 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             .iter()
             .filter(move |case| case.state() == state)
     };
+    let causes = Causes::new(&results.cases);
     for case in of(State::Failed) {
-        failure(results, case, out)?;
+        failure(results, &causes, case, out)?;
     }
     for case in of(State::Known) {
         known(results, case, out)?;
@@ -53,11 +56,16 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     totals(results, out)
 }
 
-fn failure(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+fn failure(
+    results: &Results,
+    causes: &Causes<'_>,
+    case: &CaseResult,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let failure = words::failure(case).unwrap_or_default();
     let title = words::title(results, case);
     writeln!(out, "{RED}FAILED{RED:#} {title}: {failure}")?;
-    for line in words::details(case) {
+    for line in words::details(causes, case) {
         writeln!(out, "  {line}")?;
     }
     writeln!(out)
