@@ -297,7 +297,7 @@ impl Outcome {
         message: impl Fn(&Difference) -> String,
         mut differences: Vec<Difference>,
     ) -> Self {
-        differences.sort_by_key(|difference| difference.grade);
+        differences.sort_by_key(|it| (it.grade, follows(&it.place)));
         match differences.first() {
             None => Self::Passed,
             Some(first) => Self::Failed {
@@ -453,6 +453,22 @@ pub struct Difference {
     pub rule: Option<String>,
     /// The bytes of the file around this field.
     pub hexdump: Option<Hexdump>,
+}
+
+/// Returns whether the value at a place follows from events, so that it is wrong wherever they are.
+pub(crate) fn follows(place: &str) -> bool {
+    const FOLLOWING: [&str; 8] = [
+        "dangling_links",
+        "detail_count",
+        "event_count",
+        "links",
+        "merged",
+        "orphan_details",
+        "time_end_ns",
+        "time_start_ns",
+    ];
+    let derived = place.rsplit_once("derived.").map_or("", |(_, name)| name);
+    FOLLOWING.contains(&derived.split('[').next().unwrap_or_default())
 }
 
 /// Bytes of a file around a field.

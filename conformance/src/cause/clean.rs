@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clues::{Clues, Turn, follows, path};
+use super::clues::{Clues, Turn, path};
 use super::{Cause, NO_RULE};
 use crate::charge::group;
 use crate::corpus::Subject;
-use crate::results::{CaseResult, Difference, Grade, Outcome, Role};
+use crate::results::{CaseResult, Difference, Grade, Outcome, Role, follows};
 use crate::rules::table;
 
 /// What is wrong with a value: its names, and how it is wrong.

@@ -60,24 +60,6 @@ pub(super) fn path(place: &str) -> Vec<&str> {
     names
 }
 
-/// Returns whether a value follows from the events, so that it is wrong wherever they are.
-pub(crate) fn follows(place: &str) -> bool {
-    const FOLLOWING: [&str; 8] = [
-        "dangling_links",
-        "detail_count",
-        "event_count",
-        "links",
-        "merged",
-        "orphan_details",
-        "time_end_ns",
-        "time_start_ns",
-    ];
-    match path(place).as_slice() {
-        ["derived", name] => FOLLOWING.contains(name),
-        _ => false,
-    }
-}
-
 impl<'a> Clues<'a> {
     pub(super) fn of(difference: &'a Difference, rule: &'a str) -> Self {
         let field = path(&difference.place).pop().unwrap_or_default();

@@ -18,7 +18,6 @@ use crate::charge;
 use crate::results::{CaseResult, Difference, Failure, Grade, NO_RULE, Outcome, Role, State};
 use crate::rules;
 use clean::Clean;
-pub(crate) use clues::follows;
 use clues::{Clues, Turn, path};
 use table::KNOWN;
 

@@ -4,10 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Verdict;
-use crate::cause::follows;
 use crate::corpus::{Case, Subject};
 use crate::protocol::{Mismatch, Step};
-use crate::results::Grade;
+use crate::results::{Grade, follows};
 use crate::rules::{self, ReaderDoes, table};
 
 /// The number of wrong fields from which on an event counts as another one.

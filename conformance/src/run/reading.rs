@@ -85,13 +85,7 @@ impl Task for Reading {
         }
         let mut shown = self.case.expected.clone();
         leave_out(&mut shown, &manifest.lacks);
-        // A document has few enough values for exact floating-point numbers.
-        #[allow(
-            clippy::cast_precision_loss,
-            reason = "a document has fewer than 2^52 values"
-        )]
-        let share = values(&shown) as f64 / values(&self.case.expected) as f64;
-        share
+        values(&shown) / values(&self.case.expected)
     }
 
     fn files(&self) -> Files {
@@ -370,11 +364,11 @@ impl Reading {
 }
 
 /// Counts the values of a document.
-fn values(document: &Value) -> usize {
+fn values(document: &Value) -> f64 {
     match document {
         Value::Array(values) => values.iter().map(self::values).sum(),
         Value::Object(members) => members.values().map(self::values).sum(),
-        _ => 1,
+        _ => 1.0,
     }
 }
 

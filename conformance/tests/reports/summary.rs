@@ -55,7 +55,7 @@ fn a_summary_of_five_implementations_fits_on_a_screen() {
     results.made = Some(made());
     let text = plain(&results, Form::Summary);
     let lines: Vec<_> = text.lines().collect();
-    assert!(lines.len() <= 50, "{}: {text}", lines.len());
+    assert!(lines.len() <= 40, "{}: {text}", lines.len());
     for line in lines {
         assert!(line.chars().count() <= 100, "{line}");
     }

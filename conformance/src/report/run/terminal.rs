@@ -50,7 +50,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     cross_failures(results, out)?;
-    notices(results, out)?;
+    notices(results, usize::MAX, out)?;
     groups(results, out)?;
     cross(results, out)?;
     totals(results, out)
@@ -118,7 +118,8 @@ fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes problems that concern implementations and failure lists rather than single cases.
-pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+/// Shows at most `most` stale lines.
+pub(super) fn notices(results: &Results, most: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut any = false;
     for testee in &results.testees {
         if let Some(why) = &testee.refused {
@@ -127,9 +128,13 @@ pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> 
             writeln!(out, "{RED}NOT GRADED{RED:#} {name}: {}", Printable(why))?;
         }
     }
-    for line in &results.stale {
+    for line in results.stale.iter().take(most) {
         any = true;
         writeln!(out, "{RED}STALE{RED:#} {}", Printable(line))?;
+    }
+    let rest = results.stale.len().saturating_sub(most);
+    if rest > 0 {
+        writeln!(out, "{RED}STALE{RED:#} … and {rest} more")?;
     }
     if any { writeln!(out) } else { Ok(()) }
 }
