@@ -15,7 +15,9 @@ use std::collections::{BTreeSet, HashMap};
 use serde::Serialize;
 
 use crate::charge;
-use crate::results::{CaseResult, Difference, Failure, Grade, NO_RULE, Outcome, Role, State};
+use crate::results::{
+    CaseResult, Difference, Failure, Grade, NO_RULE, Outcome, Role, State, follows,
+};
 use crate::rules;
 use clean::Clean;
 use clues::{Clues, Turn, path};
@@ -98,6 +100,9 @@ impl<'a> Causes<'a> {
                 _ => Rank::Data,
             };
             return Some((rank, Cause::without_answer(case)?));
+        }
+        if differences.is_empty() {
+            return Some((Rank::Data, Cause::new(class.name(), NO_RULE, class.name())));
         }
         let new: Vec<_> = differences
             .iter()
@@ -311,7 +316,10 @@ impl Cause {
     fn new(kind: &str, rule: &str, title: &str) -> Self {
         Self {
             id: format!("{kind}:{rule}"),
-            title: format!("{title} {}", named(rule)),
+            title: match rule {
+                NO_RULE => title.trim_end_matches(" at").to_owned(),
+                _ => format!("{title} {}", named(rule)),
+            },
         }
     }
 

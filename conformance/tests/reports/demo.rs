@@ -59,11 +59,14 @@ pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
         rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
         note: "One bit of the checksum is off; a reader that never verifies gives damaged events."
             .to_owned(),
+        share: match outcome {
+            Outcome::Skipped { .. } => 0.0,
+            _ => 1.0,
+        },
         outcome,
         notes: Vec::new(),
         not_graded: Vec::new(),
         listed: None,
-        share: 1.0,
         files: Files::default(),
         elapsed: Duration::from_millis(12),
         stderr: String::new(),
@@ -83,6 +86,22 @@ pub(crate) fn failed(class: Failure) -> Outcome {
         class,
         message: "accept, expected reject".to_owned(),
         differences: Vec::new(),
+    }
+}
+
+/// Makes a failure that is charged with a rule.
+pub(crate) fn charged(class: Failure, rule: &str) -> Outcome {
+    Outcome::Failed {
+        class,
+        message: "accept, expected reject".to_owned(),
+        differences: vec![Difference {
+            grade: Grade::Data,
+            place: "answer".to_owned(),
+            expected: "a document".to_owned(),
+            got: "another".to_owned(),
+            rule: Some(rule.to_owned()),
+            hexdump: None,
+        }],
     }
 }
 
@@ -150,7 +169,11 @@ pub(crate) fn demo() -> Results {
     ];
     for (seq, class) in CLASSES.into_iter().enumerate() {
         let rule = format!("ATF-IFTR-{:03}", seq + 1);
-        let mut case = case(&format!("v1/iftr-{seq:03}-off"), &[&rule], failed(class));
+        let mut case = case(
+            &format!("v1/iftr-{seq:03}-off"),
+            &[&rule],
+            charged(class, &rule),
+        );
         if matches!(class, Failure::Rule | Failure::WrongFile) {
             case.role = Role::Write;
         }

@@ -4,7 +4,7 @@ use atf_conformance::report::Form;
 use atf_conformance::results::{Made, Outcome, Results};
 use atf_conformance::rules::Severity;
 
-use crate::demo::{CLASSES, case, demo, failed, note, testee};
+use crate::demo::{CLASSES, case, charged, demo, note, testee};
 use crate::{plain, report};
 
 const SUMMARY: &str = include_str!("summary.txt");
@@ -40,7 +40,7 @@ fn five() -> Results {
             let rule = format!("ATF-XXXX-{:03}", seq % 200);
             let class = CLASSES[seq % CLASSES.len()];
             let name = format!("v1/a-case-with-a-name-that-is-as-long-as-they-get-{seq}");
-            let mut case = case(&name, &[&rule], failed(class));
+            let mut case = case(&name, &[&rule], charged(class, &rule));
             case.testee = seq % 5;
             case
         })
