@@ -134,7 +134,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
         (
             WrongDecode,
             (Data, "threads[1]", "nothing", "{}", "ATF-MANI-003"),
-            "manifest-paths",
+            "manifest-threads",
         ),
         (
             WrongDecode,
@@ -241,7 +241,8 @@ fn data_outranks_labels_and_crashes_are_grouped_by_line() {
         "ATF-IFTR-002",
     );
     assert_eq!(id(Failure::WrongAccept, &[data, label]), "count-believed");
-    let mut crash = result(Failure::Crash, &[]);
+    let answer = (Grade::Data, "answer", "a document", "none", "ATF-IFTR-002");
+    let mut crash = result(Failure::Crash, &[answer]);
     assert_eq!(cause(&crash).unwrap().id, "crash:SIGSEGV:ATF-IFTR");
     crash.stderr = "reader.c:88: read_all: Assertion failed\n".to_owned();
     assert_eq!(cause(&crash).unwrap().id, "crash:SIGSEGV:reader.c:88");

@@ -186,7 +186,8 @@ pub(crate) fn demo() -> Results {
         if class == Failure::WrongLabel
             && let Outcome::Failed { differences, .. } = &mut case.outcome
         {
-            *differences = vec![label()];
+            let rule = Some(rule.clone());
+            *differences = vec![Difference { rule, ..label() }];
         }
         if class == Failure::Crash
             && let Outcome::Failed { message, .. } = &mut case.outcome

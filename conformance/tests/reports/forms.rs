@@ -308,7 +308,7 @@ fn each_form_names_the_editions() {
         expected.extend(of_kit);
         let (scores, properties) = properties.split_last().unwrap();
         assert_eq!(scores[0], "atf.scores");
-        assert!(scores[1].starts_with("data "), "{scores:?}");
+        assert!(scores[1].starts_with("graded "), "{scores:?}");
         assert_eq!(properties, expected);
         graded += 1;
     }

@@ -231,7 +231,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
         "wrong-accept",
         "One bit of the checksum is off",
         "The checksum is not the IEEE CRC-32 of the events section.",
-        "verdict (breaks ATF-IFTR-004)",
+        "verdict (breaks ATF-IFTR-004: A nonzero checksum is",
         "\"reject\"",
         "\"accept\"",
         "4 bytes at 0x64",

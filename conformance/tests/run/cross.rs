@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 
+use atf_conformance::cause::Causes;
 use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
@@ -131,6 +132,43 @@ fn all_readers_read_the_parts_they_support_of_what_one_writes() {
     // The folders of cases and of kept sessions have been removed.
     let left = fs::read_dir(path).unwrap().flatten();
     assert_eq!(left.filter(|entry| entry.path().is_dir()).count(), 0);
+}
+
+#[test]
+fn a_folder_of_a_writer_that_does_not_claim_sessions_is_passed_to_no_reader() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
+    let roles = [("write", "'{script}', '{out}'", script.as_str())];
+    let more = "wire = [1]\nfeatures = ['index', 'detail']";
+    let crashes = format!("test -d \"$1\" && kill -9 $$; {}", good_read());
+    let features = "'index', 'detail', 'session', 'function'";
+    let candidates = [
+        testee(path, "files", &roles, more),
+        reader(path, "sessions", features, &crashes),
+    ];
+    let results = crossed(path, &candidates, "v1/write-{no-event,registers*}");
+    let cell = cell(&results, 0, 1);
+    assert_eq!((cell.failed.len(), cell.skipped), (0, 0), "{cell:?}");
+    assert!(cell.passed > 0);
+}
+
+#[test]
+fn a_missing_manifest_is_one_cause_whatever_the_script() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
+    let candidates = [writer(path, "writer", &script)];
+    let results = crossed(
+        path,
+        &candidates,
+        "v1/write-{no-event,registers*,exception}",
+    );
+    let causes = Causes::new(&results.cases);
+    let groups = causes.groups();
+    let ids: Vec<_> = groups.iter().map(|group| group.cause.id.as_str()).collect();
+    assert_eq!(ids, ["wrong-file:ATF-MANI-001"]);
+    assert!(groups[0].failed > 2);
 }
 
 #[test]
