@@ -38,12 +38,10 @@ pub(super) fn compare(
         // A file, such as thread_names.json, is not a thread. The checker reports thread_9.
         let is_file = entry.file_type().is_ok_and(|found| found.is_file());
         if name.starts_with(THREAD_FOLDER) && !is_file && !threads.keys().any(is_asked_for) {
-            return Err(Wrong::at(
-                &name,
-                "nothing",
-                "a folder",
-                table::ATF_SESS_001.id,
-            ));
+            return Err(Wrong {
+                message: format!("{name} is not in the script"),
+                ..Wrong::at(&name, "nothing", "a folder", table::ATF_SESS_001.id)
+            });
         }
     }
     let is_session = features.iter().any(|feature| feature == "session");
@@ -58,7 +56,10 @@ fn file(id: u32, name: &str) -> String {
 }
 
 fn missing(file: &str, rule: &str) -> Wrong {
-    Wrong::at(file, "a file", "missing", rule)
+    Wrong {
+        message: format!("{file} is missing"),
+        ..Wrong::at(file, "a file", "missing", rule)
+    }
 }
 
 fn compare_thread(

@@ -19,7 +19,6 @@ use std::path::Path;
 pub use document::Documents;
 pub(crate) use rules::broken;
 
-use crate::charge;
 use crate::corpus::layout::Record;
 use crate::results::{Difference, Failure, Grade, Note, Outcome};
 use crate::scripts::{Script, Scripted};
@@ -123,9 +122,9 @@ impl Wrong {
             && difference.rule.is_none()
         {
             difference.rule = found.charge(difference);
-            if let Some(charge) = &difference.rule {
-                let sentence = charge::sentence(charge).unwrap_or_default();
-                self.message = format!("{}; {charge}: {sentence}", self.message);
+            let rule = difference.rule.as_deref().and_then(crate::rules::find);
+            if let Some(rule) = rule {
+                self.message = format!("{}; {}: {}", self.message, rule.id, rule.rule);
             }
         }
         Outcome::Failed {

@@ -337,7 +337,7 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
             };
             let place = "thread_0/index.atf: events[0].call_depth";
             assert_eq!(difference.place, place);
-            assert_eq!(difference.rule.as_deref(), Some("ATF-IEVT-004"));
+            assert_eq!(difference.rule.as_deref(), Some("index_event.call_depth"));
         }
         other => panic!("{other:?}"),
     }
@@ -446,7 +446,8 @@ fn a_listed_failure_hides_no_failure_of_another_class() {
         (cell.passed, cell.known, cell.failed.len())
     };
     assert_eq!((counts(0, 2), counts(1, 2)), ((0, 1, 0), (0, 0, 1)));
-    assert_eq!((counts(0, 3), counts(1, 3)), ((0, 0, 1), (0, 0, 1)));
+    // The second writer claims no sessions, so its folder is passed to no reader.
+    assert_eq!((counts(0, 3), counts(1, 3)), ((0, 0, 1), (0, 1, 0)));
     let crash = "crash: killed by signal 11 (SIGSEGV)";
     assert_eq!(cell(&results, 1, 2).failed[0].1, crash);
     for reader in [2, 3] {
