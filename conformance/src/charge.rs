@@ -4,8 +4,10 @@ use crate::corpus::layout::Record;
 use crate::results::NO_RULE;
 use crate::rules;
 
+type Row = (&'static str, Record, &'static str, &'static str);
+
 /// The records, with their names, their rules' group, and the sources of their layout.
-const RECORDS: [(&str, Record, &str, &str); 7] = [
+const RECORDS: [Row; 7] = [
     ("index_header", Record::IndexHeader, "IHDR", "S0, S1, S2"),
     ("index_event", Record::IndexEvent, "IEVT", "S0, S1, S2, S3"),
     ("index_footer", Record::IndexFooter, "IFTR", "S0, S1, S2"),
@@ -25,12 +27,8 @@ const RECORDS: [(&str, Record, &str, &str); 7] = [
     ("detail_footer", Record::DetailFooter, "DFTR", "S1, S2, S4"),
 ];
 
-fn record(
-    charge: &str,
-) -> Option<(
-    &'static (&'static str, Record, &'static str, &'static str),
-    &str,
-)> {
+/// Splits a charge into a row of [`RECORDS`] and the field's name.
+fn record(charge: &str) -> Option<(&'static Row, &str)> {
     let (name, field) = charge.split_once('.').unwrap_or((charge, ""));
     let mut records = RECORDS.iter();
     Some((records.find(|(record, ..)| *record == name)?, field))

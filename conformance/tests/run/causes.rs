@@ -238,7 +238,7 @@ const FAULTS: &[Fault] = &[
         change: |case, document| {
             if case.wire == 2 {
                 events(document, "index", &mut |event| {
-                    event["thread_id"] = 7.into()
+                    event["thread_id"] = 7.into();
                 });
             }
         },
@@ -270,7 +270,7 @@ const FAULTS: &[Fault] = &[
         change: |_, document| {
             for kind in ["index", "detail"] {
                 files(document, kind, &mut |file| {
-                    file["derived"]["trailing_bytes"] = "0".into()
+                    file["derived"]["trailing_bytes"] = "0".into();
                 });
             }
         },
