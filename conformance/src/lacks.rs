@@ -1,31 +1,115 @@
 //! The capabilities that an implementation under test declares it lacks. The kit does not grade
 //! them, and the report lists them.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use std::sync::LazyLock;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::Verdict;
+use crate::corpus::layout::{FieldKind, Record};
 use crate::corpus::{CHECKSUMS, Case};
-use crate::named::named;
 
-named! {
-    /// A capability that readers or validators may lack.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-    pub enum Lack {
-        /// Verifying checksums.
-        Checksum = "checksum",
-        /// Showing headers.
-        Header = "header",
-        /// Showing footers.
-        Footer = "footer",
-        /// Deriving values from the events.
-        Derived = "derived",
-        /// Distinguishing `accept` from `recover`.
-        Verdict = "verdict",
-    }
+/// A capability that readers or validators may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lack {
+    /// Verifying checksums.
+    Checksum,
+    /// Showing headers.
+    Header,
+    /// Showing footers.
+    Footer,
+    /// Deriving values from the events.
+    Derived,
+    /// Distinguishing `accept` from `recover`.
+    Verdict,
+    /// Reading the names of functions and threads in the manifest.
+    Names,
+    /// Showing a field: the name of an object of a document and of its member, such as
+    /// `events.call_depth`.
+    Field(&'static str),
 }
 
+/// The rules about names in the manifest.
+const NAMES: [&str; 2] = ["ATF-MANI-010", "ATF-MANI-013"];
+
+/// The derived values that a document may have.
+const DERIVED: [&str; 11] = [
+    "checksum",
+    "count_source",
+    "dangling_links",
+    "detail_count",
+    "event_count",
+    "manifest",
+    "merged",
+    "orphan_details",
+    "time_end_ns",
+    "time_start_ns",
+    "trailing_bytes",
+];
+
+/// The names of all fields of a document, such as `header.arch`.
+static FIELDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let records = [
+        ("header", Record::IndexHeader),
+        ("header", Record::DetailHeader),
+        ("events", Record::IndexEvent),
+        ("events", Record::DetailEventHeader),
+        ("function", Record::DetailFunctionPayload),
+        ("footer", Record::IndexFooter),
+        ("footer", Record::DetailFooter),
+    ];
+    let mut names: Vec<_> = DERIVED.map(|name| format!("derived.{name}")).into();
+    names.push("events.payload".to_owned());
+    for (object, record) in records {
+        let fields = atf::Wire::VERSIONS.iter();
+        for field in fields.flat_map(|wire| record.fields(*wire)) {
+            if !matches!(field.is, FieldKind::Magic | FieldKind::Reserved) {
+                names.push(format!("{object}.{}", field.name));
+            }
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    names
+});
+
 impl Lack {
+    /// All capabilities except single fields.
+    const WHOLE: [Self; 6] = [
+        Self::Checksum,
+        Self::Header,
+        Self::Footer,
+        Self::Derived,
+        Self::Verdict,
+        Self::Names,
+    ];
+
+    /// Returns the capability with this name in `TESTEE.toml`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        let mut whole = Self::WHOLE.into_iter();
+        let field = || FIELDS.iter().find(|field| *field == name);
+        whole
+            .find(|lack| lack.name() == name)
+            .or_else(|| field().map(|field| Self::Field(field)))
+    }
+
+    /// Returns the name in `TESTEE.toml`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Checksum => "checksum",
+            Self::Header => "header",
+            Self::Footer => "footer",
+            Self::Derived => "derived",
+            Self::Verdict => "verdict",
+            Self::Names => "names",
+            Self::Field(field) => field,
+        }
+    }
+
     /// Describes what is not graded without this capability.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -35,6 +119,8 @@ impl Lack {
             Self::Footer => "footers",
             Self::Derived => "derived values",
             Self::Verdict => "accept or recover",
+            Self::Names => "names",
+            Self::Field(field) => field,
         }
     }
 
@@ -44,7 +130,8 @@ impl Lack {
             // A footer's checksum is a field like any other.
             Self::Checksum => object == "derived" && key == self.name(),
             Self::Header | Self::Footer | Self::Derived => key == self.name(),
-            Self::Verdict => false,
+            Self::Verdict | Self::Names => false,
+            Self::Field(field) => field.split_once('.') == Some((object, key)),
         }
     }
 
@@ -55,9 +142,38 @@ impl Lack {
         match self {
             Self::Verdict => case.verdicts.iter().any(|it| *it != Verdict::Reject),
             Self::Checksum if breaks_checksum(case, |_| true) => true,
+            Self::Names => case.rules.iter().any(|rule| NAMES.contains(rule)),
             _ => is_read && has(&case.expected, self),
         }
     }
+}
+
+impl Serialize for Lack {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Lack {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::find(&name).ok_or_else(|| {
+            let whole = Self::WHOLE.map(Self::name).join(", ");
+            D::Error::custom(format!(
+                "unknown `{name}` in lacks, expected {whole} or a field such as events.call_depth"
+            ))
+        })
+    }
+}
+
+/// Returns what an implementation lacks in a case: if it does not read names, a case about them
+/// does not ask whether the manifest is used or the session is intact.
+pub(crate) fn of_case(lacks: &[Lack], case: &Case) -> Vec<Lack> {
+    let mut lacks = lacks.to_vec();
+    if lacks.contains(&Lack::Names) && Lack::Names.is_asked_by(case, true) {
+        lacks.extend([Lack::Verdict, Lack::Field("derived.manifest")]);
+    }
+    lacks
 }
 
 /// Returns whether one of the selected files has a checksum mismatch.
@@ -83,29 +199,52 @@ pub(crate) fn allows(
 
 /// Removes the parts of an expected document that the implementation cannot show.
 pub(crate) fn leave_out(document: &mut Value, lacks: &[Lack]) {
-    let Some(members) = document.as_object_mut() else {
-        return;
-    };
-    for lack in lacks {
-        match lack {
-            Lack::Checksum => {
-                let derived = members.get_mut("derived").and_then(Value::as_object_mut);
-                derived.and_then(|derived| derived.shift_remove("checksum"));
-            }
-            Lack::Header | Lack::Footer | Lack::Derived => {
-                members.shift_remove(lack.name());
-            }
-            Lack::Verdict => {}
-        }
+    if !lacks.is_empty() {
+        leave_out_of("", document, lacks);
     }
-    for name in ["index", "detail"] {
-        if let Some(file) = members.get_mut(name) {
-            leave_out(file, lacks);
+}
+
+/// The values that follow from others in the document. Many readers have no such number, so it is
+/// compared only if it is given.
+pub(crate) const UNASKED: [&str; 3] = ["trailing_bytes", "dangling_links", "orphan_details"];
+
+/// Removes from an expected document the numbers that follow from other values and that the answer
+/// does not give.
+pub(crate) fn leave_out_unasked(expected: &mut Value, got: &Value) {
+    match (expected, got) {
+        (Value::Object(expected), Value::Object(got)) => {
+            expected.retain(|key, _| got.contains_key(key) || !UNASKED.contains(&key.as_str()));
+            for (key, value) in expected.iter_mut() {
+                leave_out_unasked(value, got.get(key).unwrap_or(&Value::Null));
+            }
+            let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
+            expected.retain(|key, value| got.contains_key(key) || !is_empty(value));
         }
+        (Value::Array(expected), Value::Array(got)) => {
+            for (seq, value) in expected.iter_mut().enumerate() {
+                leave_out_unasked(value, got.get(seq).unwrap_or(&Value::Null));
+            }
+        }
+        _ => {}
     }
-    let threads = members.get_mut("threads").and_then(Value::as_array_mut);
-    for thread in threads.into_iter().flatten() {
-        leave_out(thread, lacks);
+}
+
+/// Removes these parts of a value; `object` is the name of the object that the value is, or that it
+/// lists.
+fn leave_out_of(object: &str, value: &mut Value, lacks: &[Lack]) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|key, _| !lacks.iter().any(|lack| lack.leaves_out(object, key)));
+            for (key, value) in members {
+                leave_out_of(key, value, lacks);
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                leave_out_of(object, value, lacks);
+            }
+        }
+        _ => {}
     }
 }
 

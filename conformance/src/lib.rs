@@ -9,6 +9,8 @@
 
 #[cfg(feature = "kit")]
 pub mod cause;
+#[cfg(feature = "kit")]
+mod charge;
 pub mod command;
 #[cfg(feature = "kit")]
 pub mod compare;

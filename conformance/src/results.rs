@@ -6,10 +6,14 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::corpus::Subject;
 use crate::editions::Editions;
 use crate::lacks::Lack;
 use crate::named::named;
 use crate::rules::Severity;
+
+/// What is charged with a failure if no rule is known, such as a crash on a clean file.
+pub const NO_RULE: &str = "no rule";
 
 /// All results of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -106,11 +110,30 @@ pub struct CaseResult {
     pub not_graded: Vec<Lack>,
     /// The reason in the failure list, if this failure is listed.
     pub listed: Option<String>,
+    /// The share of the case that was graded, from 0 to 1: 0 if it was skipped, and less than 1 if
+    /// the implementation cannot show all values.
+    pub share: f64,
+    /// The properties of the case's files, to find causes.
+    #[serde(skip)]
+    pub files: Files,
     /// How long the case took.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
     /// The standard error output, truncated.
     pub stderr: String,
+}
+
+/// The properties of a case's files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Files {
+    /// Whether the files are clean: a misread clean file explains the same mistake in other files.
+    pub is_clean: bool,
+    /// What is read; `None` for a script.
+    pub subject: Option<Subject>,
+    /// Whether a file has a matching checksum.
+    pub has_checksum: bool,
+    /// The rules that the files break.
+    pub broken: BTreeSet<&'static str>,
 }
 
 impl Results {
@@ -187,20 +210,19 @@ impl CaseResult {
         notes.filter(|note| note.text.starts_with(UNSTABLE))
     }
 
-    /// Returns the rules that a failed answer broke, which may differ from the case's rules. If no
-    /// rule is known, returns the case's first rule.
+    /// Returns what a failed answer broke: rules, which may differ from the case's rules, or fields
+    /// of the format, such as `index_event.call_depth`. If neither is known, returns [`NO_RULE`].
     #[must_use]
     pub fn blamed(&self) -> BTreeSet<&str> {
         let Outcome::Failed { differences, .. } = &self.outcome else {
             return BTreeSet::new();
         };
         let named = differences.iter().filter_map(|it| it.rule.as_deref());
-        let named: BTreeSet<_> = named.collect();
+        let mut named: BTreeSet<_> = named.collect();
         if named.is_empty() {
-            self.rules.first().map(String::as_str).into_iter().collect()
-        } else {
-            named
+            named.insert(NO_RULE);
         }
+        named
     }
 
     /// Returns the state of each rule. A failure counts only for the rules that the answer broke.
@@ -284,7 +306,7 @@ impl Outcome {
         message: impl Fn(&Difference) -> String,
         mut differences: Vec<Difference>,
     ) -> Self {
-        differences.sort_by_key(|difference| difference.grade);
+        differences.sort_by_key(|it| (it.grade, follows(&it.place)));
         match differences.first() {
             None => Self::Passed,
             Some(first) => Self::Failed {
@@ -435,10 +457,27 @@ pub struct Difference {
     pub expected: String,
     /// The actual value.
     pub got: String,
-    /// The broken rule, if known.
+    /// What the answer broke: a rule, or the field of the format that it misread, such as
+    /// `index_event.call_depth`.
     pub rule: Option<String>,
     /// The bytes of the file around this field.
     pub hexdump: Option<Hexdump>,
+}
+
+/// Returns whether the value at a place follows from events, so that it is wrong wherever they are.
+pub(crate) fn follows(place: &str) -> bool {
+    const FOLLOWING: [&str; 8] = [
+        "dangling_links",
+        "detail_count",
+        "event_count",
+        "links",
+        "merged",
+        "orphan_details",
+        "time_end_ns",
+        "time_start_ns",
+    ];
+    let derived = place.rsplit_once("derived.").map_or("", |(_, name)| name);
+    FOLLOWING.contains(&derived.split('[').next().unwrap_or_default())
 }
 
 /// Bytes of a file around a field.

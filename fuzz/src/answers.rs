@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use arbitrary::{Arbitrary, Unstructured};
 use atf_conformance::Verdict;
-use atf_conformance::cause::Cause;
+use atf_conformance::cause::Causes;
 use atf_conformance::corpus::{self, Case};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CaseResult, Outcome, Role};
@@ -131,10 +131,15 @@ fn grade(reading: &Reading, case: &Case, code: i32, output: Vec<u8>) -> Outcome 
         notes: graded.notes,
         not_graded: Vec::new(),
         listed: None,
+        share: reading.share(&manifest),
+        files: reading.files(),
         elapsed: ended.elapsed,
         stderr: ended.stderr,
     };
     let is_failure = matches!(result.outcome, Outcome::Failed { .. });
-    assert_eq!(Cause::of(&result).is_some(), is_failure);
+    let results = [result];
+    let cause = Causes::new(&results).of(&results[0]);
+    assert_eq!(cause.is_some(), is_failure);
+    let [result] = results;
     result.outcome
 }

@@ -1,5 +1,10 @@
 //! Groups similar failures under named causes.
+//!
+//! A cause follows from the differences between the expected and the given answer. If an
+//! implementation misreads clean files, the same differences in other files follow from that.
 
+mod clean;
+mod clues;
 mod crash;
 mod table;
 #[cfg(test)]
@@ -9,9 +14,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use crate::results::{CaseResult, Difference, Failure, Grade, Outcome, Results, State};
+use crate::charge;
+use crate::results::{
+    CaseResult, Difference, Failure, Grade, NO_RULE, Outcome, Role, State, follows,
+};
 use crate::rules;
-use table::{KNOWN, Known};
+use clean::Clean;
+use clues::{Clues, Turn, path};
+use table::KNOWN;
 
 /// Begins the title of a cause that the kit can only guess.
 const MAY_BE: &str = "may be: ";
@@ -30,48 +40,194 @@ pub struct Cause {
 pub struct Group<'a> {
     /// The shared cause.
     pub cause: Cause,
-    /// The failures and their positions in [`Results::cases`], unexpected failures first.
+    /// The failures and their positions in [`Results::cases`](crate::results::Results::cases), unexpected failures first.
     pub cases: Vec<(usize, &'a CaseResult)>,
     /// The number of unexpected failures: failures that are not on a failure list.
     pub failed: usize,
 }
 
-/// Groups a run's failures by cause. The group with the most unexpected failures comes first.
-#[must_use]
-pub fn groups(results: &Results) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    let mut known: HashMap<String, usize> = HashMap::new();
-    for (seq, case) in results.cases.iter().enumerate() {
-        let Some(cause) = Cause::of(case) else {
-            continue;
+/// How urgent a cause is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// Clean files are misread, from which other failures follow.
+    Clean,
+    /// The implementation gives no answer: it crashes, hangs, or prints no document.
+    Broken,
+    Outside,
+    Data,
+    Label,
+}
+
+/// Finds the causes of a run's failures.
+#[derive(Debug)]
+pub struct Causes<'a> {
+    cases: &'a [CaseResult],
+    clean: Clean,
+}
+
+impl<'a> Causes<'a> {
+    /// Finds out what each implementation misreads in clean files.
+    #[must_use]
+    pub fn new(cases: &'a [CaseResult]) -> Self {
+        let clean = Clean::of(cases);
+        Self { cases, clean }
+    }
+
+    /// Returns the cause of a failure, or `None` if the result is not a failure.
+    #[must_use]
+    pub fn of(&self, case: &CaseResult) -> Option<Cause> {
+        self.ranked(case).map(|(_, cause)| cause)
+    }
+
+    fn ranked(&self, case: &CaseResult) -> Option<(Rank, Cause)> {
+        let Outcome::Failed {
+            class, differences, ..
+        } = &case.outcome
+        else {
+            return None;
         };
-        let place = *known.entry(cause.id.clone()).or_insert(groups.len());
-        if place == groups.len() {
-            let (cases, failed) = (Vec::new(), 0);
-            groups.push(Group {
-                cause,
-                cases,
-                failed,
-            });
+        let is_wrong_answer = matches!(
+            class,
+            Failure::WrongAccept
+                | Failure::WrongReject
+                | Failure::WrongDecode
+                | Failure::WrongLabel
+        );
+        if !is_wrong_answer {
+            let rank = match class {
+                _ if class.is_broken() => Rank::Broken,
+                Failure::Outside => Rank::Outside,
+                _ => Rank::Data,
+            };
+            return Some((rank, Cause::without_answer(case)?));
         }
-        if let Some(group) = groups.get_mut(place) {
-            group.failed += usize::from(case.state() == State::Failed);
-            group.cases.push((seq, case));
+        if differences.is_empty() {
+            return Some((Rank::Data, Cause::new(class.name(), NO_RULE, class.name())));
         }
+        let new: Vec<_> = differences
+            .iter()
+            .filter(|difference| !self.clean.explains(case, difference))
+            .collect();
+        // The values derived from misread values follow from them, and so does the rest of a list.
+        let is_rest = |it: &Difference| it.place.ends_with(" more]");
+        let is_known = |it: &&&Difference| {
+            differences.len() > new.len() && (follows(&it.place) || is_rest(it))
+        };
+        let new: Vec<_> = { new.iter() }.filter(|it| !is_known(it)).copied().collect();
+        let rank = |all: &[&Difference]| match all.iter().map(|it| it.grade).min() {
+            Some(Grade::Data) => Rank::Data,
+            _ => Rank::Label,
+        };
+        if new.is_empty() {
+            let all: Vec<_> = differences.iter().collect();
+            let cause = self.clean.cause(case, &all)?;
+            let rank = if rank(&all) == Rank::Data {
+                Rank::Clean
+            } else {
+                Rank::Label
+            };
+            return Some((rank, cause));
+        }
+        Some((rank(&new), Cause::of_differences(&new)))
     }
-    for group in &mut groups {
-        group
-            .cases
-            .sort_by_key(|(_, case)| case.state() != State::Failed);
+
+    /// Groups the failures by cause: first what clean files show, then crashes and hangs, reads
+    /// outside the session, data and labels; of these, first what breaks the most rules. Failures
+    /// with the same differences are copies of one and count once.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Group<'a>> {
+        let mut groups: Vec<(Rank, Group<'a>)> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (seq, case) in self.cases.iter().enumerate() {
+            let Some((rank, cause)) = self.ranked(case) else {
+                continue;
+            };
+            let place = *known.entry(cause.id.clone()).or_insert(groups.len());
+            if place == groups.len() {
+                let (cases, failed) = (Vec::new(), 0);
+                groups.push((
+                    rank,
+                    Group {
+                        cause,
+                        cases,
+                        failed,
+                    },
+                ));
+            }
+            if let Some((worst, group)) = groups.get_mut(place) {
+                *worst = rank.min(*worst);
+                group.failed += usize::from(case.state() == State::Failed);
+                group.cases.push((seq, case));
+            }
+        }
+        for (_, group) in &mut groups {
+            let is_example = |case: &CaseResult| case.files.is_clean;
+            group
+                .cases
+                .sort_by_key(|(_, case)| (case.state() != State::Failed, !is_example(case)));
+        }
+        groups.sort_by_cached_key(|(rank, group)| {
+            let rules: BTreeSet<_> = group.cases.iter().flat_map(|(_, it)| it.blamed()).collect();
+            let copies: BTreeSet<_> = group.cases.iter().map(|(_, it)| differing(it)).collect();
+            let size = (rules.len(), copies.len(), group.failed);
+            (group.failed == 0, *rank, std::cmp::Reverse(size))
+        });
+        groups.into_iter().map(|(_, group)| group).collect()
     }
-    groups.sort_by_key(|group| std::cmp::Reverse((group.failed, group.cases.len())));
-    groups
+}
+
+/// Charges failures by what all results of an implementation show: a mistake in clean files is
+/// charged alike in other files, and a rule that other files break and that are read is not why a
+/// file was rejected.
+pub fn settle_charges(cases: &mut [CaseResult]) {
+    let clean = Clean::of(cases);
+    let read: BTreeSet<_> = { cases.iter() }
+        .filter(|case| case.outcome == Outcome::Passed)
+        .flat_map(|case| {
+            let key = (case.testee, case.role, case.files.subject);
+            { case.files.broken.iter() }.map(move |rule| (key, *rule))
+        })
+        .collect();
+    for case in cases {
+        let mut outcome = std::mem::replace(&mut case.outcome, Outcome::Passed);
+        if let Outcome::Failed {
+            class, differences, ..
+        } = &mut outcome
+            && !class.is_broken()
+            && case.role != Role::Write
+        {
+            for difference in differences {
+                let key = (case.testee, case.role, case.files.subject);
+                let is_refuted = |rule: &str| read.contains(&(key, rule));
+                let is_refused = Clues::of(difference, NO_RULE).turn == Turn::Refused;
+                if let Some(charge) = clean.charge(case, difference) {
+                    difference.rule = Some(charge);
+                } else if is_refused && difference.rule.as_deref().is_some_and(is_refuted) {
+                    let mut others = case.files.broken.iter();
+                    let other = others.find(|rule| !is_refuted(rule));
+                    difference.rule = other
+                        .map(|rule| (*rule).to_owned())
+                        .or(difference.rule.take());
+                }
+            }
+        }
+        case.outcome = outcome;
+    }
+}
+
+/// Returns where and how a failure differs from the expected answer.
+fn differing(case: &CaseResult) -> (usize, Vec<[&str; 3]>) {
+    let Outcome::Failed { differences, .. } = &case.outcome else {
+        return (case.testee, Vec::new());
+    };
+    let all = differences.iter();
+    let all = all.map(|it| [it.place.as_str(), it.expected.as_str(), it.got.as_str()]);
+    (case.testee, all.collect())
 }
 
 impl Cause {
-    /// Returns the cause of a failure, or `None` if the result is not a failure.
-    #[must_use]
-    pub fn of(case: &CaseResult) -> Option<Self> {
+    /// Returns the cause of a failure other than a wrong answer.
+    fn without_answer(case: &CaseResult) -> Option<Self> {
         let Outcome::Failed {
             class,
             message,
@@ -82,31 +238,29 @@ impl Cause {
         };
         let first = differences.first();
         let rule = first.and_then(|first| first.rule.as_deref());
-        let rule = rule.or_else(|| case.rules.first().map(String::as_str));
-        let rule = rule.unwrap_or("no rule");
+        let should = || case.shoulds().find_map(|note| note.rule.as_deref());
+        let rule = rule.or_else(should).unwrap_or(NO_RULE);
         Some(match class {
             Failure::Crash => Self::crash(message, &case.stderr, rule),
             Failure::Timeout => Self::new("timeout", rule, "does not end at"),
             Failure::Memory => Self::new("memory", rule, "uses too much memory at"),
             Failure::Garbage => Self::garbage(message),
-            Failure::Outside => Self::new("outside", rule, "reads outside the session at"),
-            Failure::Rule => Self::new("writes", rule, "breaks"),
-            Failure::WrongFile => match first.filter(|first| first.rule.is_none()) {
-                Some(first) => Self::unasked(Clues::of(first, rule).field),
-                None => Self::new("wrong-file", rule, "differs from the script at"),
+            Failure::Outside => Self {
+                id: "outside".to_owned(),
+                title: "reads outside the session".to_owned(),
             },
+            Failure::Rule => Self::new("writes", rule, "breaks"),
+            Failure::Should => Self::new("should", rule, "breaks"),
             _ => match first {
-                Some(first) => {
-                    let misread = Self::misread(differences);
-                    let misread = misread.filter(|_| *class == Failure::WrongDecode);
-                    misread.unwrap_or_else(|| Self::of_difference(first, rule))
+                Some(first) if rules::find(rule).is_none() => {
+                    Self::unasked(&path(&first.place).join("."))
                 }
-                None => Self::new(class.name(), rule, &format!("{} at", class.name())),
+                _ => Self::new("wrong-file", rule, "differs from the script at"),
             },
         })
     }
 
-    /// Returns the cause of a wrong value in a field that none of the case's rules cover.
+    /// Returns the cause of a difference from a script that breaks no rule.
     fn unasked(field: &str) -> Self {
         Self {
             id: format!("wrong-file:{field}"),
@@ -114,30 +268,63 @@ impl Cause {
         }
     }
 
-    /// Returns the cause "field misread" if all wrong values are in the same field, regardless of
-    /// the case's rules.
-    fn misread(differences: &[Difference]) -> Option<Self> {
-        let is_shown = |it: &&Difference| !it.place.ends_with(" more]");
-        let data = differences.iter().filter(|it| it.grade == Grade::Data);
-        let data = data.filter(is_shown);
-        let fields: Option<BTreeSet<_>> = data.map(field_of_record).collect();
-        let fields = fields?;
-        let (record, field) = fields.first().filter(|_| fields.len() == 1)?;
-        Some(Self {
-            id: format!("misread:{record}.{field}"),
-            title: format!("{field} of the {record} misread"),
+    /// Returns the cause of these differences, of which there is at least one.
+    fn of_differences(all: &[&Difference]) -> Self {
+        let best = all.iter().map(|it| it.grade).min();
+        let worst = all.iter().filter(|it| Some(it.grade) == best).copied();
+        let worst: Vec<_> = worst.collect();
+        let rest: Vec<_> = worst
+            .iter()
+            .filter(|it| !follows(&it.place))
+            .copied()
+            .collect();
+        let worst = if rest.is_empty() { worst } else { rest };
+        Self::misread(&worst).unwrap_or_else(|| match worst.first() {
+            Some(first) => Self::of_difference(first),
+            None => Self::new("unknown", NO_RULE, "unknown at"),
         })
+    }
+
+    /// Returns the cause "field misread" if only fields of one record have wrong values.
+    fn misread(data: &[&Difference]) -> Option<Self> {
+        let is_shown = |it: &&&Difference| !it.place.ends_with(" more]");
+        let fields = data.iter().filter(is_shown).map(|it| field_of_record(it));
+        let fields: BTreeSet<_> = fields.collect::<Option<_>>()?;
+        let (record, field) = *fields.first()?;
+        let is_same = fields.iter().all(|(other, _)| *other == record);
+        match fields.len() {
+            1 => Some(Self {
+                id: format!("misread:{record}.{field}"),
+                title: format!("{field} of the {record} misread"),
+            }),
+            // Several wrong fields of an event mean that it is another event.
+            2 if is_same && record == "events" => {
+                let names: Vec<_> = fields.iter().map(|(_, field)| *field).collect();
+                Some(Self {
+                    id: format!("misread:events.{}", names.join("+")),
+                    title: format!("{} of the events misread", names.join(" and ")),
+                })
+            }
+            _ if is_same && record != "events" => Some(Self {
+                id: format!("misread:{record}"),
+                title: format!("fields of the {record} misread"),
+            }),
+            _ => None,
+        }
     }
 
     fn new(kind: &str, rule: &str, title: &str) -> Self {
         Self {
             id: format!("{kind}:{rule}"),
-            title: format!("{title} {}", named(rule)),
+            title: match rule {
+                NO_RULE => title.trim_end_matches(" at").to_owned(),
+                _ => format!("{title} {}", named(rule)),
+            },
         }
     }
 
-    /// Groups crashes by the source line that standard error names. If the line is unknown, groups crashes with the same signal
-    /// or exit code on files that break rules of the same group.
+    /// Groups crashes by the source line that standard error names. If the line is unknown, groups
+    /// crashes with the same signal or exit code on files that break rules of the same group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
         match crash::place(stderr) {
@@ -166,7 +353,8 @@ impl Cause {
         }
     }
 
-    fn of_difference(difference: &Difference, rule: &str) -> Self {
+    fn of_difference(difference: &Difference) -> Self {
+        let rule = difference.rule.as_deref().unwrap_or(NO_RULE);
         let clues = Clues::of(difference, rule);
         if let Some(known) = KNOWN.iter().find(|known| clues.fit(known)) {
             let may_be = if known.is_seen { "" } else { MAY_BE };
@@ -175,12 +363,22 @@ impl Cause {
                 title: format!("{may_be}{}", known.title),
             };
         }
-        let Clues { field, turn, .. } = &clues;
+        let Clues {
+            field, turn, got, ..
+        } = &clues;
         let turn = turn.words();
         match difference.grade {
             Grade::Data if clues.turn == Turn::Refused => Self {
                 id: "refused".to_owned(),
                 title: "readable file rejected".to_owned(),
+            },
+            Grade::Label if *field == "verdict" => Self {
+                id: format!("{got}:{rule}"),
+                title: match *got {
+                    "accept" => format!("not reported: {}", named(rule)),
+                    "recover" => format!("taken for damage: {}", named(rule)),
+                    _ => format!("rejected: {}", named(rule)),
+                },
             },
             Grade::Label => Self {
                 id: format!("label:{field}"),
@@ -196,101 +394,17 @@ impl Cause {
 
 /// Returns the record and field of a difference, if the difference is only a wrong value.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
-    let is_nothing = |text: &str| text == "nothing";
-    // In a difference in a writer's files, the place starts with the file's name.
-    let place = difference.place.rsplit(": ").next()?;
-    let (above, field) = place.rsplit_once('.')?;
-    let record = above.rsplit('.').next()?;
-    let record = record.split('[').next()?;
-    let is_value = !is_nothing(&difference.expected) && !is_nothing(&difference.got);
-    let is_record = ["header", "events", "footer"].contains(&record);
+    let [record, field] = path(&difference.place).try_into().ok()?;
+    let is_value = difference.expected != "nothing" && difference.got != "nothing";
+    let is_record = ["header", "events", "footer", "function"].contains(&record);
     (is_value && is_record).then_some((record, field))
 }
 
-/// Returns the rule's id, followed by its text if the spec defines the rule.
-fn named(rule: &str) -> String {
-    match rules::find(rule) {
-        Some(known) => format!("{rule}: {}", known.rule),
-        None => rule.to_owned(),
-    }
-}
-
-/// The parts of a difference that help to find its cause.
-#[derive(Debug)]
-struct Clues<'a> {
-    grade: Grade,
-    rule: &'a str,
-    /// The last name in the place, such as `detail_seq` in `threads[0].index.events[3].detail_seq`.
-    field: &'a str,
-    turn: Turn,
-    expected: &'a str,
-    got: &'a str,
-}
-
-/// The way in which an answer is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    /// The answer rejects a readable file.
-    Refused,
-    /// The answer accepts a file that must be rejected or recovered, or reads one that must be
-    /// rejected.
-    Believed,
-    /// The answer contains something that is not in the file.
-    Extra,
-    /// Something in the file is missing from the answer.
-    Lost,
-    /// The answer has a wrong value.
-    Other,
-}
-
-impl Turn {
-    const fn words(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Believed => "believed",
-            Self::Extra => "invented",
-            Self::Lost => "lost",
-            Self::Other => "wrong",
-        }
-    }
-}
-
-impl<'a> Clues<'a> {
-    fn of(difference: &'a Difference, rule: &'a str) -> Self {
-        // In a difference in a writer's files, the file's name precedes the field. Values in
-        // documents are JSON.
-        let place = difference.place.rsplit(": ").next().unwrap_or_default();
-        let field = place.rsplit('.').next().unwrap_or_default();
-        let field = field.split('[').next().unwrap_or_default();
-        let expected = difference.expected.trim_matches('"');
-        let got = difference.got.trim_matches('"');
-        let turn = match (field, expected, got) {
-            ("verdict", _, "reject") => Turn::Refused,
-            ("verdict", "reject" | "recover or reject", _) => Turn::Believed,
-            (_, "nothing", _) => Turn::Extra,
-            (_, _, "nothing") => Turn::Lost,
-            _ => Turn::Other,
-        };
-        Self {
-            grade: difference.grade,
-            rule: rule.strip_prefix("ATF-").unwrap_or(rule),
-            field,
-            turn,
-            expected,
-            got,
-        }
-    }
-
-    fn fit(&self, known: &Known) -> bool {
-        let is_rule = |pattern: &&str| match pattern.strip_suffix('*') {
-            Some(prefix) => self.rule.starts_with(prefix),
-            None => self.rule == *pattern,
-        };
-        known.grade.is_none_or(|grade| grade == self.grade)
-            && (known.rules.is_empty() || known.rules.iter().any(is_rule))
-            && (known.fields.is_empty() || known.fields.contains(&self.field))
-            && (known.turns.is_empty() || known.turns.contains(&self.turn))
-            && known.values.0.is_none_or(|value| value == self.expected)
-            && known.values.1.is_none_or(|value| value == self.got)
+/// Returns the charge followed by its text: a rule's sentence, or where a field is.
+fn named(charge: &str) -> String {
+    match (rules::find(charge), charge::sentence(charge)) {
+        (Some(rule), _) => format!("{charge}: {}", rule.rule),
+        (None, Some(text)) => text,
+        (None, None) => charge.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! The named causes. A difference is attributed to the first cause that it matches.
 
-use super::Turn;
+use super::clues::Turn;
 use crate::results::Grade;
 
 /// A cause and the differences it explains. An empty list matches everything.
@@ -88,7 +88,6 @@ pub(super) const KNOWN: &[Known] = &[
         .by(&[Turn::Believed]).of(Grade::Data).seen(),
     known("checksum-ieee", "checksum mismatch not noticed: IEEE CRC-32", &["IFTR-005", "DFTR-005"])
         .by(&[Turn::Believed]).of(Grade::Data).seen(),
-    known("label-verdict", "label only: verdict", &[]).in_fields(&["verdict"]).of(Grade::Label).seen(),
     known("label-count-source", "label only: source of the count", &[]).in_fields(&["count_source"]).of(Grade::Label).seen(),
     known("label-trailing-bytes", "label only: trailing bytes", &[]).in_fields(&["trailing_bytes"]).of(Grade::Label).seen(),
     known("label-checksum", "label only: checksum state", &[]).in_fields(&["checksum"]).of(Grade::Label).seen(),
@@ -127,7 +126,7 @@ pub(super) const KNOWN: &[Known] = &[
     known("length-believed", "event length trusted without checking", &["DEVT-001", "DEVT-002"]).by(READ),
     known("payload-shape", "payload decoded as the wrong type", &["DPAY-*", "DEVT-003"]).by(READ),
     known("links-unproven", "links not checked in both directions", &["LINK-001", "LINK-002", "LINK-003", "LINK-004", "LINK-005"]).by(READ),
-    known("manifest-paths", "path in the manifest followed", &["MANI-003"]).by(TAKEN),
+    known("manifest-threads", "thread taken from the manifest", &["MANI-003"]).in_fields(&["threads"]).by(&[Turn::Extra]).seen(),
     known("manifest-list-believed", "manifest's thread list trusted", &["MANI-004", "MANI-005", "MANI-006", "MANI-007"]).by(TAKEN),
     known("session-times", "session times differ from its events", &["MANI-008", "RDER-013"]).by(READ),
     known("symlink-followed", "symlink followed", &["SESS-003"]).by(READ),

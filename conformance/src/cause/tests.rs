@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::*;
-use crate::results::Role;
+use crate::results::{Files, Role};
 
 /// Makes a failure with these differences, each given as grade, place, expected, got and rule.
 fn result(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> CaseResult {
@@ -29,13 +29,19 @@ fn result(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> Ca
         notes: Vec::new(),
         not_graded: Vec::new(),
         listed: None,
+        share: 1.0,
+        files: Files::default(),
         elapsed: Duration::ZERO,
         stderr: String::new(),
     }
 }
 
+fn cause(case: &CaseResult) -> Option<Cause> {
+    Causes::new(std::slice::from_ref(case)).of(case)
+}
+
 fn id(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> String {
-    Cause::of(&result(class, differences)).unwrap().id
+    cause(&result(class, differences)).unwrap().id
 }
 
 #[test]
@@ -128,7 +134,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
         (
             WrongDecode,
             (Data, "threads[1]", "nothing", "{}", "ATF-MANI-003"),
-            "manifest-paths",
+            "manifest-threads",
         ),
         (
             WrongDecode,
@@ -198,7 +204,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
 #[test]
 fn only_what_the_kit_sees_is_stated_as_a_fact() {
     let title = |class, difference: (Grade, &str, &str, &str, &str)| {
-        Cause::of(&result(class, &[difference])).unwrap().title
+        cause(&result(class, &[difference])).unwrap().title
     };
     let accepts = |rule| {
         let difference = (Grade::Data, "verdict", "recover or reject", "accept", rule);
@@ -219,7 +225,7 @@ fn only_what_the_kit_sees_is_stated_as_a_fact() {
     let mut crash = result(Failure::Crash, &[]);
     crash.stderr = "reader.c:12: warning: no footer\n".to_owned();
     assert_eq!(
-        Cause::of(&crash).unwrap().title,
+        cause(&crash).unwrap().title,
         "crash (SIGSEGV), stderr names reader.c:12"
     );
 }
@@ -235,12 +241,13 @@ fn data_outranks_labels_and_crashes_are_grouped_by_line() {
         "ATF-IFTR-002",
     );
     assert_eq!(id(Failure::WrongAccept, &[data, label]), "count-believed");
-    let mut crash = result(Failure::Crash, &[]);
-    assert_eq!(Cause::of(&crash).unwrap().id, "crash:SIGSEGV:ATF-IFTR");
+    let answer = (Grade::Data, "answer", "a document", "none", "ATF-IFTR-002");
+    let mut crash = result(Failure::Crash, &[answer]);
+    assert_eq!(cause(&crash).unwrap().id, "crash:SIGSEGV:ATF-IFTR");
     crash.stderr = "reader.c:88: read_all: Assertion failed\n".to_owned();
-    assert_eq!(Cause::of(&crash).unwrap().id, "crash:SIGSEGV:reader.c:88");
+    assert_eq!(cause(&crash).unwrap().id, "crash:SIGSEGV:reader.c:88");
     crash.outcome = Outcome::Passed;
-    assert_eq!(Cause::of(&crash), None);
+    assert_eq!(cause(&crash), None);
 }
 
 #[test]

@@ -65,6 +65,9 @@ named! {
     }
 }
 
+/// The features that are useless without another one.
+const NEEDS: [(Feature, Feature); 1] = [(Feature::Space, Feature::Kill)];
+
 impl From<Subject> for Feature {
     fn from(subject: Subject) -> Self {
         match subject {
@@ -234,6 +237,13 @@ impl Raw {
         if !features.iter().copied().any(is_part) {
             let message = "nothing to grade: expected index, detail or session".to_owned();
             return Err((self.features.span(), message));
+        }
+        for (feature, needed) in NEEDS {
+            if features.contains(&feature) && !features.contains(&needed) {
+                let (feature, needed) = (feature.name(), needed.name());
+                let message = format!("feature {feature} needs feature {needed}");
+                return Err((self.features.span(), message));
+            }
         }
         let command = |command: Option<Spanned<Vec<String>>>, placeholders: &[&str]| {
             let Some(command) = command else {

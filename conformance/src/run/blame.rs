@@ -1,10 +1,16 @@
-//! Finds the rule that an answer broke. Rules about the place of the difference take precedence
-//! over the case's own rules.
+//! Finds what an answer broke, from its differences from the expected result: the rule that the
+//! file at the place of a difference breaks, or the field that was misread.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Verdict;
 use crate::corpus::{Case, Subject};
-use crate::protocol::Step;
-use crate::rules::{self, table};
+use crate::protocol::{Mismatch, Step};
+use crate::results::{Grade, follows};
+use crate::rules::{self, ReaderDoes, table};
+
+/// The number of wrong fields from which on an event counts as another one.
+const OTHER_EVENT: usize = 3;
 
 /// Returns the rule broken by a verdict that the case does not allow.
 pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> {
@@ -18,27 +24,105 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
             return Some(table::ATF_RDER_003.id);
         }
     }
-    first(case)
+    of_files(case)
 }
 
-/// Returns the rule broken by a difference in the document.
-pub(super) fn of_place(case: &Case, steps: &[Step]) -> Option<&'static str> {
+/// Returns the rule that the case's files break or, in a boundary case, follow only just.
+pub(super) fn of_files(case: &Case) -> Option<&'static str> {
+    broken(case, |_| true).or_else(|| boundary(case))
+}
+
+/// Returns what each of an answer's differences in values breaks.
+pub(super) fn of_mismatches(case: &Case, mismatches: &[Mismatch]) -> Vec<Option<String>> {
+    let moved = moved(mismatches);
+    let charge = |mismatch: &Mismatch| {
+        let is_moved = moved.contains(&file(&mismatch.steps));
+        of_place(case, mismatch, is_moved)
+    };
+    let is_source =
+        |mismatch: &&Mismatch| mismatch.grade == Grade::Data && !follows(&mismatch.place());
+    let source = mismatches.iter().find(is_source).and_then(charge);
+    let is = |it: &Mismatch, name| it.steps.last().and_then(Step::key) == Some(name);
+    let checksum_of = |file_of: &Mismatch| {
+        let mut all = mismatches.iter();
+        let is_own = |it: &&Mismatch| file(&it.steps) == file(&file_of.steps);
+        let found = all.find(|it| is_own(it) && is(it, "checksum"));
+        found.and_then(charge)
+    };
+    let all = mismatches.iter();
+    all.map(|mismatch| match &source {
+        // A value that follows from others is wrong because they are.
+        Some(source) if follows(&mismatch.place()) => Some(source.clone()),
+        _ if is(mismatch, "verdict") => checksum_of(mismatch).or_else(|| charge(mismatch)),
+        _ => charge(mismatch),
+    })
+    .collect()
+}
+
+/// A file of a session: the thread's position, and the kind of file.
+type File<'a> = (Option<usize>, Option<&'a str>);
+
+fn file(steps: &[Step]) -> File<'_> {
+    match steps {
+        [Step::Key(threads), Step::Element(seq), Step::Key(kind), ..] if threads == "threads" => {
+            (Some(*seq), Some(kind))
+        }
+        _ => (None, None),
+    }
+}
+
+/// Returns the files of whose events some are missing, additional, or in another place. The values
+/// of their fields say nothing about these fields.
+fn moved(mismatches: &[Mismatch]) -> BTreeSet<File<'_>> {
+    let mut fields: BTreeMap<(File<'_>, usize), usize> = BTreeMap::new();
+    let mut moved = BTreeSet::new();
+    for mismatch in mismatches {
+        let steps = mismatch.steps.as_slice();
+        let own = match file(steps) {
+            (None, None) => steps,
+            _ => steps.get(3..).unwrap_or_default(),
+        };
+        match own {
+            [Step::Key(events), Step::Element(_)] if events == "events" => {
+                moved.insert(file(steps));
+            }
+            [Step::Key(events), Step::Element(seq), _] if events == "events" => {
+                let count = fields.entry((file(steps), *seq)).or_default();
+                *count += 1;
+                if *count == OTHER_EVENT {
+                    moved.insert(file(steps));
+                }
+            }
+            _ => {}
+        }
+    }
+    moved
+}
+
+fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> {
+    let steps = &mismatch.steps;
     let keys: Vec<&str> = steps.iter().filter_map(Step::key).collect();
-    match (case.subject, keys.as_slice()) {
+    let rule = match (case.subject, keys.as_slice()) {
         (Subject::Session, ["threads", file @ ("index" | "detail"), rest @ ..]) => {
             let thread = thread(case, steps);
-            of_file(case, *file == "detail", rest, |path| {
-                let mut parts = path.rsplit('/');
-                let name = parts.next().unwrap_or_default();
-                let is_file = name.split('.').next() == Some(file);
-                let folder = if is_file { parts.next() } else { Some(name) };
-                folder.and_then(thread_id) == thread
-            })
+            return of_file(
+                case,
+                *file == "detail",
+                rest,
+                (mismatch, is_moved),
+                |path| {
+                    let mut parts = path.rsplit('/');
+                    let name = parts.next().unwrap_or_default();
+                    let is_file = name.split('.').next() == Some(file);
+                    let folder = if is_file { parts.next() } else { Some(name) };
+                    folder.and_then(thread_id) == thread
+                },
+            );
         }
         (Subject::Session, ["threads", "derived", name]) => {
             let rules = match *name {
-                "dangling_links" => [&table::ATF_LINK_001, &table::ATF_LINK_002],
-                _ => [&table::ATF_LINK_003, &table::ATF_LINK_004],
+                "orphan_details" => [&table::ATF_LINK_003, &table::ATF_LINK_004],
+                _ => [&table::ATF_LINK_001, &table::ATF_LINK_002],
             };
             let broken = rules
                 .iter()
@@ -48,119 +132,168 @@ pub(super) fn of_place(case: &Case, steps: &[Step]) -> Option<&'static str> {
         (Subject::Session, ["threads", ..]) => {
             let thread = thread(case, steps);
             let is_own = |path: &str| path.split('/').any(|part| thread_id(part) == thread);
+            let others = (!case.broken.is_empty()).then_some(table::ATF_RDER_003.id);
             broken(case, is_own)
                 .or_else(|| manifest(case))
-                .or(Some(table::ATF_RDER_003.id))
+                .or(others)
+                .or(Some(table::ATF_SESS_001.id))
         }
         (Subject::Session, ["derived", "manifest"]) => {
-            manifest(case).or(Some(table::ATF_MANI_003.id))
+            manifest(case).or(match mismatch.got.as_deref() {
+                Some("\"absent\"") => Some(table::ATF_MANI_001.id),
+                _ => Some(table::ATF_MANI_002.id),
+            })
         }
         (Subject::Session, ["derived", "merged", ..]) => Some(table::ATF_RDER_004.id),
         (Subject::Session, ["derived", "time_start_ns" | "time_end_ns"]) => {
             Some(table::ATF_RDER_013.id)
         }
-        (Subject::Session, _) => first(case),
-        (subject, keys) => of_file(case, subject == Subject::Detail, keys, |_| true),
-    }
+        (Subject::Session, _) => of_files(case),
+        (subject, keys) => {
+            return of_file(
+                case,
+                subject == Subject::Detail,
+                keys,
+                (mismatch, is_moved),
+                |_| true,
+            );
+        }
+    };
+    rule.map(str::to_owned)
 }
 
-/// Returns a rule about a place in a file's document. `is_own` matches the file's paths.
+/// Returns what a difference in a file's document breaks. `is_own` matches the file's paths.
 fn of_file(
     case: &Case,
     is_detail: bool,
     keys: &[&str],
+    (mismatch, is_moved): (&Mismatch, bool),
     is_own: impl Fn(&str) -> bool + Copy,
-) -> Option<&'static str> {
+) -> Option<String> {
     let [header, event, footer] = if is_detail {
         ["detail_header", "detail_event_header", "detail_footer"]
     } else {
         ["index_header", "index_event", "index_footer"]
     };
-    let end = if is_detail {
-        &table::ATF_DFTR_001
-    } else {
-        &table::ATF_IFTR_001
-    };
-    let own = || broken(case, is_own);
+    let own = || broken(case, is_own).or_else(|| boundary(case));
+    let or_record = |record: &str| Some(own().unwrap_or(record).to_owned());
+    let field = |record, name| Some(of_field(case, record, name, is_own));
     match keys {
         // An intact file was rejected because of another file.
-        ["verdict"] if case.subject == Subject::Session => own().or(Some(table::ATF_RDER_003.id)),
-        ["header", field, ..] => of_field(case, header, field, is_own),
-        ["footer", field, ..] => of_field(case, footer, field, is_own),
-        ["events", "function", field, ..] => {
-            of_field(case, "detail_function_payload", field, is_own)
+        ["verdict"] if case.subject == Subject::Session => {
+            let others = (!case.broken.is_empty()).then_some(table::ATF_RDER_003.id);
+            own().or(others).map(str::to_owned)
         }
-        ["events", "payload" | "function", ..] => {
-            own().or_else(|| of_field(case, event, "total_length", is_own))
+        ["header", name, ..] => field(header, name),
+        ["footer", name, ..] => field(footer, name),
+        ["events"] if mismatch.got.is_none() && has_no_end(case, is_own) => {
+            Some(table::ATF_RDER_001.id.to_owned())
         }
-        ["events", field, ..] => of_field(case, event, field, is_own),
-        ["footer"] | ["derived", "count_source" | "trailing_bytes"] => own().or(Some(end.id)),
+        ["events", ..] if is_moved => or_record(event),
+        ["events", "function", name, ..] => field("detail_function_payload", name),
+        ["events", "function"] => or_record("detail_function_payload"),
+        ["events", "payload"] => field(event, "total_length"),
+        ["events", name, ..] => field(event, name),
+        ["events"] => or_record(event),
+        ["footer"] => or_record(footer),
         ["derived", "checksum"] => {
-            let id = if is_detail {
-                table::ATF_DFTR_004.id
-            } else {
-                table::ATF_IFTR_004.id
+            let of_checksums = |ids: [&'static rules::Rule; 3]| {
+                let mut broken = case.broken.iter().filter(|(path, _)| is_own(path));
+                let found = broken.find(|(_, rule)| ids.iter().any(|known| known.id == *rule));
+                match found {
+                    Some((_, rule)) if *rule == ids[2].id => table::ATF_RDER_005.id,
+                    Some((_, rule)) => rule,
+                    None => ids[0].id,
+                }
             };
-            let absent = case
-                .broken
-                .iter()
-                .find(|(_, rule)| [table::ATF_IFTR_006.id, table::ATF_DFTR_006.id].contains(rule));
-            Some(absent.map_or(id, |_| table::ATF_RDER_005.id))
+            let rule = if is_detail {
+                of_checksums([
+                    &table::ATF_DFTR_004,
+                    &table::ATF_DFTR_005,
+                    &table::ATF_DFTR_006,
+                ])
+            } else {
+                of_checksums([
+                    &table::ATF_IFTR_004,
+                    &table::ATF_IFTR_005,
+                    &table::ATF_IFTR_006,
+                ])
+            };
+            Some(rule.to_owned())
         }
-        _ => own().or_else(|| first(case)),
+        ["derived", name] => or_record(&format!("derived.{name}")),
+        _ => own().map(str::to_owned),
     }
 }
 
-/// Returns the rule for a wrong field. Tries in this order: a broken rule about the field or its
-/// record, another rule that the case breaks in the file, a rule of the case about the field, any
-/// rule about the field, and [`first`].
-fn of_field(
-    case: &Case,
-    record: &str,
-    field: &str,
-    is_own: impl Fn(&str) -> bool,
-) -> Option<&'static str> {
+/// Returns whether the end of a file without a whole footer is all that is wrong with its events.
+fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
+    let own = || { case.broken.iter() }.filter(|(path, _)| is_own(path));
+    let is_hole = |rule: &str| rule == table::ATF_IEVT_006.id;
+    let is_end = |rule: &str| {
+        let number = rule.strip_prefix("ATF-IFTR-");
+        let number = number.or_else(|| rule.strip_prefix("ATF-DFTR-"));
+        matches!(number, Some("001" | "010" | "011" | "012"))
+    };
+    own().any(|(_, rule)| is_end(rule)) && !own().any(|(_, rule)| is_hole(rule))
+}
+
+/// Returns what a wrong field breaks: the rule about the field that the file breaks, a rule about
+/// how readers treat the field, or the layout of the field itself.
+fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> bool) -> String {
     let name = format!("{record}.{field}");
     let about = |id: &str| rules::find(id).map_or(&[][..], |rule| rule.about);
-    let names = |id: &str| about(id).contains(&name.as_str());
-    let is_about = |id: &&'static str| names(id) || about(id).contains(&record);
+    let is_about = |id: &&'static str| about(id).contains(&name.as_str());
     let is_recorded = atf::Wire::from_version(case.wire).is_none_or(|wire| match field {
         "thread_id" => wire.records_thread_id(),
         "call_depth" => wire.records_call_depth(),
         _ => true,
     });
     if !is_recorded && record.contains("event") {
-        return Some(table::ATF_RDER_012.id);
+        return table::ATF_RDER_012.id.to_owned();
     }
     let here = case.broken.iter().filter(|(path, _)| is_own(path));
     let mut here = here.map(|(_, rule)| *rule);
-    let mut asked = case.rules.iter().copied();
-    here.find(is_about)
-        .or_else(|| broken(case, is_own))
-        .or_else(|| asked.find(|id| names(id)))
-        .or_else(|| {
-            let mut all = table::ALL.iter();
-            Some(all.find(|rule| rule.about.contains(&name.as_str()))?.id)
-        })
-        .or_else(|| first(case))
+    match here.find(is_about) {
+        Some(rule) => rule.to_owned(),
+        None if field == "function_id" => table::ATF_RDER_011.id.to_owned(),
+        None => name,
+    }
 }
 
-/// Returns the first rule that the case breaks in a file.
+/// Returns the rule that best explains a wrong answer to a file: one that the case is about, and
+/// then the one to which a reader reacts most strictly.
 fn broken(case: &Case, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
-    let mut broken = case.broken.iter();
-    broken.find(|(path, _)| is_own(path)).map(|(_, rule)| *rule)
+    let own = case.broken.iter().filter(|(path, _)| is_own(path));
+    let key = |rule: &str| {
+        let asked = case.rules.iter().position(|asked| *asked == rule);
+        let reader = rules::find(rule).map(|rule| rule.reader);
+        (asked.unwrap_or(usize::MAX), std::cmp::Reverse(reader))
+    };
+    own.map(|(_, rule)| *rule).min_by_key(|rule| key(rule))
+}
+
+/// The beginnings of the names of cases with plain files, whose values readers must get right.
+const PLAIN: [&str; 4] = ["clean-", "vector-", "session-of-", "write-"];
+
+/// Returns whether a case has plain files that break no rule that a reader could notice.
+pub(super) fn is_clean(case: &Case) -> bool {
+    let is_ignored =
+        |rule: &str| rules::find(rule).is_some_and(|it| it.reader == ReaderDoes::Ignore);
+    let slug = case.name.rsplit('/').next().unwrap_or_default();
+    case.verdicts.first() == Some(&Verdict::Accept)
+        && case.broken.iter().all(|(_, rule)| is_ignored(rule))
+        && PLAIN.iter().any(|start| slug.starts_with(start))
+}
+
+/// Returns the rule that a case without faults follows only just. A clean case follows all rules.
+fn boundary(case: &Case) -> Option<&'static str> {
+    let is_boundary = case.broken.is_empty() && !is_clean(case);
+    case.rules.first().copied().filter(|_| is_boundary)
 }
 
 fn manifest(case: &Case) -> Option<&'static str> {
-    let mut broken = case.broken.iter().map(|(_, rule)| *rule);
-    broken.find(|rule| rule.starts_with("ATF-MANI-"))
-}
-
-/// Returns the first broken rule, if the case tests it. Otherwise, returns the case's first rule.
-pub(super) fn first(case: &Case) -> Option<&'static str> {
-    let broken = case.broken.first().map(|(_, rule)| *rule);
-    let broken = broken.filter(|rule| case.rules.contains(rule));
-    broken.or_else(|| case.rules.first().copied())
+    broken(case, |path| path.ends_with(atf::session::MANIFEST_FILE))
 }
 
 /// Returns the id of the thread that the path `steps` leads into.

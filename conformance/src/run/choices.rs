@@ -64,6 +64,12 @@ pub(super) fn settle(
             }
         }
         derive_thread(thread);
+        if answer.pointer("/derived/links").is_some() {
+            let links = links(thread);
+            if let Some(derived) = thread.get_mut("derived").and_then(Value::as_object_mut) {
+                derived.insert("links".to_owned(), links);
+            }
+        }
     }
     let derived = expected
         .get("derived")
@@ -94,6 +100,26 @@ pub(super) fn is_harmless(
 
 fn is_rejected(document: &Value) -> bool {
     document.get("verdict").is_some_and(|it| it == "reject")
+}
+
+/// Returns the pairs of a thread's index and detail events that link to each other.
+fn links(thread: &Value) -> Value {
+    let events = |file: &str| {
+        let events = thread.get(file).and_then(|it| it.get("events")?.as_array());
+        events.map_or(&[][..], Vec::as_slice)
+    };
+    let details = events("detail");
+    let pair = |(seq, event): (usize, &Value)| {
+        let link = event.get("detail_seq")?.as_str()?;
+        let back = details.get(link.parse::<usize>().ok()?)?.get("index_seq")?;
+        let seq = seq.to_string();
+        (*back == *seq).then(|| json!([seq, link]))
+    };
+    events("index")
+        .iter()
+        .enumerate()
+        .filter_map(pair)
+        .collect()
 }
 
 /// If the reported verdict is allowed, copies it into the expected document. Returns a mismatch if

@@ -20,7 +20,7 @@ use crate::Verdict;
 use crate::corpus::{Case, Class, FileVerdicts, Subject, verdicts};
 use crate::lacks::Lack;
 use crate::protocol::{Answer, Broken, Feature, Manifest};
-use crate::results::{CaseResult, CrossResult, Failure, Outcome, Role};
+use crate::results::{CaseResult, CrossResult, Failure, Files, Outcome, Role};
 use crate::written::Documents;
 
 /// The results of readers on writers' files.
@@ -205,7 +205,8 @@ impl CrossTask {
             }
         }
         // A reader that supports session folders must also read single files.
-        if reader.has(Feature::Session) && !parts.is_empty() {
+        // A writer that does not claim sessions may write an incomplete folder.
+        if reader.has(Feature::Session) && written.is_session && !parts.is_empty() {
             parts.push(part(Subject::Session, ""));
         }
         parts
@@ -280,7 +281,6 @@ impl CrossTask {
         let case = Case {
             name: scripted.name.clone(),
             wire: scripted.wire,
-            rules: scripted.rules.clone(),
             class: Class::Valid,
             path: self.path.clone(),
             subject: self.subject,
@@ -352,6 +352,16 @@ impl Task for CrossTask {
     fn not_graded(&self, manifest: &Manifest) -> Vec<Lack> {
         let reading = self.reading();
         reading.map_or_else(|_| Vec::new(), |reading| reading.not_graded(manifest))
+    }
+
+    fn share(&self, manifest: &Manifest) -> f64 {
+        self.reading()
+            .map_or(1.0, |reading| reading.share(manifest))
+    }
+
+    fn files(&self) -> Files {
+        self.reading()
+            .map_or_else(|_| Files::default(), |reading| reading.files())
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {

@@ -41,6 +41,7 @@ pub use writing::{Writing, writings};
 
 use cross::CrossResults;
 
+use crate::cause::settle_charges;
 use crate::editions::Editions;
 use crate::protocol::{Manifest, ManifestError};
 use crate::results::{CaseResult, Failure, Grading, Outcome, Results, Role, State, Testee};
@@ -205,6 +206,7 @@ pub fn run(
         CrossResults::default()
     };
     cases.extend(cross.cases);
+    settle_charges(&mut cases);
     Ok(Results {
         editions: Editions::current(),
         testees,

@@ -15,7 +15,7 @@ use super::repeat::Run;
 use super::store::WrittenStore;
 use super::warden::{End, Warden, is_shortage};
 use super::{About, Ended, Limits, Options, Task};
-use crate::protocol::Manifest;
+use crate::protocol::{Feature, Manifest};
 use crate::results::{CaseResult, Grading, Note, Outcome, Role};
 use crate::rules::Severity;
 
@@ -155,6 +155,11 @@ impl<'a> Pool<'a> {
                 Outcome::Skipped { .. } => Vec::new(),
                 _ => task.not_graded(manifest),
             },
+            share: match graded.outcome {
+                Outcome::Skipped { .. } => 0.0,
+                _ => task.share(manifest),
+            },
+            files: task.files(),
             outcome: graded.outcome,
             notes: graded.notes,
             listed: None,
@@ -183,7 +188,9 @@ impl<'a> Pool<'a> {
             }
             if keeps
                 && let (Outcome::Passed, Some(written)) = (&graded.outcome, task.writes(place))
-                && let Err(error) = self.keep.take(testee, written)
+                && let Err(error) = self
+                    .keep
+                    .take(testee, manifest.has(Feature::Session), written)
             {
                 graded
                     .notes

@@ -15,12 +15,12 @@ use super::warden::Ended;
 use super::{Graded, blame};
 use crate::corpus::CHECKSUMS;
 use crate::corpus::{Case, Class};
-use crate::lacks::{Lack, allows, breaks_checksum, leave_out};
+use crate::lacks::{Lack, allows, breaks_checksum, leave_out, leave_out_unasked, of_case};
 use crate::protocol::{
     Answer, Broken, Feature, Manifest, Mismatch, differences, holds_events, locate,
     locate_beginning, locate_field, schema,
 };
-use crate::results::{Difference, Failure, Grade, Note, Outcome, Role};
+use crate::results::{Difference, Failure, Files, Grade, Note, Outcome, Role};
 use crate::rules::Severity;
 use crate::{Place, Verdict};
 
@@ -77,6 +77,25 @@ impl Task for Reading {
         let lacks = manifest.lacks.iter().copied();
         let is_asked = |lack: &Lack| lack.is_asked_by(&self.case, is_read);
         lacks.filter(is_asked).collect()
+    }
+
+    fn share(&self, manifest: &Manifest) -> f64 {
+        if self.role == Role::Validate {
+            return 1.0;
+        }
+        let mut shown = self.case.expected.clone();
+        leave_out(&mut shown, &manifest.lacks);
+        values(&shown) / values(&self.case.expected)
+    }
+
+    fn files(&self) -> Files {
+        let document = &self.case.expected;
+        Files {
+            is_clean: blame::is_clean(&self.case),
+            subject: Some(self.case.subject),
+            has_checksum: has_checksum(document),
+            broken: self.case.broken.iter().map(|(_, rule)| *rule).collect(),
+        }
     }
 
     fn decoys(&self, place: &Path) -> Vec<PathBuf> {
@@ -163,7 +182,7 @@ impl Reading {
                 place: "answer".to_owned(),
                 expected: expected.to_owned(),
                 got: message.clone(),
-                rule: blame::first(&self.case).map(str::to_owned),
+                rule: blame::of_files(&self.case).map(str::to_owned),
                 hexdump: at_fault.or_else(|| locate_beginning(&self.case)),
             }],
             message,
@@ -207,18 +226,11 @@ impl Reading {
     pub fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
         let case = &self.case;
         let breaks_checksum = breaks_checksum(case, |_| true);
+        let lacks = of_case(&manifest.lacks, case);
         // A reader's data show whether it did the harm. A validator returns only the verdict.
         let is_harmless = self.role == Role::Read
             && is_harmless(&case.because, &case.verdicts, verdict, document);
-        let is_allowed =
-            is_harmless || allows(&manifest.lacks, &case.verdicts, verdict, breaks_checksum);
-        let wrong_verdict = (!is_allowed).then(|| self.wrong_verdict(verdict, document));
-        let class = match &wrong_verdict {
-            Some(difference) if difference.grade == Grade::Data => wrong_verdict_class(verdict),
-            _ => Failure::WrongDecode,
-        };
-        let message = |first: &Difference| self.message(first);
-        let mut differences: Vec<_> = wrong_verdict.into_iter().collect();
+        let is_allowed = is_harmless || allows(&lacks, &case.verdicts, verdict, breaks_checksum);
         let is_comparable = match verdict {
             Verdict::Reject => is_allowed,
             // If several verdicts are correct, accept any of them.
@@ -227,10 +239,33 @@ impl Reading {
                 .get("verdict")
                 .is_some_and(|it| it != "reject"),
         };
-        if self.role == Role::Read && is_comparable {
-            differences.extend(self.wrong_values(manifest, verdict, document));
-        }
+        let values = if self.role == Role::Read && is_comparable {
+            self.wrong_values(manifest, &lacks, verdict, document)
+        } else {
+            Vec::new()
+        };
+        let wrong_verdict = (!is_allowed).then(|| Difference {
+            rule: self.charge(verdict, &values),
+            ..self.wrong_verdict(verdict, document)
+        });
+        let class = match &wrong_verdict {
+            Some(difference) if difference.grade == Grade::Data => wrong_verdict_class(verdict),
+            _ => Failure::WrongDecode,
+        };
+        let message = |first: &Difference| self.message(first);
+        let differences = wrong_verdict.into_iter().chain(values).collect();
         Outcome::of_differences(class, message, differences)
+    }
+
+    /// Returns what a wrong verdict breaks. It follows from a wrong checksum state and, on a clean
+    /// file, from any wrong value.
+    fn charge(&self, verdict: Verdict, values: &[Difference]) -> Option<String> {
+        let checksum = values
+            .iter()
+            .find(|it| it.place.ends_with("derived.checksum"));
+        let source = checksum.and_then(|it| it.rule.clone());
+        let source = source.or_else(|| blame::of_verdict(&self.case, verdict).map(str::to_owned));
+        source.or_else(|| values.first()?.rule.clone())
     }
 
     fn wrong_verdict(&self, verdict: Verdict, document: &Value) -> Difference {
@@ -255,7 +290,7 @@ impl Reading {
             place: VERDICT.to_owned(),
             expected: expected.join(" or "),
             got: verdict.name().to_owned(),
-            rule: blame::of_verdict(case, verdict).map(str::to_owned),
+            rule: None,
             hexdump,
         }
     }
@@ -296,12 +331,13 @@ impl Reading {
     fn wrong_values(
         &self,
         manifest: &Manifest,
+        lacks: &[Lack],
         verdict: Verdict,
         document: &Value,
     ) -> Vec<Difference> {
         let right = [&self.case.expected].into_iter();
         let right = right.chain(&self.case.alternatives);
-        let differences = right.map(|it| self.differences(manifest, verdict, it, document));
+        let differences = right.map(|it| self.differences(manifest, lacks, verdict, it, document));
         let count = |all: &Vec<Difference>| {
             let data = all.iter().filter(|it| it.grade == Grade::Data).count();
             (data, all.len())
@@ -312,34 +348,59 @@ impl Reading {
     fn differences(
         &self,
         manifest: &Manifest,
+        lacks: &[Lack],
         verdict: Verdict,
         right: &Value,
         document: &Value,
     ) -> Vec<Difference> {
-        let lacks = &manifest.lacks;
         let (mut expected, refused) = settle(&self.case, right, lacks, document);
         leave_out(&mut expected, lacks);
         let (expected, got) = match verdict {
             // The documents of rejected files are compared only by kind.
             Verdict::Reject => (kind(&expected), kind(document)),
-            _ => (without_verdict(&expected), without_verdict(document)),
+            _ => {
+                let mut got = without_verdict(document);
+                // A value that the implementation gives although it lacks it is not graded either.
+                leave_out(&mut got, lacks);
+                leave_out_unasked(&mut expected, &got);
+                (without_verdict(&expected), got)
+            }
         };
         let ignored = ignored(manifest);
-        let difference = |mismatch: Mismatch| {
+        let difference = |(mismatch, rule): (Mismatch, Option<String>)| {
             let nothing = || "nothing".to_owned();
             Difference {
                 grade: mismatch.grade,
                 place: mismatch.place(),
-                rule: blame::of_place(&self.case, &mismatch.steps).map(str::to_owned),
+                rule,
                 hexdump: locate(&self.case, &mismatch.steps),
                 expected: mismatch.expected.unwrap_or_else(nothing),
                 got: mismatch.got.unwrap_or_else(nothing),
             }
         };
         let mismatches = differences(&expected, &got, &ignored);
-        let mismatches = refused.into_iter().chain(mismatches);
-        mismatches.map(difference).collect()
+        let mismatches: Vec<_> = refused.into_iter().chain(mismatches).collect();
+        let rules = blame::of_mismatches(&self.case, &mismatches);
+        mismatches.into_iter().zip(rules).map(difference).collect()
     }
+}
+
+/// Counts the values of a document.
+fn values(document: &Value) -> f64 {
+    match document {
+        Value::Array(values) => values.iter().map(self::values).sum(),
+        Value::Object(members) => members.values().map(self::values).sum(),
+        _ => 1.0,
+    }
+}
+
+/// Returns whether a file of a document has a matching checksum.
+fn has_checksum(document: &Value) -> bool {
+    let is_good = |file: &Value| file.pointer("/derived/checksum") == Some(&"good".into());
+    let threads = document.get("threads").and_then(Value::as_array);
+    let files = threads.into_iter().flatten();
+    let mut files = files.flat_map(|thread| ["index", "detail"].map(|kind| &thread[kind]));
+    is_good(document) || files.any(is_good)
 }
 
 /// Returns the class of a wrong verdict.

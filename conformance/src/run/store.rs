@@ -26,6 +26,8 @@ pub(super) struct Written {
     /// The writer's index in the list of implementations.
     pub(super) writer: usize,
     pub(super) scripted: Arc<Scripted>,
+    /// Whether the writer claims to write sessions.
+    pub(super) is_session: bool,
     pub(super) rules: Vec<String>,
     pub(super) folder: PathBuf,
     /// The paths in the folder of the files that readers get.
@@ -49,6 +51,7 @@ impl WrittenStore {
     pub(super) fn take(
         &self,
         writer: usize,
+        is_session: bool,
         (scripted, out): (Arc<Scripted>, PathBuf),
     ) -> io::Result<()> {
         let files = files(&scripted.script, &out);
@@ -64,6 +67,7 @@ impl WrittenStore {
         fs::rename(out, &folder)?;
         written.push(Arc::new(Written {
             writer,
+            is_session,
             rules: scripted.rules.iter().map(|id| (*id).to_owned()).collect(),
             scripted,
             folder,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::warden::{End, Ended};
 use crate::lacks::Lack;
 use crate::protocol::{Broken, Feature, Manifest};
-use crate::results::{Failure, Role};
+use crate::results::{Failure, Files, Role};
 use crate::scripts::Scripted;
 use crate::written::Graded;
 
@@ -73,6 +73,16 @@ pub trait Task: Send + Sync {
     /// lacks them.
     fn not_graded(&self, _manifest: &Manifest) -> Vec<Lack> {
         Vec::new()
+    }
+
+    /// Returns the share of the expected values that the manifest lets the kit compare, from 0 to 1.
+    fn share(&self, _manifest: &Manifest) -> f64 {
+        1.0
+    }
+
+    /// Returns the properties of the task's files.
+    fn files(&self) -> Files {
+        Files::default()
     }
 
     /// Grades the result. `place` is the folder filled by [`prepare`](Self::prepare).

@@ -64,10 +64,11 @@ impl Writing {
             class,
             differences: vec![Difference {
                 grade: Grade::Data,
-                place: SCRIPT.to_owned(),
+                place: "script".to_owned(),
                 expected: "the whole script is written".to_owned(),
                 got: message.clone(),
-                rule: self.rules.first().cloned(),
+                // Nothing shows which part of the script is at fault.
+                rule: None,
                 hexdump: Some(beginning(SCRIPT, script.as_bytes())),
             }],
             message,

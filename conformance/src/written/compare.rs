@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::expected::{Expected, Placed};
+use super::expected::{Expected, Placed, Record};
 use super::{END_SIZE, Wrong};
 use crate::results::{Difference, Grade, Hexdump};
 
@@ -61,6 +61,16 @@ impl Found {
         let is_here = |field: &&Placed| {
             ending != Ending::Killed || field.offset + field.bytes.len() <= self.bytes.len()
         };
+        // If the footer is missing, the header was not rewritten either.
+        let footer = expected.fields.iter();
+        let mut footer = footer.filter(|field| field.name.record == Record::Footer);
+        if ending == Ending::Finalized
+            && let Some(magic) = footer
+                .next()
+                .filter(|magic| self.bytes.len() <= magic.offset)
+        {
+            return Err(self.wrong(magic));
+        }
         for field in expected.fields.iter().filter(is_here) {
             let end = field.offset + field.bytes.len();
             let found = self.bytes.get(field.offset..end);

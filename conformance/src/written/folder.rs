@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use atf::session::THREAD_FOLDER;
+use atf::session::{MANIFEST_FILE, THREAD_FOLDER};
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
 
 use super::compare::{Ending, Found};
 use super::expected::{self, Given};
 use super::{END_SIZE, Wrong};
+use crate::rules::table;
 use crate::scripts::{Script, Scripted, Thread};
 
 /// The offset of `events_offset` in an index header.
@@ -36,14 +38,28 @@ pub(super) fn compare(
         // A file, such as thread_names.json, is not a thread. The checker reports thread_9.
         let is_file = entry.file_type().is_ok_and(|found| found.is_file());
         if name.starts_with(THREAD_FOLDER) && !is_file && !threads.keys().any(is_asked_for) {
-            return Err(Wrong::new(format!("{name} is not in the script")));
+            return Err(Wrong {
+                message: format!("{name} is not in the script"),
+                ..Wrong::at(&name, "nothing", "a folder", table::ATF_SESS_001.id)
+            });
         }
     }
     let is_session = features.iter().any(|feature| feature == "session");
-    if is_session && !script.aborts() && !out.join("manifest.json").is_file() {
-        return Err(Wrong::new("manifest.json is missing"));
+    if is_session && !script.aborts() && !out.join(MANIFEST_FILE).is_file() {
+        return Err(missing(MANIFEST_FILE, table::ATF_MANI_001.id));
     }
     Ok(())
+}
+
+fn file(id: u32, name: &str) -> String {
+    format!("{THREAD_FOLDER}{id}/{name}")
+}
+
+fn missing(file: &str, rule: &str) -> Wrong {
+    Wrong {
+        message: format!("{file} is missing"),
+        ..Wrong::at(file, "a file", "missing", rule)
+    }
 }
 
 fn compare_thread(
@@ -70,7 +86,7 @@ fn compare_thread(
         }
         // The program ended before the first event, so the file need not exist.
         None if !thread.is_finalized && thread.events.is_empty() => {}
-        None => return Err(Wrong::new(format!("thread_{id}/index.atf is missing"))),
+        None => return Err(missing(&file(id, INDEX_FILE), table::ATF_SESS_002.id)),
     }
     match &detail {
         Some(found) => {
@@ -78,18 +94,18 @@ fn compare_thread(
             found.compare(&expected, ending)
         }
         None if thread.details.is_empty() => Ok(()),
-        None => Err(Wrong::new(format!("thread_{id}/detail.atf is missing"))),
+        None => Err(missing(&file(id, DETAIL_FILE), "detail_event_header")),
     }
 }
 
 /// Reads a thread's `index.atf`.
 pub(super) fn index(out: &Path, id: u32) -> Result<Option<Found>, Wrong> {
-    Found::read(out, &format!("thread_{id}/index.atf"))
+    Found::read(out, &file(id, INDEX_FILE))
 }
 
 /// Reads a thread's `detail.atf`.
 pub(super) fn detail(out: &Path, id: u32) -> Result<Option<Found>, Wrong> {
-    Found::read(out, &format!("thread_{id}/detail.atf"))
+    Found::read(out, &file(id, DETAIL_FILE))
 }
 
 /// Returns the offset of the events in an `index.atf`.

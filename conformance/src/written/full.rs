@@ -8,7 +8,7 @@ use atf::index::IndexEvent;
 use atf::thread::ThreadReader;
 
 use super::{Graded, Wrong, rules};
-use crate::results::{Difference, Failure, Grade, Outcome};
+use crate::results::{Failure, Outcome};
 use crate::scripts::{Detail, Index, Scripted, Thread};
 
 /// The rule that a header must not be rewritten before the footer is written.
@@ -22,13 +22,15 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
     let threads = scripted.script.threads().into_iter();
     let wrong = threads.map(|(id, asked)| thread(out, id, &asked));
     let wrong = wrong.collect::<Result<(), Wrong>>();
-    let outcome = match (found.broken_must(), wrong) {
+    let outcome = match (found.broken_must(None), wrong) {
         // A header that was rewritten too early also breaks the rule on its count.
-        (Some(broken), wrong) if !wrong.as_ref().is_err_and(is_early) => Outcome::Failed {
-            class: Failure::Rule,
-            message: broken.message.clone(),
-            differences: vec![broken.difference(out, None)],
-        },
+        (Some(broken), wrong) if broken.is_of_footer() || !wrong.as_ref().is_err_and(is_early) => {
+            Outcome::Failed {
+                class: Failure::Rule,
+                message: broken.message.clone(),
+                differences: vec![broken.difference(out, None)],
+            }
+        }
         (_, Err(wrong)) => Outcome::Failed {
             class: Failure::WrongFile,
             message: wrong.message,
@@ -57,7 +59,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let folder = format!("thread_{id}");
     let unreadable = |error: atf::Error| {
         let what = format!("unreadable: {}", error.kind());
-        wrong(FULL, &folder, "a readable thread", &what)
+        Wrong::at(&folder, "a readable thread", &what, FULL)
     };
     let reader = ThreadReader::open(out.join(&folder)).map_err(unreadable)?;
     let index = reader.index();
@@ -66,7 +68,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     if has_no_footer(index.completeness()) && claimed > index.event_count() {
         let there = format!("at most {}, the events in the file", index.event_count());
         let place = format!("{file}: header.event_count");
-        return Err(wrong(EARLY, &place, &there, &claimed.to_string()));
+        return Err(Wrong::at(&place, &there, &claimed.to_string(), EARLY));
     }
     let mut rest = asked.events.iter();
     for (seq, event) in (0_u64..).zip(index.events_in(..)) {
@@ -74,7 +76,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         if !rest.any(|asked| is_event(&event, asked)) {
             let place = format!("{file}: events[{seq}]");
             let what = "the script's events in order";
-            return Err(wrong(FULL, &place, what, &format!("{event:?}")));
+            return Err(Wrong::at(&place, what, &format!("{event:?}"), FULL));
         }
     }
     let Some(details) = reader.detail() else {
@@ -85,7 +87,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     if has_no_footer(details.completeness()) && claimed > details.event_count() {
         let there = format!("at most {}, the events in the file", details.event_count());
         let place = format!("{file}: header.event_count");
-        return Err(wrong(EARLY, &place, &there, &claimed.to_string()));
+        return Err(Wrong::at(&place, &there, &claimed.to_string(), EARLY));
     }
     let mut rest = asked.details.iter();
     for event in details.events_in(..) {
@@ -100,7 +102,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         if !rest.any(|asked| is_asked(asked)) {
             let place = format!("{file}: events[{}]", event.seq);
             let what = "the script's details in order";
-            return Err(wrong(FULL, &place, what, &format!("{header:?}")));
+            return Err(Wrong::at(&place, what, &format!("{header:?}"), FULL));
         }
     }
     Ok(())
@@ -113,18 +115,4 @@ fn is_event(event: &IndexEvent, asked: &Index) -> bool {
             asked.function_id,
             asked.event_kind.into(),
         )
-}
-
-fn wrong(rule: &'static str, place: &str, expected: &str, got: &str) -> Wrong {
-    Wrong {
-        message: format!("{place}: {got}, expected {expected}; {rule}"),
-        difference: Some(Box::new(Difference {
-            grade: Grade::Data,
-            place: place.to_owned(),
-            expected: expected.to_owned(),
-            got: got.to_owned(),
-            rule: Some(rule.to_owned()),
-            hexdump: None,
-        })),
-    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use atf::Error;
 use atf::detail::{DetailEventHeader, DetailReader};
-use atf::index::IndexEvent;
+use atf::index::{IndexEvent, IndexReader};
 use atf::thread::ThreadReader;
 
 use super::{Wrong, settle};
@@ -27,6 +27,23 @@ pub(super) fn compare(script: &Script, out: &Path) -> Result<(), Wrong> {
             Problem::Error(error) => failed(error),
             Problem::Wrong(wrong) => wrong,
         })?;
+    }
+    Ok(())
+}
+
+/// Checks that no finalized index that the library can read has lost events.
+pub(super) fn count(script: &Script, out: &Path) -> Result<(), Wrong> {
+    for (id, thread) in script.threads() {
+        let file = format!("thread_{id}/index.atf");
+        let Ok(index) = IndexReader::open(out.join(&file)) else {
+            continue;
+        };
+        let asked = thread.events.len();
+        if index.footer().is_some() && index.event_count() < asked as u64 {
+            let got = index.event_count().to_string();
+            let place = format!("{file}: the number of events");
+            return Err(Wrong::at(&place, &asked.to_string(), &got, settle::LOST));
+        }
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub use document::Documents;
 pub(crate) use rules::broken;
 
 use crate::corpus::layout::Record;
-use crate::results::{Difference, Failure, Note, Outcome};
+use crate::results::{Difference, Failure, Grade, Note, Outcome};
 use crate::scripts::{Script, Scripted};
 
 /// The size of each header and footer, in bytes.
@@ -51,7 +51,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
         Ok(settled) => settled,
         Err(wrong) => {
             return Graded {
-                outcome: wrong.failed(&rules::Found::default(), &scripted.script),
+                outcome: wrong.failed(&rules::Found::default()),
                 notes: Vec::new(),
             };
         }
@@ -61,17 +61,18 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     found.keep(|file| settled.begins(&scripted.script, file));
     let mut notes = found.notes(script);
     notes.extend(settled.lost);
-    let compared = folder::compare(scripted, script, features, out);
-    let outcome = match (found.broken_must(), compared) {
+    let compared =
+        library::count(script, out).and_then(|()| folder::compare(scripted, script, features, out));
+    let outcome = match (found.broken_must(compared.as_ref().err()), compared) {
         (Some(broken), compared) => Outcome::Failed {
             class: Failure::Rule,
             message: broken.message.clone(),
             differences: vec![broken.difference(out, compared.err())],
         },
-        (None, Err(wrong)) => wrong.failed(&found, script),
+        (None, Err(wrong)) => wrong.failed(&found),
         (None, Ok(())) => match library::compare(script, out) {
             Ok(()) => Outcome::Passed,
-            Err(wrong) => wrong.failed(&found, script),
+            Err(wrong) => wrong.failed(&found),
         },
     };
     Graded { outcome, notes }
@@ -101,12 +102,30 @@ impl Wrong {
         }
     }
 
-    fn failed(mut self, found: &rules::Found, script: &Script) -> Outcome {
+    /// Makes the difference at a place that breaks a rule.
+    fn at(place: &str, expected: &str, got: &str, rule: &str) -> Self {
+        Self {
+            message: format!("{place}: {got}, expected {expected}; {rule}"),
+            difference: Some(Box::new(Difference {
+                grade: Grade::Data,
+                place: place.to_owned(),
+                expected: expected.to_owned(),
+                got: got.to_owned(),
+                rule: Some(rule.to_owned()),
+                hexdump: None,
+            })),
+        }
+    }
+
+    fn failed(mut self, found: &rules::Found) -> Outcome {
         if let Some(difference) = &mut self.difference
-            && let Some(rule) = found.rule_of(difference, script)
+            && difference.rule.is_none()
         {
-            difference.rule = Some(rule.id.to_owned());
-            self.message = format!("{}; {}: {}", self.message, rule.id, rule.rule);
+            difference.rule = found.charge(difference);
+            let rule = difference.rule.as_deref().and_then(crate::rules::find);
+            if let Some(rule) = rule {
+                self.message = format!("{}; {}: {}", self.message, rule.id, rule.rule);
+            }
         }
         Outcome::Failed {
             class: Failure::WrongFile,

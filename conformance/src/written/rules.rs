@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Wrong, compare};
+use atf::thread::DETAIL_FILE;
+
 use crate::check::check;
 use crate::results::{Difference, Grade, Note, shortened};
 use crate::rules::{Rule, Severity};
@@ -83,11 +85,15 @@ impl Found {
         self.findings.retain(|found| is_graded(&found.file));
     }
 
-    /// Returns the worst broken MUST.
-    pub(super) fn broken_must(&self) -> Option<Broken<'_>> {
+    /// Returns the broken MUST at the place of the first difference from the script or, failing
+    /// that, the worst one.
+    pub(super) fn broken_must(&self, wrong: Option<&Wrong>) -> Option<Broken<'_>> {
         let is_must = |found: &&Finding| found.rule.severity == Severity::Must;
-        let mut musts = self.findings.iter().filter(is_must);
-        let first = musts.next()?;
+        let all = || self.findings.iter().filter(is_must);
+        let difference = wrong.and_then(|wrong| wrong.difference.as_deref());
+        let first = difference.and_then(|it| all().find(|found| found.is_at(it)));
+        let first = first.or_else(|| all().next())?;
+        let musts = all().filter(|found| found.rule.id != first.rule.id);
         let mut message = format!("{}: {} {}", first.rule.id, first.rule.rule, first);
         let mut others: Vec<&str> = musts.map(|found| found.rule.id).collect();
         others.sort_unstable();
@@ -128,32 +134,59 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns the rule that explains a difference: one that is broken in the same place or,
-    /// failing that, a SHOULD that the file breaks, such as the rule that requires a footer.
-    pub(super) fn rule_of(
-        &self,
-        difference: &Difference,
-        script: &Script,
-    ) -> Option<&'static Rule> {
-        let dump = difference.hexdump.as_ref()?;
-        let field = dump.field_offset..dump.field_offset.saturating_add(dump.field_size.max(1));
-        let is_named = |place: &Place| {
-            let name = difference.place.rsplit(": ").next().unwrap_or_default();
-            let rest = name.strip_prefix(place.field.as_str());
-            !place.field.is_empty()
-                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+    /// Returns what a difference breaks: a rule that is broken in the same place or in the same
+    /// header or footer, or the field that was written wrongly.
+    pub(super) fn charge(&self, difference: &Difference) -> Option<String> {
+        let (file, name) = difference.place.split_once(": ")?;
+        let own = || self.findings.iter().filter(|found| found.file == file);
+        let is_named = |found: &&Finding| {
+            let rest = name.strip_prefix(found.place.field.as_str());
+            let is_part = |rest: &str| rest.is_empty() || rest.starts_with(['[', '.']);
+            !found.place.field.is_empty() && rest.is_some_and(is_part)
         };
-        let is_there = |found: &&Finding| {
-            let is_at = found.place.offset.is_some_and(|at| field.contains(&at));
-            found.file == dump.file && (is_at || is_named(&found.place))
-        };
-        let there = self.findings.iter().find(is_there);
-        let in_file = || self.shoulds(script).find(|found| found.file == dump.file);
-        Some(there.or_else(in_file)?.rule)
+        let found = own().find(|found| found.is_at(difference));
+        found
+            .or_else(|| own().find(is_named))
+            .map(|found| found.rule.id.to_owned())
+            .or_else(|| field_of(file, name))
     }
 }
 
+impl Finding {
+    /// Returns whether the finding is at the bytes of a difference.
+    fn is_at(&self, difference: &Difference) -> bool {
+        let Some((dump, at)) = difference.hexdump.as_ref().zip(self.place.offset) else {
+            return false;
+        };
+        let end = dump.field_offset.saturating_add(dump.field_size.max(1));
+        dump.file == self.file && (dump.field_offset..end).contains(&at)
+    }
+}
+
+/// Returns the record and field of a place in a file, such as `index_event.call_depth`.
+fn field_of(file: &str, name: &str) -> Option<String> {
+    let is_detail = file.ends_with(DETAIL_FILE);
+    let (record, field) = name.split_once('.')?;
+    let record = match (record.split('[').next()?, is_detail) {
+        ("header", false) => "index_header",
+        ("header", true) => "detail_header",
+        ("events", false) => "index_event",
+        ("events", true) => "detail_event_header",
+        ("footer", false) => "index_footer",
+        ("footer", true) => "detail_footer",
+        _ => return None,
+    };
+    let field = field.split('[').next()?;
+    Some(format!("{record}.{field}"))
+}
+
 impl Broken<'_> {
+    /// Returns whether the rule is about a footer.
+    pub(super) fn is_of_footer(&self) -> bool {
+        let id = self.first.rule.id;
+        id.starts_with("ATF-IFTR-") || id.starts_with("ATF-DFTR-")
+    }
+
     /// Describes the broken rule as a difference. If the first difference from the script, `wrong`,
     /// is in the same place, returns that one instead, because it is more specific.
     pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {

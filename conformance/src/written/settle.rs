@@ -6,7 +6,7 @@ use std::path::Path;
 use atf::thread::ThreadReader;
 
 use super::Wrong;
-use crate::results::{Difference, Grade, Note};
+use crate::results::Note;
 use crate::rules::Severity;
 use crate::scripts::{Operation, Script, Thread};
 
@@ -117,19 +117,7 @@ fn too_few(id: u32, file: &str, what: &str, found: usize, flushed: usize) -> Wro
     let place = format!("thread_{id}/{file}.atf: the number of {what}");
     let expected = format!("at least {flushed}, flushed before the kill");
     let got = format!("{found}");
-    Wrong {
-        message: format!(
-            "{place}: {found}, expected at least {flushed}, flushed before the kill; {LOST}"
-        ),
-        difference: Some(Box::new(Difference {
-            grade: Grade::Data,
-            place,
-            expected,
-            got,
-            rule: Some(LOST.to_owned()),
-            hexdump: None,
-        })),
-    }
+    Wrong::at(&place, &expected, &got, LOST)
 }
 
 /// Makes a script of the operations whose effects are on disk. `held` has the threads that the

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use atf_conformance::editions::Editions;
 use atf_conformance::results::{
-    CaseResult, CrossResult, Difference, Failure, Grade, Grading, Hexdump, Note, Outcome, Results,
-    Role, Testee,
+    CaseResult, CrossResult, Difference, Failure, Files, Grade, Grading, Hexdump, Note, Outcome,
+    Results, Role, Testee,
 };
 use atf_conformance::rules::Severity;
 
@@ -59,10 +59,15 @@ pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
         rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
         note: "One bit of the checksum is off; a reader that never verifies gives damaged events."
             .to_owned(),
+        share: match outcome {
+            Outcome::Skipped { .. } => 0.0,
+            _ => 1.0,
+        },
         outcome,
         notes: Vec::new(),
         not_graded: Vec::new(),
         listed: None,
+        files: Files::default(),
         elapsed: Duration::from_millis(12),
         stderr: String::new(),
     }
@@ -81,6 +86,22 @@ pub(crate) fn failed(class: Failure) -> Outcome {
         class,
         message: "accept, expected reject".to_owned(),
         differences: Vec::new(),
+    }
+}
+
+/// Makes a failure that is charged with a rule.
+pub(crate) fn charged(class: Failure, rule: &str) -> Outcome {
+    Outcome::Failed {
+        class,
+        message: "accept, expected reject".to_owned(),
+        differences: vec![Difference {
+            grade: Grade::Data,
+            place: "answer".to_owned(),
+            expected: "a document".to_owned(),
+            got: "another".to_owned(),
+            rule: Some(rule.to_owned()),
+            hexdump: None,
+        }],
     }
 }
 
@@ -148,7 +169,11 @@ pub(crate) fn demo() -> Results {
     ];
     for (seq, class) in CLASSES.into_iter().enumerate() {
         let rule = format!("ATF-IFTR-{:03}", seq + 1);
-        let mut case = case(&format!("v1/iftr-{seq:03}-off"), &[&rule], failed(class));
+        let mut case = case(
+            &format!("v1/iftr-{seq:03}-off"),
+            &[&rule],
+            charged(class, &rule),
+        );
         if matches!(class, Failure::Rule | Failure::WrongFile) {
             case.role = Role::Write;
         }
@@ -161,7 +186,8 @@ pub(crate) fn demo() -> Results {
         if class == Failure::WrongLabel
             && let Outcome::Failed { differences, .. } = &mut case.outcome
         {
-            *differences = vec![label()];
+            let rule = Some(rule.clone());
+            *differences = vec![Difference { rule, ..label() }];
         }
         if class == Failure::Crash
             && let Outcome::Failed { message, .. } = &mut case.outcome

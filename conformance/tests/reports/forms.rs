@@ -288,7 +288,7 @@ fn each_form_names_the_editions() {
     let editions = EDITIONS.map(|(what, edition)| format!("# {what} {edition}"));
     let (scores, comments) = comments.split_last().unwrap();
     assert_eq!(comments, editions);
-    assert_eq!(*scores, "# data 3 of 11, labels 3 of 5");
+    assert_eq!(*scores, "# graded 91 %; data 3 of 11, labels 3 of 5");
     let value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
     let text = report(&demo(), Form::Junit);
     let document = roxmltree::Document::parse(&text).unwrap();
@@ -308,7 +308,7 @@ fn each_form_names_the_editions() {
         expected.extend(of_kit);
         let (scores, properties) = properties.split_last().unwrap();
         assert_eq!(scores[0], "atf.scores");
-        assert!(scores[1].starts_with("data "), "{scores:?}");
+        assert!(scores[1].starts_with("graded "), "{scores:?}");
         assert_eq!(properties, expected);
         graded += 1;
     }

@@ -5,14 +5,15 @@ use atf_conformance::results::{Failure, Grading, Outcome, Role};
 
 use atf_conformance::rules::Severity;
 
-use crate::demo::{case, demo, difference, empty, failed, note, testee};
+use crate::demo::{case, charged, demo, difference, empty, failed, note, testee};
 use crate::{plain, report};
 
 const FAILURE: &str = "\
 FAILED ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject
   cause: checksum mismatch not noticed (checksum-unnoticed)
   One bit of the checksum is off; a reader that never verifies gives damaged events.
-  ATF-IFTR-005  The checksum is not the IEEE CRC-32 of the events section.
+  charged: ATF-IFTR-004  A nonzero checksum is the CRC-32C of the events section. (must; S0, S1, S2)
+  tests: ATF-IFTR-005  The checksum is not the IEEE CRC-32 of the events section. (must; S2)
   verdict (data, ATF-IFTR-004):
     expected \"reject\"
     got      \"accept\"
@@ -89,8 +90,8 @@ fn the_last_lines_are_the_totals_and_the_editions() {
     let text = plain(&demo(), Form::Text);
     let end =
         "\n2 passed, 8 failed, 1 known, 1 skipped, 1 between writers and readers; 11 rules, 1.5 s
-ada-c: data 2 of 10, labels 2 of 4
-ada-py: data 1 of 1, labels 1 of 1
+ada-c: graded 90 %; data 2 of 10, labels 2 of 4
+ada-py: graded 100 %; data 1 of 1, labels 1 of 1
 kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
     assert!(text.ends_with(end), "{text}");
     assert!(
@@ -115,7 +116,11 @@ fn the_matrix_shows_a_dash_where_all_was_skipped() {
     results.cases = vec![
         case("v1/a", &["ATF-IHDR-001"], Outcome::Passed),
         case("v1/b", &["ATF-DHDR-001"], Outcome::Skipped { why }),
-        case("v1/c", &["ATF-LINK-001"], failed(Failure::Crash)),
+        case(
+            "v1/c",
+            &["ATF-LINK-001"],
+            charged(Failure::Crash, "ATF-LINK-001"),
+        ),
     ];
     results.cases[2].listed = Some("#1".to_owned());
     let text = plain(&results, Form::Text);
@@ -157,7 +162,7 @@ fn empty_sections_are_omitted() {
     results.cases = vec![case("v1/a", &["ATF-IHDR-001"], Outcome::Passed)];
     let text = plain(&results, Form::Text);
     let end = "\n1 passed, 0 failed, 0 known, 0 skipped; 1 rule, 1.5 s\n\
-               a: data 1 of 1, labels 1 of 1\n\
+               a: graded 100 %; data 1 of 1, labels 1 of 1\n\
                kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
     assert!(text.ends_with(end), "{text}");
     for word in [
@@ -299,7 +304,7 @@ fn with_data_only_labels_do_not_fail_and_the_text_states_it() {
     );
     assert!(text.contains("\n3 passed, 7 failed, 1 known"), "{text}");
     assert!(
-        text.contains("\nada-c: data 2 of 10, labels not graded\n"),
+        text.contains("\nada-c: graded 90 %; data 2 of 10, labels not graded\n"),
         "{text}"
     );
     // The wrong verdict still makes the case fail.

@@ -6,6 +6,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
 
+use atf_conformance::cause::Causes;
 use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
@@ -133,6 +134,43 @@ fn all_readers_read_the_parts_they_support_of_what_one_writes() {
     // The folders of cases and of kept sessions have been removed.
     let left = fs::read_dir(path).unwrap().flatten();
     assert_eq!(left.filter(|entry| entry.path().is_dir()).count(), 0);
+}
+
+#[test]
+fn a_folder_of_a_writer_that_does_not_claim_sessions_is_passed_to_no_reader() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
+    let roles = [("write", "'{script}', '{out}'", script.as_str())];
+    let more = "wire = [1]\nfeatures = ['index', 'detail']";
+    let crashes = format!("test -d \"$1\" && kill -9 $$; {}", good_read());
+    let features = "'index', 'detail', 'session', 'function'";
+    let candidates = [
+        testee(path, "files", &roles, more),
+        reader(path, "sessions", features, &crashes),
+    ];
+    let results = crossed(path, &candidates, "v1/write-{no-event,registers*}");
+    let cell = cell(&results, 0, 1);
+    assert_eq!((cell.failed.len(), cell.skipped), (0, 0), "{cell:?}");
+    assert!(cell.passed > 0);
+}
+
+#[test]
+fn a_missing_manifest_is_one_cause_whatever_the_script() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
+    let candidates = [writer(path, "writer", &script)];
+    let results = crossed(
+        path,
+        &candidates,
+        "v1/write-{no-event,registers*,exception}",
+    );
+    let causes = Causes::new(&results.cases);
+    let groups = causes.groups();
+    let ids: Vec<_> = groups.iter().map(|group| group.cause.id.as_str()).collect();
+    assert_eq!(ids, ["wrong-file:ATF-MANI-001"]);
+    assert!(groups[0].failed > 2);
 }
 
 #[test]
@@ -301,7 +339,7 @@ fn a_misreading_reader_fails_with_the_writer_and_the_place() {
             };
             let place = "thread_0/index.atf: events[0].call_depth";
             assert_eq!(difference.place, place);
-            assert_eq!(difference.rule.as_deref(), Some("ATF-IEVT-004"));
+            assert_eq!(difference.rule.as_deref(), Some("index_event.call_depth"));
         }
         other => panic!("{other:?}"),
     }
@@ -410,7 +448,8 @@ fn a_listed_failure_hides_no_failure_of_another_class() {
         (cell.passed, cell.known, cell.failed.len())
     };
     assert_eq!((counts(0, 2), counts(1, 2)), ((0, 1, 0), (0, 0, 1)));
-    assert_eq!((counts(0, 3), counts(1, 3)), ((0, 0, 1), (0, 0, 1)));
+    // The second writer claims no sessions, so its folder is passed to no reader.
+    assert_eq!((counts(0, 3), counts(1, 3)), ((0, 0, 1), (0, 1, 0)));
     let crash = "crash: killed by signal 11 (SIGSEGV)";
     assert_eq!(cell(&results, 1, 2).failed[0].1, crash);
     for reader in [2, 3] {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Role};
+use atf_conformance::results::{CaseResult, Failure, Files, Grading, Outcome, Role};
 use atf_conformance::run::{Failures, Scope};
 
 fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
@@ -26,6 +26,8 @@ fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
         notes: Vec::new(),
         not_graded: Vec::new(),
         listed: None,
+        share: 1.0,
+        files: Files::default(),
         elapsed: Duration::ZERO,
         stderr: String::new(),
     }

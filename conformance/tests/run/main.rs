@@ -1,6 +1,7 @@
 //! Tests how implementations behave in a run, and how they are graded.
 #![cfg(unix)]
 
+mod causes;
 mod command;
 mod compare;
 mod cross;

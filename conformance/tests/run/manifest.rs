@@ -74,6 +74,8 @@ fn each_mistake_is_reported_at_its_line_and_column() {
         ("name = 'ada'", "name = 3", "2:8:", "string"),
         ("'session'", "'sessions'", "7:22:", "sessions"),
         ("['index', 'session']", "['function']", "7:12:", "nothing to grade"),
+        ("['index', 'session']", "['index', 'space']", "7:12:", "feature space needs feature kill"),
+        ("url =", "lacks = ['depth']\nurl =", "", "or a field such as events.call_depth"),
         ("'./r'", "'./missing'", "4:8:", "./missing"),
         ("'./r'", "'./no-program'", "4:8:", "not executable"),
         ("'./r'", "'./'", "4:8:", "not a file"),

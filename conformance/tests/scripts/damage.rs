@@ -298,9 +298,12 @@ fn an_unfinalized_thread_is_reported_as_lacking_its_footer() {
         let out = written(&aborted(wire).script);
         let (class, message, difference) = failure(graded(&script(FINALIZED, wire), out.path()));
         assert_eq!(class, Failure::WrongFile);
-        let expected = "thread_7/index.atf: header.flags: 0, expected 1 (at 0x8); \
-                        ATF-IFTR-001: A finalized file ends with a footer.";
-        assert_eq!(message, expected);
+        let start = "thread_7/index.atf: footer.magic: end of file at ";
+        let end = "; ATF-IFTR-001: A finalized file ends with a footer.";
+        assert!(
+            message.starts_with(start) && message.ends_with(end),
+            "{message}"
+        );
         assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IFTR-001"));
     }
 }

@@ -74,7 +74,7 @@ fn a_thread_finalized_before_the_kill_has_all_events() {
     let out = written(&finalized(3).parse().unwrap());
     let (class, message, _) = failure(graded(&script, out.path()));
     assert_eq!(class, Failure::WrongFile);
-    let start = "thread_7/index.atf: header.event_count: 3, expected 4";
+    let start = "thread_7/index.atf: the number of events: 3, expected 4; ATF-WRTR-008";
     assert!(message.starts_with(start), "{message}");
     fs::remove_dir_all(out.path().join("thread_7")).unwrap();
     fs::remove_file(out.path().join("manifest.json")).unwrap();

@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "a5f10970df513960c1f72020ad3edfce2aaf7b713e8974c49ee5df36eb6a5f5f",
+    digest: "240b842398d48f750c465d90227e82683f922dbcebd2656163cd878e6c0038c8",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

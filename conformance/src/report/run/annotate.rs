@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::words;
-use crate::cause;
+use crate::cause::Causes;
 use crate::report::Printable;
 use crate::results::{Results, State};
 
@@ -38,7 +38,8 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
     for line in &results.stale {
         write("error", None, "The failure list is stale", line)?;
     }
-    for group in cause::groups(results) {
+    let causes = Causes::new(&results.cases);
+    for group in causes.groups() {
         let mut failed = group.cases.iter().map(|(_, case)| *case);
         let Some(first) = failed.find(|case| case.state() == State::Failed) else {
             continue;
@@ -46,7 +47,7 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
         let title = format!("{} failed: {}", group.failed, group.cause.title);
         let failure = words::failure(first).unwrap_or_default();
         let mut lines = vec![format!("{}: {failure}", words::title(results, first))];
-        lines.extend(words::details(first));
+        lines.extend(words::details(&causes, first));
         write("error", Some(first.testee), &title, &lines.join("\n"))?;
     }
     for pair in &results.cross {

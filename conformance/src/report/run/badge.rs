@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::tally::Tally;
+use super::tally::{Tally, share};
 use super::verdict;
 use crate::report::badge::{self, Mood};
 use crate::results::Results;
@@ -17,11 +17,15 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 fn words(results: &Results) -> (String, Mood) {
     let tally = Tally::of(&results.cases);
     let Tally { passed, known, .. } = tally;
+    let part = match share(&results.cases) {
+        100 => String::new(),
+        percent => format!(", {percent} % graded"),
+    };
     match (verdict::is_good(results), tally.graded(), known) {
         (false, _, _) if tally.failed > 0 => (verdict::scores(results, &results.cases), Mood::Bad),
         (false, _, _) => (verdict::headline(results), Mood::Bad),
         (true, 0, _) => ("nothing graded".to_owned(), Mood::Nothing),
-        (true, _, 0) => (format!("{passed} passed"), Mood::Good),
-        (true, _, _) => (format!("{passed} passed, {known} known"), Mood::Known),
+        (true, _, 0) => (format!("{passed} passed{part}"), Mood::Good),
+        (true, _, _) => (format!("{passed} passed, {known} known{part}"), Mood::Known),
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::tally::{Scores, Tally};
-use crate::cause::{self, Cause};
+use crate::cause::{Cause, Causes};
 use crate::results::{CaseResult, Grade, Results, Score};
 
 /// The version of the JSON format. It increases when a key is removed or changes its meaning.
@@ -53,6 +53,7 @@ struct Summary {
 }
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let causes = Causes::new(&results.cases);
     let report = Report {
         format: FORMAT,
         summary: Summary {
@@ -66,7 +67,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             stale: results.stale.len(),
             cross_failed: results.cross.iter().map(|cross| cross.failed.len()).sum(),
         },
-        causes: cause::groups(results)
+        causes: causes
+            .groups()
             .into_iter()
             .map(|group| CauseView {
                 cases: group.cases.iter().map(|(seq, _)| *seq).collect(),
@@ -75,17 +77,19 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             })
             .collect(),
         results,
-        cases: results.cases.iter().map(case_view).collect(),
+        cases: { results.cases.iter() }
+            .map(|case| case_view(&causes, case))
+            .collect(),
     };
     serde_json::to_writer(&mut *out, &report)?;
     out.write_all(b"\n")
 }
 
-fn case_view(case: &CaseResult) -> CaseView<'_> {
+fn case_view<'a>(causes: &Causes<'_>, case: &'a CaseResult) -> CaseView<'a> {
     CaseView {
         case,
         data: case.score(Grade::Data),
         label: case.score(Grade::Label),
-        cause: Cause::of(case).map(|cause| cause.id),
+        cause: causes.of(case).map(|cause| cause.id),
     }
 }

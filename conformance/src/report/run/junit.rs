@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::tally::{Tally, columns};
 use super::{verdict, words};
-use crate::cause::Cause;
+use crate::cause::{Cause, Causes};
 use crate::report::junit::{self, Counts};
 use crate::report::xml::{Attribute, Text};
 use crate::results::{CaseResult, CrossResult, Outcome, Results, State};
@@ -31,11 +31,12 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     counts.errors += refused;
     counts.skipped += skipped_more.count();
     junit::start(counts, Some(results.elapsed.as_secs_f64()), out)?;
+    let causes = Causes::new(&results.cases);
     for column in columns(results) {
         let of_column = |case: &&CaseResult| (case.testee, case.role) == column;
         let cases: Vec<_> = results.cases.iter().filter(of_column).collect();
         if !cases.is_empty() {
-            suite(results, &cases, out)?;
+            suite(results, &causes, &cases, out)?;
         }
     }
     refusals(results, out)?;
@@ -44,7 +45,12 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     junit::end(out)
 }
 
-fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::Result<()> {
+fn suite(
+    results: &Results,
+    causes: &Causes<'_>,
+    cases: &[&CaseResult],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Some(first) = cases.first() else {
         return Ok(());
     };
@@ -78,7 +84,7 @@ fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::R
             State::Passed => writeln!(out, "/>")?,
             State::Skipped | State::Known | State::Failed => {
                 writeln!(out, ">")?;
-                result(case, out)?;
+                result(causes, case, out)?;
                 writeln!(out, "    </testcase>")?;
             }
         }
@@ -86,7 +92,7 @@ fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::R
     writeln!(out, "  </testsuite>")
 }
 
-fn result(case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+fn result(causes: &Causes<'_>, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
     let (class, message) = match &case.outcome {
         Outcome::Passed => return Ok(()),
         Outcome::Skipped { why } => {
@@ -94,7 +100,7 @@ fn result(case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
         }
         Outcome::Failed { class, .. } => (class, words::failure(case).unwrap_or_default()),
     };
-    if let Some(Cause { id, .. }) = Cause::of(case) {
+    if let Some(Cause { id, .. }) = causes.of(case) {
         let id = Attribute(&id);
         writeln!(
             out,
@@ -110,7 +116,7 @@ fn result(case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
     } else {
         "failure"
     };
-    let details = words::details(case).join("\n");
+    let details = words::details(causes, case).join("\n");
     let message = Attribute(message);
     let (kind, details) = (class.name(), Text(&details));
     writeln!(

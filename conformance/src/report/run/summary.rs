@@ -1,37 +1,42 @@
 //! A summary that fits on one screen of a terminal: each implementation's scores, followed by the
-//! causes of failures, largest first.
+//! causes of failures, most urgent first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::tally::{Scores, Tally};
+use super::tally::{self, Scores, Tally};
 use super::terminal::{self, FAINT, GREEN, RED, Table, YELLOW};
 use super::{verdict, words};
-use crate::cause::{self, Group};
+use crate::cause::{Causes, Group};
 use crate::report::Printable;
 use crate::report::printable::{clipped, counted};
-use crate::results::{CaseResult, Grading, Results, State};
+use crate::results::{CaseResult, Failure, Grading, Outcome, Results, State};
 use crate::rules;
 
 /// The maximum width of a line.
 const WIDTH: usize = 100;
-/// The maximum number of causes on a screen.
-const MOST_CAUSES: usize = 28;
+/// The number of lines of a screen.
+const SCREEN: usize = 40;
+/// The number of causes that are always shown.
+const LEAST_CAUSES: usize = 4;
+/// The maximum number of lines about the same thing, other than causes.
+const MOST_LINES: usize = 3;
 /// The maximum number of implementations to show as columns next to the causes.
 const MOST_COLUMNS: usize = 8;
 const CAUSE_LETTERS: usize = 46;
 const NAME_LETTERS: usize = 24;
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    testees(results, out)?;
-    let mut groups = cause::groups(results);
+    let mut groups = Causes::new(&results.cases).groups();
     groups.retain(|group| group.failed > 0);
-    causes(results, &groups, out)?;
-    shoulds(results, out)?;
-    cross(results, out)?;
-    terminal::notices(results, out)?;
+    let mut head = Vec::new();
+    testees(results, &mut head)?;
+    let mut foot = Vec::new();
+    shoulds(results, &mut foot)?;
+    cross(results, &mut foot)?;
+    terminal::notices(results, MOST_LINES, &mut foot)?;
     let style = if verdict::is_good(results) {
         GREEN
     } else {
@@ -39,9 +44,16 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     };
     let elapsed = results.elapsed.as_secs_f64();
     let headline = verdict::headline(results);
-    writeln!(out, "{style}{headline}{style:#}, {elapsed:.1} s")?;
-    terminal::editions(results, out)?;
-    legend(results, &groups, out)
+    writeln!(foot, "{style}{headline}{style:#}, {elapsed:.1} s")?;
+    terminal::editions(results, &mut foot)?;
+    legend(results, &groups, &mut foot)?;
+    let lines = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+    // The causes have a heading, and an empty line after them.
+    let taken = lines(&head) + lines(&foot) + 2;
+    let most = SCREEN.saturating_sub(taken).max(LEAST_CAUSES);
+    out.write_all(&head)?;
+    causes(results, &groups, most, out)?;
+    out.write_all(&foot)
 }
 
 /// Returns the letter used as the heading of an implementation's column next to the causes.
@@ -55,7 +67,9 @@ fn has_columns(results: &Results) -> bool {
 
 fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new();
-    let heads = ["data", "labels", "passed", "failed", "known", "skipped"];
+    let heads = [
+        "graded", "data", "labels", "passed", "failed", "known", "skipped",
+    ];
     table.row("", heads.map(|head| (head.to_owned(), FAINT)).into());
     for (seq, testee) in results.testees.iter().enumerate() {
         let cases = || results.cases.iter().filter(|case| case.testee == seq);
@@ -73,6 +87,7 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         let cells = match &testee.refused {
             Some(_) => vec![("not graded".to_owned(), RED)],
             None => vec![
+                (format!("{} %", tally::share(cases())), FAINT),
                 (scores.data.to_string(), bad(scores.data.failed, RED)),
                 (labels, bad(scores.label.failed, YELLOW)),
                 (tally.passed.to_string(), FAINT),
@@ -86,14 +101,40 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table.write(out)?;
     let mut any = false;
     for seq in 0..results.testees.len() {
-        let cases = results.cases.iter().filter(|case| case.testee == seq);
-        if let Some(gaps) = verdict::gaps(cases) {
+        let cases = || results.cases.iter().filter(|case| case.testee == seq);
+        let name = words::name(results, seq);
+        if let Some(crash) = worst_crash(cases()) {
             any = true;
-            let name = words::name(results, seq);
-            writeln!(out, "{YELLOW}not graded{YELLOW:#} of {name}: {gaps}")?;
+            let line = shortened(&format!("{name}: {crash}"), WIDTH - 8, '…');
+            writeln!(out, "{RED}crash{RED:#} {line}")?;
+        }
+        if let Some(gaps) = verdict::gaps(cases()) {
+            any = true;
+            let line = shortened(&format!("of {name}: {gaps}"), WIDTH - 12, '…');
+            writeln!(out, "{YELLOW}not graded{YELLOW:#} {line}")?;
         }
     }
     if any { writeln!(out) } else { Ok(()) }
+}
+
+/// Describes the worst of the cases without an answer, and counts the others.
+pub(super) fn worst_crash<'a>(cases: impl Iterator<Item = &'a CaseResult>) -> Option<String> {
+    let is_crash = |case: &&CaseResult| {
+        let class = case.outcome.class();
+        case.state() == State::Failed && class.is_some_and(|class| class <= Failure::Memory)
+    };
+    let crashes: Vec<_> = cases.filter(is_crash).collect();
+    let worst = crashes
+        .iter()
+        .min_by_key(|case| (case.outcome.class(), !case.files.is_clean))?;
+    let Outcome::Failed { message, .. } = &worst.outcome else {
+        return None;
+    };
+    let (message, case) = (Printable(message), Printable(&worst.case));
+    Some(match crashes.len() - 1 {
+        0 => format!("{message} on {case}"),
+        others => format!("{message} on {case}, and {others} more"),
+    })
 }
 
 /// Returns the style of a number that should be 0.
@@ -104,7 +145,12 @@ const fn bad(number: u64, style: anstyle::Style) -> anstyle::Style {
     }
 }
 
-fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::Result<()> {
+fn causes(
+    results: &Results,
+    groups: &[Group<'_>],
+    most: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if groups.is_empty() {
         return Ok(());
     }
@@ -124,8 +170,8 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
     // If not all causes fit, use the last line for the number of remaining causes.
-    let shown = if groups.len() > MOST_CAUSES {
-        MOST_CAUSES - 1
+    let shown = if groups.len() > most {
+        most - 1
     } else {
         groups.len()
     };
@@ -195,7 +241,7 @@ fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     }
     let mut by_rule: Vec<_> = by_rule.into_iter().collect();
     by_rule.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
-    for (rule, cases) in &by_rule {
+    for (rule, cases) in by_rule.iter().take(MOST_LINES) {
         let count = cases.len();
         let sentence = rules::find(rule).map_or("", |rule| rule.rule);
         let title = shortened(&format!("should: {rule} {sentence}"), WIDTH / 2, '…');
@@ -209,10 +255,23 @@ fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             ""
         )?;
     }
+    more(by_rule.len(), "SHOULD", out)?;
     if by_rule.is_empty() {
         Ok(())
     } else {
         writeln!(out)
+    }
+}
+
+/// Writes how many lines did not fit.
+fn more(count: usize, noun: &str, out: &mut dyn Write) -> io::Result<()> {
+    match count.saturating_sub(MOST_LINES) {
+        0 => Ok(()),
+        rest => writeln!(
+            out,
+            "      … {}",
+            counted(rest as u64, &format!("more {noun}"))
+        ),
     }
 }
 
@@ -236,7 +295,7 @@ fn shortened(text: &str, width: usize, mark: char) -> String {
 fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let failing = results.cross.iter().filter(|pair| !pair.failed.is_empty());
     let pairs: Vec<_> = failing.collect();
-    for pair in &pairs {
+    for pair in pairs.iter().take(MOST_LINES) {
         let (reader, writer) = (
             words::name(results, pair.reader),
             words::name(results, pair.writer),
@@ -249,6 +308,7 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             Printable(first)
         )?;
     }
+    more(pairs.len(), "pair", out)?;
     if pairs.is_empty() {
         Ok(())
     } else {
@@ -260,7 +320,7 @@ fn legend(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
     let marks: BTreeSet<_> = results.cases.iter().map(CaseResult::state).collect();
     writeln!(
         out,
-        "{FAINT}data: events and their values; labels: what a reader reports about them"
+        "{FAINT}graded: share of the corpus; data: events and their values; labels: what a reader says of them"
     )?;
     let is_crowded = has_columns(results) && !groups.is_empty();
     let terms = [

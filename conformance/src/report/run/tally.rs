@@ -146,7 +146,16 @@ pub(super) fn matrix<'a, Key: Ord>(
     matrix
 }
 
-/// Returns the group in a rule's id, such as `IFTR` for `ATF-IFTR-004`.
-pub(super) fn group(rule: &str) -> &str {
-    rule.split('-').nth(1).unwrap_or(rule)
+/// Returns the share of the cases that was graded, in percent. Only a whole is 100.
+pub(super) fn share<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> u64 {
+    let shares: Vec<f64> = results.into_iter().map(|case| case.share).collect();
+    if !shares.is_empty() && shares.iter().all(|share| *share >= 1.0) {
+        return 100;
+    }
+    let (sum, count) = shares
+        .iter()
+        .fold((0.0, 0.0), |(sum, count), share| (sum + share, count + 1.0));
+    let percents = 1..100_u8;
+    let reached = percents.take_while(|percent| f64::from(*percent) * count <= sum * 100.0);
+    reached.last().unwrap_or(0).into()
 }

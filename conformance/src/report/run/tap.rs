@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::tally::Tally;
 use super::{verdict, words};
-use crate::cause::Cause;
+use crate::cause::Causes;
 use crate::report::Printable;
 use crate::report::tap::Tap;
 use crate::results::{CaseResult, Grade, Outcome, Results};
@@ -27,8 +27,9 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             tap.diagnostics(&[("message", Value::from(why.as_str()))])?;
         }
     }
+    let causes = Causes::new(&results.cases);
     for case in &results.cases {
-        self::case(results, case, &mut tap)?;
+        self::case(results, &causes, case, &mut tap)?;
     }
     for cross in &results.cross {
         let (writer, reader) = (
@@ -52,7 +53,12 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn case(results: &Results, case: &CaseResult, tap: &mut Tap<&mut dyn Write>) -> io::Result<()> {
+fn case(
+    results: &Results,
+    causes: &Causes<'_>,
+    case: &CaseResult,
+    tap: &mut Tap<&mut dyn Write>,
+) -> io::Result<()> {
     let title = words::title(results, case);
     let Outcome::Failed { class, message, .. } = &case.outcome else {
         let directive = match &case.outcome {
@@ -65,11 +71,11 @@ fn case(results: &Results, case: &CaseResult, tap: &mut Tap<&mut dyn Write>) -> 
     tap.point(false, &title, listed)?;
     tap.diagnostics(&[
         ("class", Value::from(class.name())),
-        ("cause", Value::from(Cause::of(case).map(|cause| cause.id))),
+        ("cause", Value::from(causes.of(case).map(|cause| cause.id))),
         ("data", Value::from(case.score(Grade::Data).name())),
         ("label", Value::from(case.score(Grade::Label).name())),
         ("message", Value::from(message.as_str())),
         ("rules", Value::from(case.rules.clone())),
-        ("details", Value::from(words::details(case))),
+        ("details", Value::from(words::details(causes, case))),
     ])
 }

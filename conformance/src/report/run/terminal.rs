@@ -7,8 +7,10 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use super::tally::{Column, Tally, columns, group, matrix};
+use super::tally::{Column, Tally, columns, matrix};
 use super::{verdict, words};
+use crate::cause::Causes;
+use crate::charge::group;
 use crate::report::Printable;
 use crate::report::printable::{clipped, counted};
 use crate::results::{CaseResult, Made, Outcome, Results, State};
@@ -34,8 +36,9 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             .iter()
             .filter(move |case| case.state() == state)
     };
+    let causes = Causes::new(&results.cases);
     for case in of(State::Failed) {
-        failure(results, case, out)?;
+        failure(results, &causes, case, out)?;
     }
     for case in of(State::Known) {
         known(results, case, out)?;
@@ -50,17 +53,22 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out)?;
     }
     cross_failures(results, out)?;
-    notices(results, out)?;
+    notices(results, usize::MAX, out)?;
     groups(results, out)?;
     cross(results, out)?;
     totals(results, out)
 }
 
-fn failure(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+fn failure(
+    results: &Results,
+    causes: &Causes<'_>,
+    case: &CaseResult,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let failure = words::failure(case).unwrap_or_default();
     let title = words::title(results, case);
     writeln!(out, "{RED}FAILED{RED:#} {title}: {failure}")?;
-    for line in words::details(case) {
+    for line in words::details(causes, case) {
         writeln!(out, "  {line}")?;
     }
     writeln!(out)
@@ -113,7 +121,8 @@ fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes problems that concern implementations and failure lists rather than single cases.
-pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+/// Shows at most `most` stale lines.
+pub(super) fn notices(results: &Results, most: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut any = false;
     for testee in &results.testees {
         if let Some(why) = &testee.refused {
@@ -122,16 +131,21 @@ pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> 
             writeln!(out, "{RED}NOT GRADED{RED:#} {name}: {}", Printable(why))?;
         }
     }
-    for line in &results.stale {
+    for line in results.stale.iter().take(most) {
         any = true;
         writeln!(out, "{RED}STALE{RED:#} {}", Printable(line))?;
+    }
+    let rest = results.stale.len().saturating_sub(most);
+    if rest > 0 {
+        writeln!(out, "{RED}STALE{RED:#} … and {rest} more")?;
     }
     let unstable = results.cases.iter().flat_map(|case| {
         let notes = case.unstable();
         notes.map(|note| format!("{}: {}", words::title(results, case), Printable(&note.text)))
     });
     let unstable: Vec<_> = unstable.collect();
-    for line in unstable.iter().take(MOST_UNSTABLE) {
+    let most = most.min(MOST_UNSTABLE);
+    for line in unstable.iter().take(most) {
         any = true;
         writeln!(
             out,
@@ -139,7 +153,7 @@ pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> 
             clipped(line, UNSTABLE_LETTERS)
         )?;
     }
-    if let more @ 1.. = unstable.len().saturating_sub(MOST_UNSTABLE) {
+    if let more @ 1.. = unstable.len().saturating_sub(most) {
         writeln!(out, "… {more} more unstable cases: --details")?;
     }
     if any { writeln!(out) } else { Ok(()) }

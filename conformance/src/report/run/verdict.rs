@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tally::{Scores, Tally};
+use super::tally::{self, Scores, Tally};
 use crate::lacks::Lack;
 use crate::report::printable::counted;
 use crate::results::{CaseResult, Grading, Results};
@@ -39,7 +39,10 @@ pub(super) fn headline(results: &Results) -> String {
     match (faults.is_empty(), known) {
         (false, _) => faults.join(", "),
         (true, 0) if passed == 0 => "Nothing was graded".to_owned(),
-        (true, 0) => format!("All {passed} passed"),
+        (true, 0) => match tally::share(&results.cases) {
+            100 => format!("All {passed} passed"),
+            percent => format!("All {passed} passed, {percent} % of the corpus was graded"),
+        },
         (true, _) => format!("As expected: {passed} passed, known failures: {known}"),
     }
 }
@@ -58,13 +61,15 @@ pub(super) fn scores<'a>(
     }
 }
 
-/// Formats both scores and the parts that were not graded, as in `…; not graded: footers (321
-/// cases)`.
+/// Formats the share of the corpus that was graded, both scores, and the parts that were not graded,
+/// as in `graded 40 %; data …; not graded: footers (321 cases)`.
 pub(super) fn graded<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult> + Clone,
 ) -> String {
+    let share = tally::share(cases.clone());
     let scores = scores(results, cases.clone());
+    let scores = format!("graded {share} %; {scores}");
     match gaps(cases) {
         None => scores,
         Some(gaps) => format!("{scores}; not graded: {gaps}"),

@@ -1,10 +1,11 @@
 //! Describes failures for all report formats.
 
-use crate::cause::Cause;
+use crate::cause::{Cause, Causes};
+use crate::charge;
 use crate::report::hexdump;
 use crate::report::printable::{Printable, clipped};
 use crate::results::{CaseResult, Difference, Hexdump, Note, Outcome, Results};
-use crate::rules::{self, Severity};
+use crate::rules::Severity;
 
 /// The maximum number of characters of a value to show. The JSON report contains the full value.
 const VALUE_LETTERS: usize = 200;
@@ -38,19 +39,21 @@ pub(super) fn failure(case: &CaseResult) -> Option<String> {
 }
 
 /// Returns the lines of a failure: cause, purpose, rules, differences, notes and standard error.
-pub(super) fn details(case: &CaseResult) -> Vec<String> {
+pub(super) fn details(causes: &Causes<'_>, case: &CaseResult) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(Cause { id, title }) = Cause::of(case) {
+    if let Some(Cause { id, title }) = causes.of(case) {
         lines.push(format!("cause: {} ({})", Printable(title), Printable(id)));
     }
     if !case.note.is_empty() {
         lines.push(Printable(&case.note).to_string());
     }
-    for id in &case.rules {
-        lines.push(match rules::find(id) {
-            Some(rule) => format!("{id}  {}", rule.rule),
-            None => Printable(id).to_string(),
-        });
+    for charged in case.blamed() {
+        lines.push(format!("charged: {}", sentence(charged)));
+    }
+    let blamed = case.blamed();
+    let others = case.rules.iter();
+    for id in others.filter(|id| !blamed.contains(id.as_str())) {
+        lines.push(format!("tests: {}", sentence(id)));
     }
     if let Outcome::Failed { differences, .. } = &case.outcome {
         for (seq, difference) in differences.iter().enumerate() {
@@ -64,6 +67,14 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
     lines.extend(notes(case));
     lines.extend(stderr(&case.stderr));
     lines
+}
+
+/// Formats a rule with its sentence and sources, or a field with its place.
+fn sentence(id: &str) -> String {
+    match charge::sentence(id) {
+        Some(text) => format!("{id}  {text}"),
+        None => Printable(id).to_string(),
+    }
 }
 
 /// Returns the SHOULDs that a writer's files break, and other notes.

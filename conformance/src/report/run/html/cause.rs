@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::failure::{Budget, FailureView};
-use crate::cause::{self, Group};
+use crate::cause::{Causes, Group};
 use crate::report::page::shown;
 use crate::report::run::words;
 use crate::results::Results;
@@ -21,10 +21,10 @@ pub(super) struct CauseView {
     failures: Vec<FailureView>,
 }
 
-/// Returns all causes, largest first. If the page is too small for all details, those of the
+/// Returns all causes, most urgent first. If the page is too small for all details, those of the
 /// examples take priority.
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
-    let groups = cause::groups(results);
+    let groups = Causes::new(&results.cases).groups();
     let mut budget = Budget::default();
     let mut examples: Vec<_> = groups
         .iter()

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::charge;
 use crate::report::page::shown;
 use crate::report::run::tally::{Column, Tally, columns, matrix};
 use crate::report::run::words;
@@ -20,7 +21,7 @@ pub(super) struct GroupView {
 #[derive(Serialize)]
 struct RuleView {
     id: String,
-    rule: &'static str,
+    rule: String,
     severity: &'static str,
     cells: Vec<CellView>,
 }
@@ -86,7 +87,7 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
         groups.push(((*title).to_owned(), ids));
     }
     groups.push((
-        "Rules not in the spec".to_owned(),
+        "Misread fields, and failures without a rule".to_owned(),
         rest.into_iter().collect(),
     ));
     groups.retain(|(_, ids)| !ids.is_empty());
@@ -96,7 +97,10 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
         let found = rules::find(id);
         RuleView {
             id: shown(id),
-            rule: found.map_or("", |rule| rule.rule),
+            rule: found.map_or_else(
+                || charge::sentence(id).unwrap_or_default(),
+                |rule| rule.rule.to_owned(),
+            ),
             severity: found.map_or("", |rule| rule.severity.name()),
             cells: columns
                 .iter()

@@ -9,8 +9,8 @@ use super::failure::wire;
 use super::matrix::{CrossView, GroupView, cross, groups};
 use super::rule::{RuleText, named};
 use crate::report::page::{shown, shown_value};
-use crate::report::run::tally::{Scores, Tally, columns};
-use crate::report::run::{verdict, words};
+use crate::report::run::tally::{Scores, Tally, columns, share};
+use crate::report::run::{summary, verdict, words};
 use crate::results::{CaseResult, Outcome, Results, State, Testee};
 
 #[derive(Serialize)]
@@ -52,6 +52,10 @@ struct TesteeView {
     wire: String,
     features: String,
     refused: Option<String>,
+    /// The share of the corpus that was graded, in percent.
+    share: u64,
+    /// The worst crash and the number of others, if there is any.
+    crash: Option<String>,
     tally: Tally,
     scores: Scores,
 }
@@ -136,7 +140,11 @@ fn testees(results: &Results) -> Vec<TesteeView> {
         .map(|(seq, testee)| {
             let cases: Vec<_> = results.cases.iter().filter(|it| it.testee == seq).collect();
             let cases = || cases.iter().copied();
-            self::testee(testee, Tally::of(cases()), Scores::of(cases()))
+            TesteeView {
+                share: share(cases()),
+                crash: summary::worst_crash(cases()).map(|crash| shown(&crash)),
+                ..self::testee(testee, Tally::of(cases()), Scores::of(cases()))
+            }
         })
         .collect()
 }
@@ -154,6 +162,8 @@ fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
         wire: wires.join(", "),
         features: shown(&testee.features.join(", ")),
         refused: testee.refused.as_deref().map(shown),
+        share: 0,
+        crash: None,
         tally,
         scores,
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::charge;
 use crate::report::page::shown;
 use crate::results::{Outcome, Results};
 use crate::rules::{self, Decision, Exclusion, table};
@@ -12,22 +13,21 @@ use crate::rules::{self, Decision, Exclusion, table};
 #[derive(Serialize)]
 pub(super) struct RuleLink {
     id: String,
-    pub(super) rule: &'static str,
+    pub(super) rule: String,
     is_known: bool,
 }
 
 impl RuleLink {
     pub(super) fn new(id: &str) -> Self {
-        let found = rules::find(id);
         Self {
             id: shown(id),
-            rule: found.map_or("", |rule| rule.rule),
-            is_known: found.is_some(),
+            rule: charge::sentence(id).unwrap_or_default(),
+            is_known: rules::find(id).is_some(),
         }
     }
 
     /// Returns the approximate size of the rule's id and text, in bytes.
-    pub(super) const fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.id.len() + self.rule.len()
     }
 }

@@ -1,0 +1,195 @@
+//! What an implementation misreads in clean files. The same differences in other files follow from
+//! it, because mending it mends them too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::clues::{Clues, Turn, path};
+use super::{Cause, NO_RULE};
+use crate::charge::group;
+use crate::corpus::Subject;
+use crate::results::{CaseResult, Difference, Grade, Outcome, Role, follows};
+use crate::rules::table;
+
+/// What is wrong with a value: its names, and how it is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Mistake {
+    path: Vec<String>,
+    turn: Turn,
+    /// The kind of file, if it was rejected.
+    subject: Option<Subject>,
+    /// The given value of a label.
+    got: Option<String>,
+}
+
+/// The mistakes of each implementation in each role.
+#[derive(Debug, Default)]
+pub(super) struct Clean {
+    /// What each mistake is charged with.
+    mistakes: BTreeMap<(usize, Role), BTreeMap<Mistake, BTreeSet<String>>>,
+    /// The kinds of files whose events are others: several of their fields are wrong.
+    moved: BTreeSet<(usize, Role, Option<Subject>)>,
+    /// The implementations that reject clean files only if these have a checksum.
+    checksum: BTreeSet<(usize, Role)>,
+}
+
+impl Mistake {
+    fn of(case: &CaseResult, difference: &Difference) -> Self {
+        let Clues {
+            field, turn, got, ..
+        } = Clues::of(difference, NO_RULE);
+        let is_refused = turn == Turn::Refused;
+        let is_label = difference.grade == Grade::Label || field == "checksum";
+        let names = path(&difference.place);
+        let names = match names.as_slice() {
+            // A rejected file is the same in a session and by itself.
+            [.., "verdict"] if is_refused => &["verdict"][..],
+            names => names,
+        };
+        Self {
+            path: names.iter().map(|name| (*name).to_owned()).collect(),
+            turn: if field == "verdict" && !is_refused {
+                Turn::Other
+            } else {
+                turn
+            },
+            subject: subject(case, difference).filter(|_| is_refused),
+            got: (is_label && !is_refused && !field.ends_with("bytes")).then(|| got.to_owned()),
+        }
+    }
+}
+
+/// Returns the kind of file that a difference is in.
+fn subject(case: &CaseResult, difference: &Difference) -> Option<Subject> {
+    let place = &difference.place;
+    match case.files.subject {
+        Some(Subject::Session) if place.contains("].index.") => Some(Subject::Index),
+        Some(Subject::Session) if place.contains("].detail.") => Some(Subject::Detail),
+        subject => subject,
+    }
+}
+
+impl Clean {
+    pub(super) fn of(cases: &[CaseResult]) -> Self {
+        let mut clean = Self::default();
+        for case in cases.iter().filter(|case| case.files.is_clean) {
+            let mut fields: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+            if let Outcome::Failed { differences, .. } = &case.outcome {
+                let own = clean.mistakes.entry((case.testee, case.role)).or_default();
+                for difference in differences {
+                    let charges = own.entry(Mistake::of(case, difference)).or_default();
+                    charges.extend(difference.rule.clone());
+                    if let ["events", field] = path(&difference.place).as_slice() {
+                        let key = (case.testee, case.role, subject(case, difference));
+                        fields.entry(key).or_default().insert(*field);
+                    }
+                }
+                let moved = fields.into_iter().filter(|(_, fields)| fields.len() > 2);
+                clean.moved.extend(moved.map(|(key, _)| key));
+            }
+        }
+        let is_rejected = |case: &CaseResult| {
+            let Outcome::Failed { differences, .. } = &case.outcome else {
+                return false;
+            };
+            let mut turns = differences.iter().map(|it| Clues::of(it, NO_RULE).turn);
+            turns.any(|turn| turn == Turn::Refused)
+        };
+        clean.checksum = { clean.mistakes.keys() }
+            .filter(|key| {
+                let own = || cases.iter().filter(|it| (it.testee, it.role) == **key);
+                let is_read = |case: &CaseResult| case.outcome == Outcome::Passed;
+                own()
+                    .filter(|it| it.files.is_clean && is_rejected(it))
+                    .all(|it| it.files.has_checksum)
+                    && own().any(|it| is_read(it) && !it.files.has_checksum)
+            })
+            .copied()
+            .collect();
+        clean
+    }
+
+    /// Returns whether clean files show the same difference.
+    pub(super) fn explains(&self, case: &CaseResult, difference: &Difference) -> bool {
+        let key = (case.testee, case.role);
+        let mistake = Mistake::of(case, difference);
+        let is_covered = mistake.turn != Turn::Refused
+            || case.files.has_checksum
+            || !self.checksum.contains(&key);
+        let own = self.mistakes.get(&key);
+        let is_known = own.is_some_and(|own| own.contains_key(&mistake));
+        is_covered && is_known || self.is_moved(case, difference)
+    }
+
+    /// Returns whether a difference is in an event, and clean files have other events.
+    fn is_moved(&self, case: &CaseResult, difference: &Difference) -> bool {
+        let is_event = path(&difference.place).first() == Some(&"events");
+        let key = (case.testee, case.role, subject(case, difference));
+        is_event && self.moved.contains(&key)
+    }
+
+    /// Returns what the same difference is charged with in clean files.
+    pub(super) fn charge(&self, case: &CaseResult, difference: &Difference) -> Option<String> {
+        if !self.explains(case, difference) {
+            return None;
+        }
+        let key = (case.testee, case.role);
+        let mistake = Mistake::of(case, difference);
+        let is_detail = subject(case, difference) == Some(Subject::Detail);
+        if self.is_moved(case, difference) {
+            let record = if is_detail {
+                "detail_event_header"
+            } else {
+                "index_event"
+            };
+            return Some(record.to_owned());
+        }
+        if mistake.turn == Turn::Refused && self.checksum.contains(&key) {
+            let rule = if is_detail {
+                &table::ATF_DFTR_004
+            } else {
+                &table::ATF_IFTR_004
+            };
+            return Some(rule.id.to_owned());
+        }
+        let charges = self.mistakes.get(&key)?.get(&mistake)?;
+        let own = difference
+            .rule
+            .as_ref()
+            .filter(|own| charges.contains(*own));
+        let is_alike = |charge: &&String| group(charge).starts_with('D') == is_detail;
+        let alike = || charges.iter().find(is_alike).or(charges.first());
+        own.or_else(alike).cloned()
+    }
+
+    /// Returns the cause of differences that clean files explain.
+    pub(super) fn cause(&self, case: &CaseResult, all: &[&Difference]) -> Option<Cause> {
+        let is_verdict = |it: &Difference| path(&it.place).last() == Some(&"verdict");
+        let first = *all
+            .iter()
+            .min_by_key(|it| (it.grade, follows(&it.place), is_verdict(it)))?;
+        let is_refused = Clues::of(first, NO_RULE).turn == Turn::Refused;
+        let record = path(&first.place).first().copied().unwrap_or_default();
+        let of_record = all.iter().map(|it| path(&it.place));
+        let fields: BTreeSet<_> = of_record
+            .filter(|path| path.first() == Some(&record))
+            .collect();
+        let field = match path(&first.place).join(".") {
+            _ if is_refused && self.checksum.contains(&(case.testee, case.role)) => {
+                "rejected for their checksum".to_owned()
+            }
+            _ if is_refused => "rejected".to_owned(),
+            _ if self.is_moved(case, first) => "misread: events".to_owned(),
+            _ if fields.len() > 1 && ["header", "footer"].contains(&record) => {
+                format!("misread: {record}")
+            }
+            field => format!("misread: {}", field.trim_start_matches("derived.")),
+        };
+        Some(Cause {
+            id: format!(
+                "clean:{}",
+                field.trim_start_matches("misread: ").replace(' ', "-")
+            ),
+            title: format!("clean files {field}"),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The parts of a difference that help to find its cause.
+
+use super::table::Known;
+use crate::results::{Difference, Grade};
+
+/// The parts of a difference that help to find its cause.
+#[derive(Debug)]
+pub(super) struct Clues<'a> {
+    pub(super) grade: Grade,
+    pub(super) rule: &'a str,
+    /// The last name in the place, such as `detail_seq` in `threads[0].index.events[3].detail_seq`.
+    pub(super) field: &'a str,
+    pub(super) turn: Turn,
+    pub(super) expected: &'a str,
+    pub(super) got: &'a str,
+}
+
+/// The way in which an answer is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    /// The answer rejects a readable file.
+    Refused,
+    /// The answer accepts a file that must be rejected or recovered, or reads one that must be
+    /// rejected.
+    Believed,
+    /// The answer contains something that is not in the file.
+    Extra,
+    /// Something in the file is missing from the answer.
+    Lost,
+    /// The answer has a wrong value.
+    Other,
+}
+
+impl Turn {
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Believed => "believed",
+            Self::Extra => "invented",
+            Self::Lost => "lost",
+            Self::Other => "wrong",
+        }
+    }
+}
+
+/// Returns the last two names of a place, without positions: `["events", "call_depth"]`.
+pub(super) fn path(place: &str) -> Vec<&str> {
+    // In a difference in a writer's files, the file's name precedes the field.
+    let place = place.rsplit(": ").next().unwrap_or_default();
+    let mut names: Vec<_> = place
+        .rsplit('.')
+        .take(2)
+        .map(|name| name.split('[').next().unwrap_or_default())
+        .collect();
+    // A list of events has the same name in a file and in a session.
+    if matches!(names.first(), Some(&("events" | "footer"))) {
+        names.truncate(1);
+    }
+    names.reverse();
+    names
+}
+
+impl<'a> Clues<'a> {
+    pub(super) fn of(difference: &'a Difference, rule: &'a str) -> Self {
+        let field = path(&difference.place).pop().unwrap_or_default();
+        // Values in documents are JSON.
+        let expected = difference.expected.trim_matches('"');
+        let got = difference.got.trim_matches('"');
+        let turn = match (field, expected, got) {
+            ("verdict", _, "reject") => Turn::Refused,
+            ("verdict", "reject" | "recover or reject", _) | ("verdict", "recover", "accept") => {
+                Turn::Believed
+            }
+            (_, "nothing", _) => Turn::Extra,
+            (_, _, "nothing") => Turn::Lost,
+            _ => Turn::Other,
+        };
+        Self {
+            grade: difference.grade,
+            rule: rule.strip_prefix("ATF-").unwrap_or(rule),
+            field,
+            turn,
+            expected,
+            got,
+        }
+    }
+
+    pub(super) fn fit(&self, known: &Known) -> bool {
+        let is_rule = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(prefix) => self.rule.starts_with(prefix),
+            None => self.rule == *pattern,
+        };
+        known.grade.is_none_or(|grade| grade == self.grade)
+            && (known.rules.is_empty() || known.rules.iter().any(is_rule))
+            && (known.fields.is_empty() || known.fields.contains(&self.field))
+            && (known.turns.is_empty() || known.turns.contains(&self.turn))
+            && known.values.0.is_none_or(|value| value == self.expected)
+            && known.values.1.is_none_or(|value| value == self.got)
+    }
+}

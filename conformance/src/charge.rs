@@ -1,0 +1,124 @@
+//! Describes what a failure is charged with: a rule, or a field of the format that was misread.
+
+use crate::corpus::layout::Record;
+use crate::results::NO_RULE;
+use crate::rules;
+
+type Row = (&'static str, Record, &'static str, &'static str);
+
+/// The records, with their names, their rules' group, and the sources of their layout.
+const RECORDS: [Row; 7] = [
+    ("index_header", Record::IndexHeader, "IHDR", "S0, S1, S2"),
+    ("index_event", Record::IndexEvent, "IEVT", "S0, S1, S2, S3"),
+    ("index_footer", Record::IndexFooter, "IFTR", "S0, S1, S2"),
+    ("detail_header", Record::DetailHeader, "DHDR", "S1, S2, S4"),
+    (
+        "detail_event_header",
+        Record::DetailEventHeader,
+        "DEVT",
+        "S1, S2, S3, S4",
+    ),
+    (
+        "detail_function_payload",
+        Record::DetailFunctionPayload,
+        "DPAY",
+        "S1, S4",
+    ),
+    ("detail_footer", Record::DetailFooter, "DFTR", "S1, S2, S4"),
+];
+
+/// Splits a charge into a row of [`RECORDS`] and the field's name.
+fn record(charge: &str) -> Option<(&'static Row, &str)> {
+    let (name, field) = charge.split_once('.').unwrap_or((charge, ""));
+    let mut records = RECORDS.iter();
+    Some((records.find(|(record, ..)| *record == name)?, field))
+}
+
+/// Returns the group of the rules about a charge, such as `IFTR` for `ATF-IFTR-004` and for
+/// `index_footer.checksum`.
+pub(crate) fn group(charge: &str) -> &str {
+    match record(charge) {
+        Some(((_, _, group, _), _)) => group,
+        None => charge.split('-').nth(1).unwrap_or(charge),
+    }
+}
+
+/// Returns a rule's sentence, severity and sources, or a field's place in its record and the
+/// sources of this layout. Returns nothing for an unknown rule.
+pub(crate) fn sentence(charge: &str) -> Option<String> {
+    if let Some(rule) = rules::find(charge) {
+        let severity = rule.severity.name();
+        let sources = rule.sources.join(", ");
+        let sources = if sources.is_empty() {
+            "our decision"
+        } else {
+            &sources
+        };
+        return Some(format!("{} ({severity}; {sources})", rule.rule));
+    }
+    if charge == NO_RULE {
+        return Some("the files break no rule".to_owned());
+    }
+    if let Some(label) = charge.strip_prefix("derived.") {
+        return Some(format!("{label}, as the protocol defines it"));
+    }
+    let ((name, layout, _, sources), field) = record(charge)?;
+    let place = |wire| {
+        let mut fields = layout.fields(wire).iter();
+        let found = fields.find(|it| it.name == field)?;
+        Some(format!("{} at offset {}", bytes(found.size), found.offset))
+    };
+    let places = match (place(1), place(2)) {
+        (Some(one), Some(two)) if one != two => format!("{one}, or {two} in version 2"),
+        (Some(one), Some(_)) => one,
+        (Some(one), None) => format!("{one}, only in version 1"),
+        (None, Some(two)) => format!("{two}, only in version 2"),
+        (None, None) => bytes(layout.size()),
+    };
+    let name = name.replace('_', " ");
+    let what = match field {
+        "" => name,
+        field => format!("{field} of the {name}"),
+    };
+    Some(format!("{what}: {places} ({sources})"))
+}
+
+fn bytes(size: usize) -> String {
+    match size {
+        1 => "1 byte".to_owned(),
+        _ => format!("{size} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{group, sentence};
+
+    #[test]
+    fn a_charge_is_described_with_its_source() {
+        for (charge, in_group, text) in [
+            (
+                "ATF-RDER-011",
+                "RDER",
+                "A reader returns function_id unchanged; only the manifest defines what its halves mean. (must; ",
+            ),
+            (
+                "index_event.call_depth",
+                "IEVT",
+                "call_depth of the index event: 4 bytes at offset 24, only in version 1 (S0, S1, S2, S3)",
+            ),
+            (
+                "index_event.event_kind",
+                "IEVT",
+                "event_kind of the index event: 4 bytes at offset 20, or 1 byte at offset 24 in version 2",
+            ),
+            ("detail_footer", "DFTR", "detail footer: 64 bytes (S1"),
+            ("no rule", "no rule", "the files break no rule"),
+        ] {
+            assert_eq!(group(charge), in_group);
+            let found = sentence(charge).unwrap();
+            assert!(found.starts_with(text), "{found}");
+        }
+        assert_eq!(sentence("ATF-XXXX-001"), None);
+    }
+}
