@@ -173,9 +173,9 @@ impl Run {
     }
 }
 
-/// What a new major version of rules or corpus means.
+/// The effect of a new major version of rules or corpus.
 const OTHER_ANSWERS: &str = "other answers are right: CHANGELOG.md lists them, and \
-    `run --update` removes failures from a list that are none any more";
+    `run --update` removes the cases that now pass from a failure list";
 
 fn major(version: &str) -> Option<&str> {
     version.split('.').next()

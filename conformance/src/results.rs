@@ -12,7 +12,7 @@ use crate::lacks::Lack;
 use crate::named::named;
 use crate::rules::Severity;
 
-/// What is charged with a failure if no rule is known, such as a crash on a clean file.
+/// The charge of a failure if no rule is known, such as a crash on a clean file.
 pub const NO_RULE: &str = "no rule";
 
 /// All results of a run.
@@ -128,7 +128,7 @@ pub struct CaseResult {
 pub struct Files {
     /// Whether the files are clean: a misread clean file explains the same mistake in other files.
     pub is_clean: bool,
-    /// What is read; `None` for a script.
+    /// The file or session that is read; `None` for a script.
     pub subject: Option<Subject>,
     /// Whether a file has a matching checksum.
     pub has_checksum: bool,
@@ -457,7 +457,7 @@ pub struct Difference {
     pub expected: String,
     /// The actual value.
     pub got: String,
-    /// What the answer broke: a rule, or the field of the format that it misread, such as
+    /// The rule that the answer broke, or the field of the format that it misread, such as
     /// `index_event.call_depth`.
     pub rule: Option<String>,
     /// The bytes of the file around this field.

@@ -1,4 +1,4 @@
-//! What an implementation misreads in clean files. The same differences in other files follow from
+//! Finds the fields that an implementation misreads in clean files. The same differences in other files follow from
 //! it, because mending it mends them too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use crate::corpus::Subject;
 use crate::results::{CaseResult, Difference, Grade, Outcome, Role, follows};
 use crate::rules::table;
 
-/// What is wrong with a value: its names, and how it is wrong.
+/// A mistake in a value: the value's names, and how it is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Mistake {
     path: Vec<String>,
@@ -24,7 +24,7 @@ struct Mistake {
 /// The mistakes of each implementation in each role.
 #[derive(Debug, Default)]
 pub(super) struct Clean {
-    /// What each mistake is charged with.
+    /// The rule or field that each mistake is charged with.
     mistakes: BTreeMap<(usize, Role), BTreeMap<Mistake, BTreeSet<String>>>,
     /// The kinds of files whose events are others: several of their fields are wrong.
     moved: BTreeSet<(usize, Role, Option<Subject>)>,

@@ -268,7 +268,7 @@ impl Cause {
         }
     }
 
-    /// Returns the cause of these differences, of which there is at least one.
+    /// Returns the cause of these differences. There must be at least one.
     fn of_differences(all: &[&Difference]) -> Self {
         let best = all.iter().map(|it| it.grade).min();
         let worst = all.iter().filter(|it| Some(it.grade) == best).copied();

@@ -13,12 +13,12 @@ use super::trace::Trace;
 use super::verdicts::{self, Judged};
 use crate::Verdict;
 
-/// What a case itself says of the verdicts on its subject.
+/// The verdicts on a case's subject that the case itself states.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Own<'a> {
     /// The correct verdicts; empty if the rules decide.
     pub(super) verdicts: &'a [Verdict],
-    /// Why reading the file would yield phantoms although no rule says so; empty otherwise.
+    /// The reason why reading the file would yield phantoms, if no rule gives it; empty otherwise.
     pub(super) phantoms: &'a str,
 }
 

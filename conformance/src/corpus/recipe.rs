@@ -32,7 +32,7 @@ pub struct Recipe {
     /// The correct verdicts on a file, if they differ from those that the rules allow; the correct
     /// verdicts on a session besides those.
     verdicts: &'static [Verdict],
-    /// Why reading the file would yield phantoms although no rule says so; empty otherwise.
+    /// The reason why reading the file would yield phantoms, if no rule gives it; empty otherwise.
     phantoms: &'static str,
     /// Other documents that are as right.
     others: Vec<Other>,

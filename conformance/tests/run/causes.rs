@@ -53,7 +53,7 @@ fn reject(document: &mut Value) {
     *document = json!({"kind": document["kind"], "verdict": "reject"});
 }
 
-/// Rejects the files that `is_bad` selects, and a session of which no index is left.
+/// Rejects the files that `is_bad` selects, and sessions that have no index left.
 fn reject_files(document: &mut Value, is_bad: &dyn Fn(&Value) -> bool) {
     let mut any = false;
     for kind in ["index", "detail"] {

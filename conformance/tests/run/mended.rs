@@ -60,8 +60,8 @@ fn mended_broken_and_new_failures_are_listed() {
         lines,
         [
             "corpus 2.3.0 -> 3.0.0",
-            "other answers are right: CHANGELOG.md lists them, and `run --update` removes failures \
-             from a list that are none any more",
+            "other answers are right: CHANGELOG.md lists them, and `run --update` removes the \
+             cases that now pass from a failure list",
             "mended  mine read a: accept, expected reject",
             "broken  mine read b: accept, expected reject",
             "new     mine read d: accept, expected reject",

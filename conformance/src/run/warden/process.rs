@@ -16,7 +16,7 @@ use super::streams::{Ends, Stream, bounded, ends};
 use super::tree::{end_all, wait};
 use super::{End, Job};
 
-/// What happened to a process.
+/// A change of a process's state.
 pub(super) enum Change {
     /// The process ended and can be reaped.
     Ended(End),
