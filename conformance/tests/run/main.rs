@@ -15,3 +15,4 @@ mod persistent;
 mod processes;
 mod shortage;
 mod support;
+mod watch;

@@ -213,7 +213,7 @@ fn a_folder_that_cannot_be_removed_is_a_note_and_not_a_failure() {
 
 /// Returns a reader's script that answers valid files correctly, so that it passes the smoke test,
 /// and runs `script` for all others.
-fn after_the_smoke_test(script: &str) -> String {
+pub(crate) fn after_the_smoke_test(script: &str) -> String {
     format!("{KIT} testee read \"$1\" >answer && exec cat answer; {script}")
 }
 

@@ -1,5 +1,7 @@
 //! `run`: grades implementations with the corpus.
 
+mod watch;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -69,6 +71,10 @@ pub(super) struct Options {
     /// TESTEE.toml
     #[arg(long, value_name = "SERVICE")]
     annotate: Option<Service>,
+    /// Run again after each change of a file beside a TESTEE.toml: first the cases that failed, and
+    /// all once these pass
+    #[arg(long, requires = "manifests", conflicts_with_all = ["update", "shard"])]
+    watch: bool,
     /// Print every failure in full, not just scores and causes
     #[arg(long)]
     details: bool,
@@ -207,6 +213,9 @@ fn candidate(path: &Path) -> Candidate {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
+    if options.watch {
+        return watch::run(options);
+    }
     let form = if options.details {
         Form::Text
     } else {

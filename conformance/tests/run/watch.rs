@@ -1,0 +1,58 @@
+//! Tests `run --watch`: a change runs the failed cases again, and then all.
+
+use std::fs::{self, File};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use crate::processes::after_the_smoke_test;
+use crate::support::{Bench, LONG};
+
+const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
+
+/// Ends the process on drop.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_change_runs_the_failed_cases_and_then_all() {
+    let bench = Bench::new();
+    // The implementation crashes instead of rejecting a file.
+    bench.reader("reader", &after_the_smoke_test("exit 9"));
+    let at = |name: &str| bench.path().join(name);
+    let mut command = Command::new(KIT);
+    command
+        .args(["run", "reader.toml", "--watch", "--time-limit", "60"])
+        .args(["--case", "v1/ihdr-003-0", "--case=v1/iftr-013-*"])
+        .current_dir(bench.path())
+        .env("TMPDIR", &bench.cases)
+        .stdout(File::create(bench.cases.join("out")).unwrap())
+        .stderr(File::create(bench.cases.join("messages")).unwrap());
+    let _watching = Watching(command.spawn().unwrap());
+    let text = |name: &str| fs::read_to_string(bench.cases.join(name)).unwrap();
+    let wait_for = |words: &str| {
+        let start = Instant::now();
+        while !text("messages").contains(words) {
+            let texts = (text("out"), text("messages"));
+            assert!(start.elapsed() < LONG, "no {words:?}: {texts:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait_for("a change runs the cases that failed again");
+    fs::write(at("reader.sh"), format!("exec {KIT} testee read \"$1\"\n")).unwrap();
+    wait_for("a change runs all cases again");
+    let out = text("out");
+    let totals: Vec<_> = out
+        .lines()
+        .filter(|line| line.contains(" passed, ") || line.contains(" failed, "))
+        .filter_map(|line| line.rsplit_once(", "))
+        .map(|(total, _)| total)
+        .collect();
+    let expected = ["5 failed", "All 5 passed", "All 6 passed"];
+    assert_eq!(totals, expected, "{out}");
+}
