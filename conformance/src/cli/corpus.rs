@@ -21,7 +21,7 @@ Example:
   $ atf-conformance corpus list --verdicts 'v1/ihdr-*'
   $ atf-conformance corpus show v1/iftr-002-one-too-many
   $ atf-conformance corpus copy /tmp/cases 'v1/iftr-*'
-  $ atf-conformance corpus export /tmp/corpus";
+  $ atf-conformance corpus export atf-corpus";
 
 /// The committed corpus, relative to the root of the checkout.
 const FOLDER: &str = "conformance/corpus";

@@ -5,45 +5,66 @@
 //! index.csv                what to read, and how to grade it
 //! v1/ar_CASE/…             the files, symlinks and folders of a case
 //! v1/ar_CASE.json          the document that a reader must return
+//! v1/ar_CASE.or1.json      another document that is as right, if there is one
 //! ```
 
 use std::path::Path;
 use std::{fs, io};
+
+use serde_json::Value;
 
 use super::{Case, Subject, edition};
 use crate::Verdict;
 
 /// The columns of `index.csv`.
 const COLUMNS: [&str; 9] = [
-    "path", "document", "case", "wire", "kind", "verdicts", "events", "rules", "note",
+    "path",
+    "documents",
+    "case",
+    "wire",
+    "kind",
+    "verdicts",
+    "events",
+    "rules",
+    "note",
 ];
 
-/// Writes cases and their list into a folder.
+/// Writes cases and their list into a folder, which must be new or empty.
 ///
 /// # Errors
 ///
 /// Returns the file system's error, with the path.
 pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
+    let at = |path: &Path, error: io::Error| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
+    let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    if !is_empty {
+        fs::create_dir(folder).map_err(|error| at(folder, error))?;
+    }
     let mut list = line(&COLUMNS.map(str::to_owned));
     for case in cases {
         let name = name(case);
-        let document = format!("{name}.json");
         let own = folder.join(&name);
-        let at = |path: &Path, error: io::Error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        };
         fs::create_dir_all(&own).map_err(|error| at(&own, error))?;
         case.write(&own)?;
-        let text = edition::text(&case.expected);
-        let file = folder.join(&document);
-        fs::write(&file, text).map_err(|error| at(&file, error))?;
+        let mut documents = Vec::new();
+        for (seq, document) in right(case).enumerate() {
+            let path = match seq {
+                0 => format!("{name}.json"),
+                other => format!("{name}.or{other}.json"),
+            };
+            let file = folder.join(&path);
+            fs::write(&file, edition::text(document)).map_err(|error| at(&file, error))?;
+            documents.push(path);
+        }
         let path = match case.path.as_str() {
             "" => name,
             path => format!("{name}/{path}"),
         };
         list += &line(&[
             path,
-            document,
+            documents.join(" "),
             case.name.clone(),
             case.wire.to_string(),
             kind(case.subject).to_owned(),
@@ -80,6 +101,11 @@ const fn kind(subject: Subject) -> &'static str {
     }
 }
 
+/// Returns the right documents.
+fn right(case: &Case) -> impl Iterator<Item = &Value> {
+    [&case.expected].into_iter().chain(&case.alternatives)
+}
+
 /// Returns the number of events that a reader finds, unless it depends on the reader's choices or
 /// the case must be rejected.
 fn events(case: &Case) -> Option<String> {
@@ -90,8 +116,12 @@ fn events(case: &Case) -> Option<String> {
     if depends || !case.optional.is_empty() {
         return None;
     }
-    let count = case.expected.get("derived")?.get("event_count")?;
-    count.as_str().map(str::to_owned)
+    let count = |document: &Value| {
+        let count = document.get("derived")?.get("event_count")?;
+        count.as_str().map(str::to_owned)
+    };
+    let own = count(&case.expected);
+    own.filter(|own| right(case).all(|it| count(it).is_some_and(|it| it == *own)))
 }
 
 /// Formats a line of CSV.
