@@ -431,6 +431,7 @@ pub(crate) const STAND_FOR: &[(&str, &str)] = &[
     ("--deny should PATH", "--deny should clean"),
     ("--callers token", "--callers load"),
     ("--debug-dir DIR", "--debug-dir debug"),
+    ("corpus export FOLDER", "corpus export exported"),
     ("corpus show NAME", "corpus show v1/iftr-002-one-too-many"),
     ("generate --out .", "generate --out acme"),
     ("--overlay DIR", "--overlay spec/experiments/vendor"),
