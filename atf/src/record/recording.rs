@@ -107,7 +107,7 @@ impl Recording {
             }
             let drainer = Drainer::new(Arc::clone(&shared));
             let theirs = Arc::clone(&shared);
-            spawn(Box::new(move || theirs.run(drainer))).map_err(Error::io)
+            spawn(Box::new(move || theirs.run(|| drainer.run()))).map_err(Error::io)
         };
         let joining = start().inspect_err(|_| shared.session.cancel_recording())?;
         *shared.drain() = Some(Joining(joining));

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::drainer::Drainer;
 use super::losses::{Lane, Losses};
 use super::sleep;
 use super::thread::{ATTEMPTS, Direct, WAITING};
@@ -450,12 +449,12 @@ impl Shared {
         Some(outcome.unwrap_or_else(|| Err(self.stopped())))
     }
 
-    /// Drains until the recording stops, and then finalizes the session, all on the drain's thread:
-    /// the program may have forbidden its other threads to open or write files.
-    pub(super) fn run(&self, drainer: Drainer) {
+    /// Runs `drain`, which ends when the recording stops, and then finalizes the session, all on the
+    /// drain's thread: the program may have forbidden its other threads to open or write files.
+    pub(super) fn run(&self, drain: impl FnOnce()) {
         self.watched.begin();
         let work = || {
-            drainer.run();
+            drain();
             IS_STOPPING.set(true);
             self.finish()
         };

@@ -1,6 +1,5 @@
 //! The parts of a difference that help to find its cause.
 
-use super::table::Known;
 use crate::results::{Difference, Grade};
 
 /// The parts of a difference that help to find its cause.
@@ -83,18 +82,5 @@ impl<'a> Clues<'a> {
             expected,
             got,
         }
-    }
-
-    pub(super) fn fit(&self, known: &Known) -> bool {
-        let is_rule = |pattern: &&str| match pattern.strip_suffix('*') {
-            Some(prefix) => self.rule.starts_with(prefix),
-            None => self.rule == *pattern,
-        };
-        known.grade.is_none_or(|grade| grade == self.grade)
-            && (known.rules.is_empty() || known.rules.iter().any(is_rule))
-            && (known.fields.is_empty() || known.fields.contains(&self.field))
-            && (known.turns.is_empty() || known.turns.contains(&self.turn))
-            && known.values.0.is_none_or(|value| value == self.expected)
-            && known.values.1.is_none_or(|value| value == self.got)
     }
 }

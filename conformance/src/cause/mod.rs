@@ -356,7 +356,7 @@ impl Cause {
     fn of_difference(difference: &Difference) -> Self {
         let rule = difference.rule.as_deref().unwrap_or(NO_RULE);
         let clues = Clues::of(difference, rule);
-        if let Some(known) = KNOWN.iter().find(|known| clues.fit(known)) {
+        if let Some(known) = KNOWN.iter().find(|known| known.fits(&clues)) {
             let may_be = if known.is_seen { "" } else { MAY_BE };
             return Self {
                 id: known.id.to_owned(),

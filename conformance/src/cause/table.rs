@@ -1,6 +1,6 @@
 //! The named causes. A difference is attributed to the first cause that it matches.
 
-use super::clues::Turn;
+use super::clues::{Clues, Turn};
 use crate::results::Grade;
 
 /// A cause and the differences it explains. An empty list matches everything.
@@ -24,6 +24,19 @@ pub(super) struct Known {
 }
 
 impl Known {
+    pub(super) fn fits(&self, clues: &Clues<'_>) -> bool {
+        let is_rule = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(prefix) => clues.rule.starts_with(prefix),
+            None => clues.rule == *pattern,
+        };
+        self.grade.is_none_or(|grade| grade == clues.grade)
+            && (self.rules.is_empty() || self.rules.iter().any(is_rule))
+            && (self.fields.is_empty() || self.fields.contains(&clues.field))
+            && (self.turns.is_empty() || self.turns.contains(&clues.turn))
+            && self.values.0.is_none_or(|value| value == clues.expected)
+            && self.values.1.is_none_or(|value| value == clues.got)
+    }
+
     const fn in_fields(mut self, fields: &'static [&'static str]) -> Self {
         self.fields = fields;
         self

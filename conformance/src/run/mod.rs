@@ -3,6 +3,7 @@
 //! A [`Task`] is a case or script to run, [`warden`] supervises the processes, and [`Failures`] is
 //! a list of known failures.
 
+mod attempt;
 mod blame;
 mod choices;
 mod cross;

@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::attempt::Attempt;
 use super::folder::{self, Cases};
 use super::outside::Watch;
 use super::persistent::Servers;
-use super::repeat::Run;
 use super::store::WrittenStore;
 use super::warden::{End, Warden, is_shortage};
 use super::{About, Ended, Limits, Options, Task};
@@ -135,13 +135,13 @@ impl<'a> Pool<'a> {
             manifest,
             task,
         } = *work;
-        let Run {
+        let Attempt {
             graded,
             elapsed,
             stderr,
             ..
         } = match unsupported(manifest, task) {
-            Some(why) => Run::skipped(why),
+            Some(why) => Attempt::skipped(why),
             None => self.repeated(work)?,
         };
         let about = task.about();
@@ -175,7 +175,7 @@ impl<'a> Pool<'a> {
         work: &Work<'_>,
         served: Option<&[String]>,
         keeps: bool,
-    ) -> io::Result<Run> {
+    ) -> io::Result<Attempt> {
         let Work {
             testee,
             manifest,
@@ -198,7 +198,7 @@ impl<'a> Pool<'a> {
             }
             let reads = task.about().role != Role::Write;
             let code = ended.exit_code().ok().filter(|_| reads);
-            Run {
+            Attempt {
                 graded,
                 elapsed: ended.elapsed,
                 stderr: ended.stderr.clone(),

@@ -47,7 +47,7 @@ fn the_names_of_the_files_say_which_verdicts_are_right() {
         let right = documents.iter().map(|document| -> Value {
             serde_json::from_slice(&fs::read(folder.path().join(document)).unwrap()).unwrap()
         });
-        let all = [&[case.expected.clone()], &case.alternatives[..]].concat();
+        let all = [std::slice::from_ref(&case.expected), &case.alternatives].concat();
         assert_eq!(right.collect::<Vec<_>>(), all);
         same_files(
             case,

@@ -51,17 +51,17 @@ pub(super) fn run(options: &Options) -> ExitCode {
                 "the cases that failed"
             }
         );
-        wait(options, before);
+        wait(options, &before);
     }
 }
 
 /// Waits until files have changed and then stayed the same, because a build writes them bit by bit.
-fn wait(options: &Options, before: Files) {
+fn wait(options: &Options, before: &Files) {
     let mut last = before.clone();
     loop {
         std::thread::sleep(PAUSE);
         let now = files(options);
-        if now != before && now == last {
+        if now != *before && now == last {
             return;
         }
         last = now;

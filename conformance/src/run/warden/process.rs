@@ -5,13 +5,11 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, WaitIdOptions, WaitIdStatus, getrlimit, setrlimit};
 
-use super::serve::Event;
 use super::streams::{Ends, Stream, bounded, ends};
 use super::tree::{end_all, wait};
 use super::{End, Job};
@@ -25,6 +23,9 @@ pub(super) enum Change {
     /// The process wrote too much output.
     TooMuch,
 }
+
+/// A function that is told what happens to a process, on any thread.
+pub(super) type Tell = Arc<dyn Fn(Change) + Send + Sync>;
 
 /// A running process.
 pub(super) struct Process {
@@ -43,45 +44,38 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a job's process, and threads that read its output and wait for its end.
-    pub(super) fn start(number: u64, job: &Job, events: &Sender<Event>) -> io::Result<Self> {
+    pub(super) fn start(number: u64, job: &Job, tell: &Tell) -> io::Result<Self> {
         let mut process = spawn(job)?;
         let leader = Pid::from_child(&process);
-        let started = Self::attend(number, job, &mut process, events);
+        let started = Self::attend(number, job, &mut process, tell);
         if started.is_err() {
             end_all(leader);
         }
         started
     }
 
-    fn attend(
-        number: u64,
-        job: &Job,
-        process: &mut Child,
-        events: &Sender<Event>,
-    ) -> io::Result<Self> {
+    fn attend(number: u64, job: &Job, process: &mut Child, tell: &Tell) -> io::Result<Self> {
         let leader = Pid::from_child(process);
         let missing = || io::Error::other("a pipe is missing");
-        let tell = |change: fn() -> Change| {
-            let events = events.clone();
-            move || {
-                let _ = events.send(Event::Process(number, change()));
-            }
+        let tells = |change: fn() -> Change| {
+            let tell = Arc::clone(tell);
+            move || tell(change())
         };
-        let line = job.request.is_some().then(|| tell(|| Change::Line));
+        let line = job.request.is_some().then(|| tells(|| Change::Line));
         let output = process.stdout.take().ok_or_else(missing)?;
         let limit = Arc::new(AtomicU64::new(job.output));
         let current = Arc::clone(&limit);
         let current = move || current.load(Ordering::Relaxed);
-        let output = bounded(output, current, line, tell(|| Change::TooMuch))?;
+        let output = bounded(output, current, line, tells(|| Change::TooMuch))?;
         let stderr = ends(process.stderr.take().ok_or_else(missing)?)?;
         let input = process.stdin.take();
         if let Some(input) = &input {
             // A process that does not read must not block the warden.
             rustix::io::ioctl_fionbio(input, true)?;
         }
-        let events = events.clone();
+        let tell = Arc::clone(tell);
         thread::Builder::new().spawn(move || {
-            let _ = events.send(Event::Process(number, Change::Ended(ended(leader))));
+            tell(Change::Ended(ended(leader)));
         })?;
         Ok(Self {
             number,

@@ -3,13 +3,14 @@
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-use super::process::{Change, Process};
+use super::process::{Change, Process, Tell};
 use super::tree::{adopt_orphans, descendants, end_all};
 use super::{End, Job, Report, is_shortage};
 
@@ -106,7 +107,13 @@ impl Warden {
         let start = Instant::now();
         let process = match self.persistent.take() {
             Some(process) => Ok(process),
-            None => Process::start(number, job, &self.sender),
+            None => {
+                let events = self.sender.clone();
+                let tell: Tell = Arc::new(move |change| {
+                    let _ = events.send(Event::Process(number, change));
+                });
+                Process::start(number, job, &tell)
+            }
         };
         let mut process = match process {
             Ok(process) => process,
