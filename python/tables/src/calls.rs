@@ -1,8 +1,9 @@
 //! The table `calls`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use atf::analyze;
 use atf::index::IndexEvent;
 use atf::session::SessionReader;
 use atf::spans::{CallStack, Paired, Span, SpanEnd, ThreadClock};
@@ -17,6 +18,8 @@ use crate::thread::ThreadEvents;
 pub(crate) struct Calls {
     queue: Queue,
     thread: Option<Thread>,
+    /// Until when the open calls of threads lasted at least; `None` before it is needed.
+    until_ns: Option<BTreeMap<u32, u64>>,
 }
 
 /// A thread with its open calls.
@@ -44,6 +47,7 @@ impl Calls {
         Self {
             queue: Queue::new(reader, options),
             thread: None,
+            until_ns: None,
         }
     }
 }
@@ -72,7 +76,14 @@ impl Source for Calls {
             match thread.next_event(outcome) {
                 Some((seq, event)) => thread.event(seq, &event, self.queue.options(), rows)?,
                 None => {
-                    thread.finish(self.queue.options(), rows)?;
+                    let until_ns = match &mut self.until_ns {
+                        _ if thread.frames.is_empty() => None,
+                        Some(until_ns) => until_ns.get(&thread.events.id()),
+                        none => none
+                            .insert(open_until(self.queue.reader(), self.queue.options())?)
+                            .get(&thread.events.id()),
+                    };
+                    thread.finish(until_ns.copied(), self.queue.options(), rows)?;
                     self.thread = None;
                     break;
                 }
@@ -103,7 +114,7 @@ impl Thread {
         let (frames, thread, mut result) = (&mut self.frames, self.events.id(), Ok(()));
         self.stack.push(seq, event, |paired| {
             if result.is_ok() {
-                result = end(frames, thread, &paired, options, rows);
+                result = end(frames, thread, &paired, None, options, rows);
             }
         });
         if event.event_kind.opens_call() {
@@ -117,22 +128,45 @@ impl Thread {
         result
     }
 
-    fn finish(&mut self, options: &Options, rows: &mut Rows) -> Result<(), Error> {
+    /// Adds the open calls, which lasted at least until `until_ns`.
+    fn finish(
+        &mut self,
+        until_ns: Option<u64>,
+        options: &Options,
+        rows: &mut Rows,
+    ) -> Result<(), Error> {
         let (frames, thread, mut result) = (&mut self.frames, self.events.id(), Ok(()));
         self.stack.finish(|paired| {
             if result.is_ok() {
-                result = end(frames, thread, &paired, options, rows);
+                result = end(frames, thread, &paired, until_ns, options, rows);
             }
         });
         result
     }
 }
 
-/// Removes the frame of a call that has ended, and adds its row.
+/// Returns until when the open calls of each thread lasted at least, if the process died and nothing
+/// of the thread can be missing.
+fn open_until(reader: &SessionReader, options: &Options) -> Result<BTreeMap<u32, u64>, Error> {
+    let has_died = |it: &atf::manifest::Manifest| it.ended_by.is_some();
+    if !reader.manifest().is_some_and(has_died) {
+        return Ok(BTreeMap::new());
+    }
+    let analysis = analyze::Options::default().clock(options.clock.clone());
+    let last = analyze::last(reader, &analysis, 0, 0)?;
+    let threads = last.threads.iter();
+    Ok(threads
+        .filter_map(|thread| Some((thread.thread, thread.open_until_ns?)))
+        .collect())
+}
+
+/// Removes the frame of a call that has ended, and adds its row. An open call lasted at least until
+/// `until_ns`.
 fn end(
     frames: &mut VecDeque<Frame>,
     thread: u32,
     paired: &Paired,
+    until_ns: Option<u64>,
     options: &Options,
     rows: &mut Rows,
 ) -> Result<(), Error> {
@@ -156,6 +190,8 @@ fn end(
     }
     let own_ns = duration_ns.zip(frame.children_ns);
     let own_ns = own_ns.and_then(|(all, children)| all.checked_sub(children));
+    let until_ns = until_ns.filter(|_| span.end == SpanEnd::Open);
+    let at_least_ns = until_ns.map(|until_ns| until_ns.saturating_sub(span.start_ns));
     rows.push(&[
         thread.into(),
         span.start_seq.into(),
@@ -167,6 +203,7 @@ fn end(
         own_ns.into(),
         span.depth.get().into(),
         word(span.end)?,
+        at_least_ns.into(),
     ])
 }
 

@@ -221,6 +221,12 @@ const CALLS: &[Column] = &[
          event, `given_up`: more than 262,144 calls were open",
         "pairing of calls and returns",
     ),
+    Column::number(
+        "at_least_ns",
+        "how long an open call lasted at least, in ns: until the last event of its process, which died",
+        ANALYSIS,
+    )
+    .or_null("the call ended, or events may be missing"),
 ];
 
 /// Returns the column of a register, whose meaning depends on the thread's `arch`.

@@ -1,6 +1,8 @@
-//! Tests that calls last as long as in reports if a thread's time goes back.
+//! Tests that calls last as long as in reports: if a thread's time goes back, and if the process died.
 
 use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Int64Type;
 use atf::EventKind;
 use atf::write::{Event, SessionWriter, WriteOptions};
 use atf_tables::{Options, Session, Table};
@@ -40,4 +42,33 @@ fn wrong_times_affect_no_other_call() {
     let found = calls([1000, u64::MAX / 2, 1200, 1309, 1150, 1320, 1400, 1190]);
     let expected = calls([1000, 1200, 1200, 1309, 1309, 1320, 1400, 1400]);
     assert_eq!(found, expected);
+}
+
+#[test]
+fn open_calls_of_a_process_that_died_last_until_its_last_event() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pid_42");
+    let writer = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
+    for (id, events) in [(0, &[(100, CALL)][..]), (1, &[(200, CALL), (500, RETURN)])] {
+        let mut thread = writer.thread(id).unwrap();
+        for (time, kind) in events {
+            thread.write(&Event::new(*time, 7, *kind, 1)).unwrap();
+        }
+        thread.finalize().unwrap();
+    }
+    writer.finalize().unwrap();
+    let at_least = || {
+        let session = Session::open(&path).unwrap();
+        let stream = session.stream(Table::Calls, &Options::default()).unwrap();
+        let mut all = Vec::new();
+        for batch in stream {
+            let batch = batch.unwrap();
+            let column = batch.column_by_name("at_least_ns").unwrap();
+            all.extend(column.as_primitive::<Int64Type>().iter());
+        }
+        all
+    };
+    assert_eq!(at_least(), [None, None]);
+    atf::write::set_ended_by(&path, "SIGKILL").unwrap();
+    assert_eq!(at_least(), [Some(400), None]);
 }

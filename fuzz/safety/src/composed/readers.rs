@@ -100,7 +100,7 @@ pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
             .args(["-std=c11", "-O2", "-I"])
             .arg(testees.join("../../atf/include"));
         let sources = [
-            "reader", "index", "detail", "session", "manifest", "json", "bytes",
+            "reader", "index", "detail", "session", "manifest", "json", "bytes", "request",
         ];
         let sources = sources.map(|name| testees.join("c").join(name).with_extension("c"));
         let status = compile.args(sources).arg("-o").arg(&program).status()?;
