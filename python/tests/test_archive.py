@@ -84,13 +84,17 @@ def test_captured_sessions_come_back_and_tables_reproduce_their_events(session, 
 
 
 def sessions_of(case, folder):
-    """Returns copies of the sessions in a corpus case, and a session whose only thread is the case's folder."""
+    """Returns copies of the sessions in a corpus case, and a session whose only thread is the case's folder.
+
+    The copies have files in place of symlinks.
+    """
     wrapped = folder / "wrapped"
-    shutil.copytree(case, wrapped / "thread_7")
+    shutil.copytree(case, wrapped / "thread_7", ignore_dangling_symlinks=True)
     copies = [wrapped]
     for number, path in enumerate([case, *(path for path in case.rglob("*") if path.is_dir())]):
         if (path / "manifest.json").exists() or any(path.glob("thread_*")):
-            copies.append(pathlib.Path(shutil.copytree(path, folder / f"session_{number}")))
+            copy = shutil.copytree(path, folder / f"session_{number}", ignore_dangling_symlinks=True)
+            copies.append(pathlib.Path(copy))
     return copies
 
 

@@ -105,7 +105,7 @@ def test_errors_have_path_kind_and_class(tmp_path):
 
 
 def test_a_folder_with_one_session_is_opened_as_it():
-    assert atf.open(SMALL.parents[1]).path == str(SMALL)
+    assert atf.open(SMALL.parents[1]).path == SMALL
 
 
 @pytest.mark.parametrize(
