@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -446,7 +447,10 @@ impl Shared {
         state.is_stopped = true;
         let outcome = state.outcome.take();
         // Only the system ends the drain's thread earlier. Do nothing then that it may have died of.
-        Some(outcome.unwrap_or_else(|| Err(self.stopped())))
+        Some(outcome.unwrap_or_else(|| {
+            let why = io::Error::other("the system ended the thread that writes the recording");
+            Err(Error::io(why).with_path(Some(self.session.path())))
+        }))
     }
 
     /// Runs `drain`, which ends when the recording stops, and then finalizes the session, all on the

@@ -72,7 +72,7 @@ fn file(steps: &[Step]) -> File<'_> {
 }
 
 /// Returns the files of whose events some are missing, additional, or in another place. The values
-/// of their fields say nothing about these fields.
+/// of their fields do not show whether these fields are misread.
 fn moved(mismatches: &[Mismatch]) -> BTreeSet<File<'_>> {
     let mut fields: BTreeMap<(File<'_>, usize), usize> = BTreeMap::new();
     let mut moved = BTreeSet::new();

@@ -85,7 +85,7 @@ impl Servers {
         self.lock().retain(|server| server.command != command);
     }
 
-    /// Takes a waiting process. If there is none, ends one of another program if too many wait.
+    /// Takes a waiting process of this program, or ends one of another program if too many wait.
     fn take(&self, command: &[String], options: &Options) -> Option<Server> {
         let mut idle = self.lock();
         if let Some(at) = idle.iter().position(|server| server.command == command) {

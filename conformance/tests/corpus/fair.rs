@@ -162,7 +162,7 @@ fn a_reader_with_the_right_data_fails_over_a_file_of_a_session_only_over_a_sente
     assert!(count > 500, "{count} files");
 }
 
-/// A sentence that excluded a verdict wherever the verdict is excluded would say nothing about any
+/// A sentence that excluded a verdict wherever the verdict is excluded would not be about any
 /// of these cases.
 #[test]
 fn no_reason_fits_every_case() {

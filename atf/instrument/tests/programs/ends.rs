@@ -100,6 +100,8 @@ fn a_program_in_a_sandbox_ends_as_if_it_were_not_recorded() {
             let mut command = program.command(&["sandbox all"]);
             let run = program.finished(command.envs(variables.iter().copied()));
             assert_eq!(run.output.status.code(), Some(5), "{:?}", run.output);
+            let why = "the system ended the thread that writes the recording";
+            assert!(run.told().contains(why), "{:?}", run.output);
         }
     });
 }

@@ -68,7 +68,7 @@ fn wait(options: &Options, before: &Files) {
     }
 }
 
-/// Runs the given cases, or all if there are none. Returns the exit status and the cases that failed.
+/// Runs the given cases; an empty set selects all. Returns the exit status and the cases that failed.
 fn once(
     options: &Options,
     cases: &BTreeSet<String>,
