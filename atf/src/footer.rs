@@ -22,6 +22,18 @@ pub(crate) trait Footer: Sized {
     /// Returns the fields that cannot be correct for an events section of `section_bytes` bytes:
     /// the kind of error, the field's name, and its offset in the footer.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
+
+    /// Returns how many properties the start time counts for, of a footer in these bytes after
+    /// `section_bytes` bytes of events.
+    fn start_time_weight(
+        _input: &Input,
+        _wire: Wire,
+        _events_offset: u64,
+        _section_bytes: u64,
+        _bytes: &[u8; FOOTER_SIZE],
+    ) -> Result<usize> {
+        Ok(0)
+    }
 }
 
 /// Returns whether the reserved bytes are 0.
@@ -74,7 +86,7 @@ impl Damaged {
 ///
 /// Bytes that have two properties of a footer are a footer, intact or damaged, and never events. The
 /// properties are the magic, zero reserved bytes, and each number that matches a nonempty events
-/// section. All other bytes are not a footer.
+/// section; in `index.atf` also the start time. All other bytes are not a footer.
 pub(crate) fn classify_at<F: Footer>(
     input: &Input,
     wire: Wire,
@@ -87,7 +99,8 @@ pub(crate) fn classify_at<F: Footer>(
     }
     let bytes = input.record(offset)?;
     let footer = F::decode(wire, &bytes);
-    let numbers = footer.problems(wire, offset.saturating_sub(events_offset));
+    let section_bytes = offset.saturating_sub(events_offset);
+    let numbers = footer.problems(wire, section_bytes);
     let magic = magic_problem::<F>(&bytes);
     if magic.is_none() && numbers.is_empty() {
         return Ok(Verdict::Verified(Placed {
@@ -97,8 +110,11 @@ pub(crate) fn classify_at<F: Footer>(
         }));
     }
     // The numbers of a footer without events are 0 and match any zeros.
-    let right = if offset > events_offset {
-        F::NUMBERS.saturating_sub(numbers.len())
+    let right = if section_bytes > 0 {
+        let time = F::start_time_weight(input, wire, events_offset, section_bytes, &bytes)?;
+        F::NUMBERS
+            .saturating_sub(numbers.len())
+            .saturating_add(time)
     } else {
         0
     };

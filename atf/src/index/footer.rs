@@ -1,8 +1,10 @@
 //! The footer of `index.atf`.
 
+use super::IndexEvent;
 use super::event::EVENT_SIZE;
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Footer};
+use crate::source::Input;
 use crate::wire::{Record, Wire, offset};
 
 pub use crate::wire::decoded::IndexFooter;
@@ -50,5 +52,30 @@ impl Footer for IndexFooter {
             problems.push((kind, "footer.bytes_written", offset));
         }
         problems
+    }
+
+    /// A start time other than 0 after whole events is right if it is the first event's. It counts
+    /// double if, as an event, the bytes would have an unknown kind.
+    fn start_time_weight(
+        input: &Input,
+        wire: Wire,
+        events_offset: u64,
+        section_bytes: u64,
+        bytes: &[u8; FOOTER_SIZE],
+    ) -> Result<usize> {
+        let start = Self::from_bytes(wire, bytes).time_start_ns;
+        if start == 0 || !section_bytes.is_multiple_of(EVENT_SIZE) {
+            return Ok(0);
+        }
+        let first: [u8; IndexEvent::SIZE] = input.record(events_offset)?;
+        if start != IndexEvent::decode(wire, 0, &first).timestamp_ns {
+            return Ok(0);
+        }
+        let (event, _) = bytes.split_first_chunk().unwrap_or((&first, &[]));
+        let is_event = IndexEvent::decode(wire, 0, event)
+            .event_kind
+            .name()
+            .is_some();
+        Ok(if is_event { 1 } else { 2 })
     }
 }

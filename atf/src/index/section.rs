@@ -30,6 +30,14 @@ impl Section {
         let last = input.size().checked_sub(FOOTER_SIZE as u64);
         let damaged =
             match first_verified(input, header.wire, events, stated.into_iter().chain(last))? {
+                Verdict::Verified(last) if header.is_placeholder() => {
+                    // A footer before the last one ends the events, which are never footers.
+                    let footer = match scan(input, header, last.offset)? {
+                        Verdict::Verified(first) => first,
+                        _ => last,
+                    };
+                    return Ok(Self::with_footer(header, footer));
+                }
                 Verdict::Verified(footer) => return Ok(Self::with_footer(header, footer)),
                 Verdict::Damaged(damaged) => Some(damaged),
                 Verdict::NoFooter => None,
@@ -46,10 +54,15 @@ impl Section {
             let zeros = input.size().saturating_sub(footer_end);
             return Ok(Self::unfinalized(seq, 0, zeros, Some(partial)));
         }
-        match damaged.or(elsewhere) {
-            Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
-            None if is_proven => Self::with_proven_end(input, header),
-            None => Self::without_footer(input, header, data_end),
+        for damaged in [damaged, elsewhere].into_iter().flatten() {
+            if !is_counted(input, header, damaged.offset)? {
+                return Ok(Self::with_damaged_footer(header, damaged));
+            }
+        }
+        if is_proven {
+            Self::with_proven_end(input, header)
+        } else {
+            Self::without_footer(input, header, data_end)
         }
     }
 
@@ -169,6 +182,18 @@ fn touched_events(events_offset: u64, end: u64) -> u64 {
     end.saturating_sub(events_offset).div_ceil(EVENT_SIZE)
 }
 
+/// Returns whether there is one of the events that the header counts at `offset`, even if it looks
+/// like a footer: it has the kind of an event.
+fn is_counted(input: &Input, header: &IndexHeader, offset: u64) -> Result<bool> {
+    let has_room = input.size().saturating_sub(offset) >= EVENT_SIZE;
+    if !header.is_bounded() || offset >= header.footer_offset || !has_room {
+        return Ok(false);
+    }
+    let bytes = input.record(offset)?;
+    let event = IndexEvent::decode(header.wire, header.thread_id, &bytes);
+    Ok(event.event_kind.name().is_some())
+}
+
 fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> {
     let bytes = input.record(event_end(header.events_offset, seq))?;
     let event = IndexEvent::decode(header.wire, header.thread_id, &bytes);
@@ -177,7 +202,8 @@ fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> 
 
 /// Searches all event offsets for a footer that the header does not mention and that is followed by
 /// other bytes or zeros. Returns the first verified one or, if there is none, the first with a single
-/// mistake or with nothing but zeros after it.
+/// mistake or with nothing but zeros after it. Besides, its reserved bytes or its start time must be
+/// right.
 fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFooter>> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     let mut window = Window::new(input);
@@ -193,10 +219,11 @@ fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFo
                 (_, Verdict::Verified(_)) => return Ok(verdict),
                 (Verdict::NoFooter, Verdict::Damaged(damaged)) => {
                     let bytes = input.record(offset)?;
-                    let is_zero = reserved_is_zero::<IndexFooter>(header.wire, &bytes);
+                    let is_right = reserved_is_zero::<IndexFooter>(header.wire, &bytes)
+                        || start_time_weight(input, header, seq, &bytes)? > 0;
                     let written = end.saturating_sub(offset);
                     let is_last = has_magic && written > LENGTH && written <= FOOTER_SIZE as u64;
-                    if is_last || (is_zero && damaged.is_single()) {
+                    if is_last || (is_right && damaged.is_single()) {
                         best = verdict;
                     }
                 }
@@ -231,6 +258,9 @@ fn torn_footer(
         let left = input.size().saturating_sub(offset);
         let written = data_end.saturating_sub(offset);
         let has_room = left >= FOOTER_SIZE as u64;
+        if is_counted(input, header, offset)? {
+            continue;
+        }
         let is_torn = if written > LENGTH && is_end_of_footer(input, header.wire, offset, seq)? {
             true
         } else {
@@ -256,7 +286,7 @@ fn footer_bytes(input: &Input, offset: u64) -> Result<[u8; FOOTER_SIZE]> {
 
 /// Returns whether the first `written` bytes at the place of event `seq` are the beginning of a
 /// footer: two of its magic, event count and start time are right, or its magic as far as it was
-/// written.
+/// written, or its start time where no event can be.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, written: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     let bytes = footer_bytes(input, event_end(header.events_offset, seq))?;
@@ -270,11 +300,22 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, written: u64) ->
     if seq == 0 || size <= COUNT || (has_magic && counts) {
         return Ok(has_magic && counts);
     }
-    let first = input.record(header.events_offset)?;
-    let first = IndexEvent::decode(header.wire, header.thread_id, &first).timestamp_ns;
-    let start = IndexFooter::decode(header.wire, &bytes).time_start_ns;
     // A time of 0 proves nothing: it may not have been written.
-    Ok((has_magic || counts) && start > 0 && start == first)
+    let time = start_time_weight(input, header, seq, &bytes)?;
+    Ok(time.saturating_add(usize::from(has_magic || counts)) >= 2)
+}
+
+/// Returns how many properties the start time counts for, of a footer in these bytes after `seq`
+/// events.
+fn start_time_weight(
+    input: &Input,
+    header: &IndexHeader,
+    seq: u64,
+    bytes: &[u8; FOOTER_SIZE],
+) -> Result<usize> {
+    let (wire, events) = (header.wire, header.events_offset);
+    let section_bytes = seq.saturating_mul(EVENT_SIZE);
+    IndexFooter::start_time_weight(input, wire, events, section_bytes, bytes)
 }
 
 /// Returns whether the bytes at `offset`, the place of event `seq`, are a footer whose first half

@@ -107,8 +107,8 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 
 /// Returns how many events of a cut file are read. If one of the last two events begins like a
 /// footer that could follow the events before it, it and the event after it are taken for a footer:
-/// a torn one or else, after other events, a damaged one. A header that proves another place excludes
-/// a torn one.
+/// a torn one or else, after other events, a damaged one. A header that counts the events in the file
+/// excludes both before its place for the footer, and a torn one behind it.
 fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     let events = &cut[64..];
     let data_size = events
@@ -123,7 +123,9 @@ fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     };
     let whole = (events.len() / 32).min(file.events.len());
     let begun = data_size.div_ceil(32);
-    let mut last = (begun.saturating_sub(2)..begun).filter(|seq| begins(*seq));
+    let counted = usize::try_from(file.header_count).unwrap();
+    let begins = |seq: &usize| begins(*seq) && *seq >= counted;
+    let mut last = (begun.saturating_sub(2)..begun).filter(begins);
     let left = |seq: usize| events.len() - 32 * seq;
     let is_torn = |seq: &usize| left(*seq) < 64 || data_size - 32 * seq <= 32;
     let is_proven = file.header_count > 0 && 64 + data_size as u64 > file.footer_offset;

@@ -77,6 +77,24 @@ static bool is_end_proven(const File *file, const Header *header) {
     return is_end_known(header) && data_end(file, file->size) > header->footer_offset;
 }
 
+static uint32_t kind_of(const Header *header, const void *event) {
+    if (header->wire == 1) return atf_v1_index_event_get_event_kind(event);
+    return ((const AtfV2IndexEvent *)event)->event_kind;
+}
+
+/* Returns whether an event has one of the kinds that exist. */
+static bool has_kind(const Header *header, const void *event) {
+    uint32_t kind = kind_of(header, event);
+    return kind >= ATF_EVENT_KIND_CALL && kind <= ATF_EVENT_KIND_EXCEPTION;
+}
+
+/* Returns whether there is one of the events that the header counts, even if it looks like a footer: it has
+ * the kind of an event. */
+static bool is_counted(const File *file, const Header *header, uint64_t at) {
+    if (!is_end_known(header) || at >= header->footer_offset || !has_room(file, at, EVENT)) return false;
+    return has_kind(header, place(file, at));
+}
+
 /* ---- Footer ---- */
 
 /* Returns whether a footer's count and length match its offset, `size` bytes after the first event. */
@@ -99,23 +117,34 @@ static bool is_footer(const File *file, const Header *header, uint64_t at) {
     return has_magic(footer) && says_its_place(footer, at - header->events_offset);
 }
 
-/* Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
- * Returns 0 if there is none. */
+/* Looks for the footer at a rewritten header's offset for it, at the end, and after each event. Under a
+ * placeholder, the first of two footers counts. Returns 0 if there is none. */
 static uint64_t find_footer(const File *file, const Header *header) {
     uint64_t at_end = file->size - FOOTER;
-    if (is_footer(file, header, header->footer_offset)) return header->footer_offset;
-    if (is_footer(file, header, at_end)) return at_end;
+    bool is_stated = !is_placeholder(header);
+    if (is_stated && is_footer(file, header, header->footer_offset)) return header->footer_offset;
+    if (is_stated && is_footer(file, header, at_end)) return at_end;
     for (uint64_t at = header->events_offset; has_room(file, at, FOOTER); at += EVENT) {
         if (is_footer(file, header, at)) return at;
     }
     return 0;
 }
 
-/* Returns whether there is a damaged footer: two of its magic, its numbers and its reserved bytes are
- * right, or anything but zeros where the header proves a footer. Where none is expected, all but one
- * must be right. */
+/* Returns how much the start time of a footer proves: 0 if it is 0 or not the first event's, 2 if, as an
+ * event, the bytes would have no known kind. */
+static int weight_of_start_time(const File *file, const Header *header, const void *bytes) {
+    uint64_t time = atf_v1_index_footer_get_time_start_ns(bytes);
+    const void *first = place(file, header->events_offset);
+    if (time == 0 || time != atf_v1_index_event_get_timestamp_ns(first)) return 0;
+    return has_kind(header, bytes) ? 1 : 2;
+}
+
+/* Returns whether there is a damaged footer: two of its magic, its numbers, its start time and its
+ * reserved bytes are right, or anything but zeros where the header proves a footer. Where none is
+ * expected, two of magic and numbers must be right, and one of the others. */
 static bool is_damaged_footer(const File *file, const Header *header, uint64_t at, bool is_expected) {
     if (at < header->events_offset || !has_room(file, at, FOOTER)) return false;
+    if (is_counted(file, header, at)) return false;
     if (at == header->footer_offset && is_end_proven(file, header)) {
         return !is_zero(place(file, at), FOOTER);
     }
@@ -124,9 +153,13 @@ static bool is_damaged_footer(const File *file, const Header *header, uint64_t a
     int magic = has_magic(footer), reserved = has_zero_reserved(footer);
     int length = atf_v1_index_footer_get_bytes_written(footer) == size;
     int count = size % EVENT == 0 && atf_v1_index_footer_get_event_count(footer) == size / EVENT;
-    if (!is_expected) return reserved && magic + length + count == 2 && (size > 0 || magic);
+    bool is_after_events = size > 0 && size % EVENT == 0;
+    int time = is_after_events ? weight_of_start_time(file, header, footer) : 0;
+    if (!is_expected) {
+        return (reserved || time) && magic + length + count == 2 && (size > 0 || magic);
+    }
     /* Without events, the numbers are 0 and match any zeros. */
-    return magic + reserved + (size > 0 ? length + count : 0) >= 2;
+    return magic + reserved + (size > 0 ? length + count + time : 0) >= 2;
 }
 
 static bool has_damaged_footer(const File *file, const Header *header) {
@@ -153,18 +186,17 @@ static bool agrees(const AtfV1IndexFooter *cut, const AtfV1IndexFooter *whole, s
 }
 
 /* Returns whether the first `written` bytes begin a footer for this many events: two of its magic,
- * count and start time are right, or its magic as far as it was written. */
-static bool begins_footer(const AtfV1IndexFooter *cut, uint64_t written, uint64_t seq,
-                          uint64_t first_time) {
+ * count and start time are right, or its magic as far as it was written, or its start time where no
+ * event can be. */
+static bool begins_footer(const File *file, const Header *header, const AtfV1IndexFooter *cut,
+                          uint64_t written, uint64_t seq) {
     AtfV1IndexFooter whole = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
     atf_v1_index_footer_set_event_count(&whole, seq);
     size_t place = offsetof(AtfV1IndexFooter, event_count);
     bool magic = agrees(cut, &whole, 0, sizeof whole.magic, written);
     bool count = agrees(cut, &whole, place, place + 8, written);
     if (seq == 0 || written <= place || (magic && count)) return magic && count;
-    /* A time of 0 proves nothing: it may not have been written. */
-    return (magic || count) && first_time > 0 &&
-           atf_v1_index_footer_get_time_start_ns(cut) == first_time;
+    return (magic || count) + weight_of_start_time(file, header, cut) >= 2;
 }
 
 /* Returns whether a footer's first half never reached the disk, and the rest has the events' length. */
@@ -179,26 +211,20 @@ static bool has_torn_footer(const File *file, const Header *header, uint64_t *co
     if (is_end_proven(file, header)) return false;
     const uint64_t length = offsetof(AtfV1IndexFooter, bytes_written);
     uint64_t end = data_end(file, file->size), last = (end - HEADER + EVENT - 1) / EVENT;
-    uint64_t first_time = last > 1 ? atf_v1_index_event_get_timestamp_ns(place(file, HEADER)) : 0;
     for (uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
         uint64_t at = HEADER + seq * EVENT, left = file->size - at, written = end - at;
+        if (is_counted(file, header, at)) continue;
         AtfV1IndexFooter cut = {0};
         memcpy(&cut, place(file, at), left < FOOTER ? left : FOOTER);
         bool is_cut = left < FOOTER || written <= length;
         *count = seq;
         if (written > length && ends_footer(&cut, seq)) return true;
-        if (is_cut && begins_footer(&cut, written, seq, first_time)) return true;
+        if (is_cut && begins_footer(file, header, &cut, written, seq)) return true;
     }
     return false;
 }
 
 /* ---- Events of a file without a footer ---- */
-
-static uint32_t kind(const File *file, const Header *header, uint64_t seq) {
-    uint64_t at = header->events_offset + seq * EVENT;
-    if (header->wire == 1) return atf_v1_index_event_get_event_kind(place(file, at));
-    return ((const AtfV2IndexEvent *)place(file, at))->event_kind;
-}
 
 static uint64_t surviving_events(const File *file, const Header *header) {
     if (is_end_proven(file, header)) return header->event_count;
@@ -208,8 +234,9 @@ static uint64_t surviving_events(const File *file, const Header *header) {
      * the disk. An event of kind 0 before them is torn. */
     bool is_zero_tail = data_end(file, file->size) <= whole_end && file->size > whole_end;
     bool is_before_zeros = touched < whole || is_zero_tail;
-    bool is_torn = touched > 0 && is_before_zeros && kind(file, header, touched - 1) == 0;
-    return is_torn ? touched - 1 : touched;
+    if (touched == 0 || !is_before_zeros) return touched;
+    uint64_t last = touched - 1;
+    return kind_of(header, place(file, HEADER + last * EVENT)) == 0 ? last : touched;
 }
 
 /* ---- Document ---- */

@@ -32,6 +32,34 @@ struct Header {
     }
 };
 
+std::uint32_t kind(const Header &header, const void *event) {
+    if (header.wire == 2) return static_cast<const AtfV2IndexEvent *>(event)->event_kind;
+    return atf_v1_index_event_get_event_kind(static_cast<const AtfV1IndexEvent *>(event));
+}
+
+// Returns whether an event has one of the kinds that exist.
+bool has_kind(const Header &header, const void *event) {
+    const std::uint32_t found = kind(header, event);
+    return found >= ATF_EVENT_KIND_CALL && found <= ATF_EVENT_KIND_EXCEPTION;
+}
+
+// Returns whether there is one of the events that the header counts, even if it looks like a footer: it
+// has the kind of an event.
+bool is_counted(View file, const Header &header, std::uint64_t place) {
+    const auto *event = file.record<AtfV1IndexEvent>(place);
+    if (!header.is_end_known() || place >= header.footer_offset || event == nullptr) return false;
+    return has_kind(header, event);
+}
+
+// Returns how much the start time of a footer proves: 0 if it is 0 or not the first event's, 2 if, as
+// an event, the bytes would have no known kind.
+int weight_of_start_time(View file, const Header &header, const AtfV1IndexFooter *footer) {
+    const std::uint64_t time = atf_v1_index_footer_get_time_start_ns(footer);
+    const auto *first = file.record<AtfV1IndexEvent>(header.events_offset);
+    if (time == 0 || time != atf_v1_index_event_get_timestamp_ns(first)) return 0;
+    return has_kind(header, footer) ? 1 : 2;
+}
+
 std::optional<Header> decode_header(View file) {
     const auto *at = file.record<AtfV1IndexHeader>(0);
     const auto *at_v2 = file.record<AtfV2IndexHeader>(0);
@@ -84,10 +112,11 @@ class Footers {
   public:
     Footers(View file, const Header &header) : file(file), header(header) {}
 
-    // Looks for the footer where the header places it, at the end, and before trailing bytes.
+    // Looks for the footer where a rewritten header places it, at the end, and after each event. Under a
+    // placeholder, the first of two footers counts.
     std::optional<std::uint64_t> find() const {
         for (const std::uint64_t place : {header.footer_offset, at_end()}) {
-            if (is_footer(place)) return place;
+            if (!header.is_placeholder() && is_footer(place)) return place;
         }
         for (std::uint64_t place = header.events_offset; file.has(place, footer_size);
              place += event_size) {
@@ -124,29 +153,26 @@ class Footers {
         return candidate && candidate->is_footer();
     }
 
-    // Returns whether two of a footer's magic, numbers and reserved bytes are right. Where none is
-    // expected, all but one must be right.
+    // Returns whether two of a footer's magic, numbers, start time and reserved bytes are right. Where
+    // none is expected, two of magic and numbers must be right, and one of the others.
     bool is_damaged(std::uint64_t place, bool is_expected) const {
         const auto candidate = at(place);
         if (!candidate) return false;
+        if (is_counted(file, header, place)) return false;
         if (place == header.footer_offset && header.is_end_proven(file)) return !candidate->is_zero();
         const int magic = candidate->has_magic(), reserved = candidate->has_zero_reserved();
         const int numbers = candidate->measures() + candidate->counts();
         const bool has_events = candidate->events_size > 0;
-        if (!is_expected) return reserved && magic + numbers == 2 && (has_events || magic);
+        const bool is_after_events = has_events && candidate->events_size % event_size == 0;
+        const int time = is_after_events ? weight_of_start_time(file, header, candidate->footer) : 0;
+        if (!is_expected) return (reserved || time) && magic + numbers == 2 && (has_events || magic);
         // Without events, the numbers are 0 and match any zeros.
-        return magic + reserved + (has_events ? numbers : 0) >= 2;
+        return magic + reserved + (has_events ? numbers + time : 0) >= 2;
     }
 
     View file;
     const Header &header;
 };
-
-std::uint32_t kind(View file, const Header &header, std::uint64_t seq) {
-    const std::uint64_t place = header_size + seq * event_size;
-    if (header.wire == 2) return file.record<AtfV2IndexEvent>(place)->event_kind;
-    return atf_v1_index_event_get_event_kind(file.record<AtfV1IndexEvent>(place));
-}
 
 // Counts the events up to the last byte that is not 0.
 std::uint64_t touched_events(View section) {
@@ -166,6 +192,7 @@ class TornFooter {
         const std::uint64_t data = rest.size_without_zeros(), last = touched_events(rest);
         for (std::uint64_t seq = last > 2 ? last - 2 : 0; seq < last; seq++) {
             const std::uint64_t place = seq * event_size, written = data - place;
+            if (is_counted(file, header, header_size + place)) continue;
             const View left = rest.from(place);
             AtfV1IndexFooter cut{};
             std::memcpy(&cut, left.begin(), std::min(left.size(), footer_size));
@@ -181,7 +208,7 @@ class TornFooter {
     static constexpr std::uint64_t length_place = offsetof(AtfV1IndexFooter, bytes_written);
 
     // Returns whether two of its magic, count and start time are right, or its magic as far as it was
-    // written.
+    // written, or its start time where no event can be.
     bool begins(const AtfV1IndexFooter &cut, std::uint64_t written, std::uint64_t seq) const {
         AtfV1IndexFooter whole{ATF_V1_INDEX_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
         atf_v1_index_footer_set_event_count(&whole, seq);
@@ -192,10 +219,7 @@ class TornFooter {
         };
         const bool magic = agrees(0, sizeof whole.magic), count = agrees(count_place, 8);
         if (seq == 0 || written <= count_place || (magic && count)) return magic && count;
-        // A time of 0 proves nothing: it may not have been written.
-        const auto *first = file.record<AtfV1IndexEvent>(header_size);
-        const std::uint64_t time = atf_v1_index_event_get_timestamp_ns(first);
-        return (magic || count) && time > 0 && time == atf_v1_index_footer_get_time_start_ns(&cut);
+        return (magic || count) + weight_of_start_time(file, header, &cut) >= 2;
     }
 
     // Returns whether the first half never reached the disk, and the rest has the events' length.
@@ -220,8 +244,10 @@ std::uint64_t surviving_events(View file, const Header &header) {
     const bool is_zero_tail =
         rest.size_without_zeros() <= whole * event_size && rest.size() > whole * event_size;
     const bool is_before_zeros = touched < whole || is_zero_tail;
-    const bool is_torn = touched > 0 && is_before_zeros && kind(file, header, touched - 1) == 0;
-    return is_torn ? touched - 1 : touched;
+    if (touched == 0 || !is_before_zeros) return touched;
+    const std::uint64_t last = touched - 1;
+    const auto *event = file.record<AtfV1IndexEvent>(header_size + last * event_size);
+    return kind(header, event) == 0 ? last : touched;
 }
 
 } // namespace

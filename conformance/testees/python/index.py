@@ -6,6 +6,7 @@ from layout import (
 
 MAGIC = b"ATI2"
 FOOTER_MAGIC = b"2ITA"
+EVENT_KINDS = (1, 2, 3)
 
 
 def read(data):
@@ -89,8 +90,11 @@ def is_left_a_placeholder(header, footer, at):
 
 
 def find_footer(data, header):
-    """Looks for the footer at the header's offset for it, at the end, and before trailing bytes."""
-    for at in (header["footer_offset"], len(data) - FOOTER_SIZE):
+    """Looks for the footer at a rewritten header's offset for it, at the end, and after each event.
+
+    Under a placeholder, the first of two footers counts."""
+    likely = () if is_placeholder(header) else (header["footer_offset"], len(data) - FOOTER_SIZE)
+    for at in likely:
         if is_footer(data, header, at):
             return at
     for at in magics(data, header):
@@ -142,9 +146,13 @@ def refuse_damaged_footer(data, header):
 def refuse_if_footer(data, header, at, is_expected):
     """Rejects bytes of which two are right: magic, reserved bytes, or numbers if there are events.
 
-    Where no footer is expected, all but one must be right. Where the header proves a footer, only
-    zeros are none."""
+    Where no footer is expected, two of magic and numbers must be right, and the reserved bytes or the
+    start time. Where the header proves a footer, only zeros are none."""
+    if is_counted(data, header, at):
+        return
     footer, size = INDEX_FOOTER.read(data, at), at - header["events_offset"]
+    is_after_events = size and size % EVENT_SIZE == 0
+    time = weight_of_start_time(data, header, data[at:at + FOOTER_SIZE]) if is_after_events else 0
     is_whole = not any(footer["reserved"])
     has_magic = footer["magic"] == FOOTER_MAGIC
     has_length = footer["bytes_written"] == size
@@ -152,9 +160,10 @@ def refuse_if_footer(data, header, at, is_expected):
     if at == header["footer_offset"] and is_end_proven(data, header):
         is_footer = any(data[at:at + FOOTER_SIZE])
     elif not is_expected:
-        is_footer = is_whole and has_magic + has_length + has_count == 2 and (size or has_magic)
+        is_sure = has_magic + has_length + has_count == 2 and (size or has_magic)
+        is_footer = is_sure and (is_whole or time)
     else:
-        is_footer = has_magic + is_whole + (has_length + has_count if size else 0) >= 2
+        is_footer = has_magic + is_whole + (has_length + has_count + time if size else 0) >= 2
     if is_footer and not has_magic:
         raise Reject("ATF-IFTR-013")
     if is_footer:
@@ -172,6 +181,20 @@ def is_end_proven(data, header):
     return is_end_known(header) and data_end(data) > header["footer_offset"]
 
 
+def is_counted(data, header, at):
+    """Returns whether there is one of the events that the header counts, even if it looks like a footer.
+
+    It has the kind of an event."""
+    is_before = is_end_known(header) and at < header["footer_offset"] and at + EVENT_SIZE <= len(data)
+    return is_before and is_event(data[at:at + EVENT_SIZE], header)
+
+
+def is_event(cut, header):
+    """Returns whether the bytes have the kind of an event."""
+    record = INDEX_EVENT[header["version"]]
+    return record.read(cut.ljust(EVENT_SIZE, b"\0"), 0)["event_kind"] in EVENT_KINDS
+
+
 def data_end(data):
     """Returns the end of the data. Zeros at the end of the file do not count as written."""
     return max(HEADER_SIZE, len(data.rstrip(b"\0")))
@@ -187,9 +210,11 @@ def torn_footer(data, header):
     last = touched_events(data[start:end]) - 1
     for seq in range(max(0, last - 1), last + 1):
         at = start + EVENT_SIZE * seq
+        if is_counted(data, header, at):
+            continue
         cut = data[at:min(end, at + FOOTER_SIZE)]
         is_cut = len(data) - at < FOOTER_SIZE or len(cut) <= 32
-        if ends_footer(cut, seq) or (is_cut and begins_footer(data, cut, seq)):
+        if ends_footer(cut, seq) or (is_cut and begins_footer(data, header, cut, seq)):
             return seq
     return None
 
@@ -219,17 +244,26 @@ def kind(data, header, seq):
     return event["event_kind"]
 
 
-def begins_footer(data, cut, seq):
+def begins_footer(data, header, cut, seq):
     """Returns whether the bytes are the beginning of a footer for `seq` events.
 
-    Two of its magic, count and start time are right, or its magic as far as it was written."""
+    Two of its magic, count and start time are right, or its magic as far as it was written, or its
+    start time where no event can be."""
     has_magic = FOOTER_MAGIC.startswith(cut[:4])
     has_count = seq.to_bytes(8, "little").startswith(cut[8:16])
     if seq == 0 or len(cut) <= 8 or (has_magic and has_count):
         return has_magic and has_count
-    # A time of 0 proves nothing: it may not have been written.
-    time = data[HEADER_SIZE:HEADER_SIZE + 8]
-    return (has_magic or has_count) and any(time) and cut[16:24].ljust(8, b"\0") == time
+    return (has_magic or has_count) + weight_of_start_time(data, header, cut) >= 2
+
+
+def weight_of_start_time(data, header, cut):
+    """Returns how much the start time proves: 2 if, as an event, the bytes would have no known kind.
+
+    A time of 0 proves nothing: it may not have been written."""
+    time, cut = data[HEADER_SIZE:HEADER_SIZE + 8], cut.ljust(FOOTER_SIZE, b"\0")
+    if not any(time) or cut[16:24] != time:
+        return 0
+    return 1 if is_event(cut, header) else 2
 
 
 def ends_footer(cut, seq):

@@ -7,17 +7,17 @@ use crate::check::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.4.0",
-    digest: "a272e074c54c3498cd7ef0f91bb41efd955d940de656072aa37179b318da60dd",
+    digest: "2b5d90b767189421baa7182bffafc4133e330936bb370b818f481add9fd6af7b",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "958e1dc8e049bfa6e0de86d0ecb6eb4229f6b40e4ceecc4cf5120d2d489545b4",
+    digest: "0b1aeba3f3160fd04b2c987f95bfaa3130f19faf78e49959db671a63b0ffabd0",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "240b842398d48f750c465d90227e82683f922dbcebd2656163cd878e6c0038c8",
+    digest: "65f5f30e6c564d7989ee2d9047f6c5334d235d6484059b32a454c60df29a5166",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -1596,7 +1596,7 @@ pub static ATF_IHDR_017: Rule = Rule {
     excludes: &[],
     about: &["index_header"],
     sources: &["S0", "S1", "S3"],
-    settled_by: &["finalize.order"],
+    settled_by: &["finalize.order", "footer.first"],
     note: Some(
         "A crash between the footer and the header rewrite leaves a placeholder; the footer contains everything that the header would contain.",
     ),
@@ -3191,14 +3191,14 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "footer.damaged",
         question: "What is a footer with inconsistent numbers or a wrong magic?",
-        answer: "A footer has four properties: its magic, its length, reserved bytes of 0 and, in index.atf, its count. In a file without events, length and count prove nothing. Bytes with two of these properties are a footer, intact or damaged, and never events, if the header states their offset, if 64 bytes remain to the end of the file or, for bytes with the magic in index.atf, if only zeros follow them. In index.atf, any other offset where an event could begin needs all but one of magic, length and count, and the reserved bytes; in detail.atf, the magic and the reserved bytes. A reader either refuses the file, as a checker does, or returns the events before the footer, as recovery does. It does not accept the file.",
-        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events; with one property alone, they would look like events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros. Before a gap, it has zeros there too, and only the numbers tell it apart from a footer. In detail.atf, the magic would be a total_length of more than 1 GB.",
+        answer: "A footer has these properties: its magic, its length, reserved bytes of 0 and, in index.atf, its count and, after whole events, its time_start_ns, which is right if it is the first event's and not 0. In a file without events, only magic and reserved bytes prove something. Bytes with two of these properties are a footer, intact or damaged, and never events, if the header states their offset, if 64 bytes remain to the end of the file or, for bytes with the magic in index.atf, if only zeros follow them. There, time_start_ns alone is enough if, as an event, the bytes would have a kind that does not exist. In index.atf, any other offset where an event could begin needs all but one of magic, length and count, and either the reserved bytes or time_start_ns; in detail.atf, the magic and the reserved bytes. A reader either refuses the file, as a checker does, or returns the events before the footer, as recovery does. It does not accept the file.",
+        reason: "A wrong count, whether 10⁹ or one too many, must not be trusted and must not turn the footer's own bytes into events; with one property alone, they would look like events. An event whose timestamp happens to start with the magic has a function id and a kind where the footer has zeros. Before a gap, it has zeros there too, and only the numbers tell it apart from a footer. No event has the first event's time where a footer has it: in version 1, its upper half would be the kind, and in version 2, it would be a link. With half a footer in the middle of the file, the events after it are lost like those that a tracer writes after a footer. In detail.atf, the magic would be a total_length of more than 1 GB.",
         sources: &[],
     },
     Decision {
         topic: "footer.torn",
         question: "If the file or its data ends within a footer, how is it told apart from events?",
-        answer: "Zeros up to the end of the file do not count as written. Unless the header proves the footer's offset (footer.stated), the bytes before these zeros are a torn footer, not events, if fewer than 64 bytes remain in the file, or if they end before the footer's length. In index.atf, they begin at one of the last two events, and two of their magic, event_count and time_start_ns are right; if nothing after the checksum was written, the magic as far as it was written is enough. Before the first event, magic and count must both be right, and a time other than 0 proves something only if it is the first event's. Zeros in place of the first half, followed by the right length and reserved bytes of 0, are a torn footer too. In detail.atf, the magic is enough. A torn footer is no reason to refuse the file.",
+        answer: "Zeros up to the end of the file do not count as written. Unless the header proves the footer's offset (footer.stated), the bytes before these zeros are a torn footer, not events, if fewer than 64 bytes remain in the file, or if they end before the footer's length. In index.atf, they begin at one of the last two events, and two of their magic, event_count and time_start_ns are right, or time_start_ns alone if, as an event, they would have a kind that does not exist; if nothing after the checksum was written, the magic as far as it was written is enough. Before the first event, magic and count must both be right, and a time other than 0 proves something only if it is the first event's. Zeros in place of the first half, followed by the right length and reserved bytes of 0, are a torn footer too. In detail.atf, the magic is enough. A torn footer is no reason to refuse the file.",
         reason: "Preallocated space and blocks that never reached the disk read as zeros, so a zero there is not a value that contradicts the footer. 4 to 8 bytes of a footer and zeros have the size of an event, with a time of seconds after the start of the machine and a kind that does not exist; a recovery would make it permanent. A real event needs a timestamp that begins with the magic and its own position as function id to be mistaken for a footer.",
         sources: &[],
     },
@@ -3214,6 +3214,13 @@ pub static DECISIONS: &[Decision] = &[
         question: "If the bytes at a rewritten header's footer offset do not look like a footer, what are they?",
         answer: "A damaged footer, never events, if the header proves the offset. The offset is proven if event_count is not 0 and exactly that many events end there: in index.atf, footer_offset is events_offset + 32 × event_count; in detail.atf, walking total_length gives event_count events at bytes_length. In detail.atf, it is also proven if bytes_length puts the end of the events 64 bytes before the end of the file. Fewer than 64 bytes are a truncated footer, and 64 zeros are data that never reached the disk, whatever follows them: either one ends the events, and the file is not refused. If data reaches the offset, all counted events precede it; those that are zeros are a gap. A header with event_count 0 or a wrong event_count proves nothing, and the events continue to the end of the file.",
         reason: "In S0 and S1, finalizing updates the header; in S3, it also writes the footer; finalize.order requires the footer to be written first. So a header with counts means that a footer was written. Reading its remains as an event would invent an event. A tracer that writes events after the footer loses them, and no source allows that. If the numbers are 0 or inconsistent, the header may be damaged, or a placeholder with a flag set early, and an end taken from it would drop good events.",
+        sources: &[],
+    },
+    Decision {
+        topic: "footer.first",
+        question: "Which of two footers counts if the header is a placeholder?",
+        answer: "The first whose magic and numbers are right. What follows it are bytes after the footer.",
+        reason: "A tracer that continues after a footer may write another one that also covers the first. Its count is right for its offset, but two of its events are the first footer's bytes. A rewritten header states which footer the tracer meant.",
         sources: &[],
     },
     Decision {

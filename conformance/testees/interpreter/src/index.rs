@@ -11,6 +11,7 @@ struct File<'a> {
     header: View<'a>,
     event: &'a Record,
     footer: &'a Record,
+    kinds: &'a [u64],
     start: u64,
 }
 
@@ -109,6 +110,7 @@ impl<'a> File<'a> {
             header,
             event: layout.record("index_event", wire),
             footer: layout.record("index_footer", wire),
+            kinds: &layout.kinds,
             start,
         })
     }
@@ -172,10 +174,12 @@ impl<'a> File<'a> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// Looks for the footer where the header places it, at the end, and before trailing bytes.
+    /// Looks for the footer where a rewritten header places it, at the end, and after each event.
     fn find_footer(&self) -> Option<u64> {
-        let likely = [Some(self.header.number("footer_offset")), self.at_end()];
-        let mut places = likely.into_iter().flatten().chain(self.ends());
+        let stated = Some(self.header.number("footer_offset")).filter(|_| !self.is_placeholder());
+        // Under a placeholder, the first of two footers counts.
+        let at_end = self.at_end().filter(|_| stated.is_some());
+        let mut places = stated.into_iter().chain(at_end).chain(self.ends());
         places.find(|at| self.is_footer(*at))
     }
 
@@ -183,6 +187,26 @@ impl<'a> File<'a> {
     fn is_end_proven(&self) -> bool {
         let data_end = without_zeros(self.bytes).len() as u64;
         self.is_end_known() && data_end > self.header.number("footer_offset")
+    }
+
+    /// Returns whether there is one of the events that the header counts, even if it looks like a
+    /// footer: it has the kind of an event.
+    fn is_counted(&self, at: u64) -> bool {
+        self.is_end_known()
+            && at < self.header.number("footer_offset")
+            && self
+                .event
+                .at(self.bytes, at)
+                .is_some_and(|event| self.has_kind(&event))
+    }
+
+    fn is_between_events(&self, at: u64) -> bool {
+        let size = at.checked_sub(self.start);
+        size.is_some_and(|size| size.is_multiple_of(self.event.size as u64))
+    }
+
+    fn has_kind(&self, event: &View<'_>) -> bool {
+        self.kinds.contains(&event.number("event_kind"))
     }
 
     /// Returns whether there is a damaged footer. It can be neither trusted nor read as events.
@@ -202,12 +226,15 @@ impl<'a> File<'a> {
             || self.ends().any(|at| self.is_damaged(at, is_last(at)))
     }
 
-    /// Returns whether two of a footer's magic, numbers and reserved bytes are right. Where none is
-    /// expected, all but one must be right.
+    /// Returns whether two of a footer's magic, numbers, start time and reserved bytes are right.
+    /// Where none is expected, two of magic and numbers must be right, and one of the others.
     fn is_damaged(&self, at: u64, is_expected: bool) -> bool {
         let Some(footer) = self.footer_at(at) else {
             return false;
         };
+        if self.is_counted(at) {
+            return false;
+        }
         if at == self.header.number("footer_offset") && self.is_end_proven() {
             return !is_zero(footer.bytes);
         }
@@ -220,11 +247,35 @@ impl<'a> File<'a> {
         let magic = usize::from(self.footer.has_magic(footer.bytes));
         let reserved = footer.is_zero("reserved");
         let has_events = at > self.start;
+        let time = if has_events && self.is_between_events(at) {
+            self.weight_of_start_time(footer.bytes)
+        } else {
+            0
+        };
         if !is_expected {
-            return reserved && magic.saturating_add(right) == 2 && (has_events || magic == 1);
+            let is_sure = magic.saturating_add(right) == 2 && (has_events || magic == 1);
+            return is_sure && (reserved || time > 0);
         }
         let right = if has_events { right } else { 0 };
-        [magic, right, usize::from(reserved)].iter().sum::<usize>() >= 2
+        [magic, right, time, usize::from(reserved)]
+            .iter()
+            .sum::<usize>()
+            >= 2
+    }
+
+    /// Returns 0 if the start time of the footer in these bytes is 0 or not the first event's.
+    /// Otherwise, returns 2 if, as an event, the bytes would have an unknown kind, and 1 if not.
+    fn weight_of_start_time(&self, bytes: &[u8]) -> usize {
+        let padded: Vec<_> = bytes.iter().copied().chain([0; 64]).take(64).collect();
+        let footer = self.footer.at(&padded, 0);
+        let start = footer.map_or(0, |footer| footer.number("time_start_ns"));
+        let first = self.view(0).map(|event| event.number("timestamp_ns"));
+        if start == 0 || first != Some(start) {
+            return 0;
+        }
+        let event = self.event.at(&padded, 0);
+        let is_event = event.is_some_and(|event| self.has_kind(&event));
+        if is_event { 1 } else { 2 }
     }
 
     /// Returns how many events precede a torn footer: the file or its data ends within it. Zeros at
@@ -244,13 +295,15 @@ impl<'a> File<'a> {
             let cut = |bytes| between(bytes, at, bytes.len() as u64).unwrap_or_default();
             let (written, left) = (cut(data), cut(rest));
             let is_cut = left.len() < self.footer.size || written.len() <= length;
-            (written.len() > length && self.ends_footer(left, at))
-                || (is_cut && self.begins_footer(written, *seq))
+            let is_torn = (written.len() > length && self.ends_footer(left, at))
+                || (is_cut && self.begins_footer(written, *seq));
+            is_torn && !self.event_at(*seq).is_some_and(|at| self.is_counted(at))
         })
     }
 
     /// Returns whether the bytes are the beginning of a footer for `seq` events: two of its magic,
-    /// count and start time are right, or its magic as far as it was written.
+    /// count and start time are right, or its magic as far as it was written, or its start time
+    /// where no event can be.
     fn begins_footer(&self, written: &[u8], seq: u64) -> bool {
         let bytes_of = |name: &str| {
             let offset = self.footer.field(name).map_or(0, |field| field.offset);
@@ -268,12 +321,8 @@ impl<'a> File<'a> {
         if seq == 0 || count.is_empty() || (has_magic && counts) {
             return has_magic && counts;
         }
-        // A time of 0 proves nothing: it may not have been written.
-        let first = self.view(0).map_or(0, |event| event.number("timestamp_ns"));
-        let start = bytes_of("time_start_ns");
-        let is_written = first.to_le_bytes().iter().rposition(|byte| *byte != 0);
-        let is_written = is_written.is_some_and(|last| start.len() > last);
-        (has_magic || counts) && is_written && is_start(start, &first.to_le_bytes())
+        let time = self.weight_of_start_time(written);
+        time.saturating_add(usize::from(has_magic || counts)) >= 2
     }
 
     /// Returns whether a footer's first half never reached the disk, and the rest is the length of

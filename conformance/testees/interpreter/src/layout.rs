@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 #[derive(Debug)]
 pub struct Layout {
     records: BTreeMap<(String, u64), Record>,
+    /// The kinds of index events.
+    pub kinds: Vec<u64>,
 }
 
 /// One record in one wire version.
@@ -59,7 +61,16 @@ impl Layout {
                 records.insert((name.to_owned(), wire), record);
             }
         }
-        Ok(Self { records })
+        let mut kinds = Vec::new();
+        for each in list(&json, "enums")? {
+            if text_of(each, "name")? == "event_kind" {
+                let members = list(each, "members")?.iter();
+                kinds = members
+                    .map(|member| number_of(member, "value"))
+                    .collect::<Result<_, _>>()?;
+            }
+        }
+        Ok(Self { records, kinds })
     }
 
     /// Returns a record in a wire version, or a record without fields if the name is unknown.

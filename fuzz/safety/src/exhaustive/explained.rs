@@ -17,7 +17,7 @@ pub struct Explained {
 }
 
 /// The cases where a mutation makes a reader return a wrong number of events.
-pub const EXPLAINED: [Explained; 14] = [
+pub const EXPLAINED: [Explained; 16] = [
     cut(
         "devt-002-one-byte-into-the-footer/",
         "the last event's length reaches into the footer; only the footer shows that it is wrong",
@@ -70,6 +70,14 @@ pub const EXPLAINED: [Explained; 14] = [
     flip(
         "ihdr-017-two-footers/",
         "the flip damages the first footer, and the damaged one in the last 64 bytes has precedence",
+    ),
+    flip(
+        "ihdr-017-two-whole-footers/",
+        "the flip damages the first footer, and the second one counts it as two events",
+    ),
+    both(
+        "iftr-010-a-damaged-magic-without-events/",
+        "only the zeros after a damaged magic show that the footer was not an event",
     ),
 ];
 
