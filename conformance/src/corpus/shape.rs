@@ -130,8 +130,8 @@ impl Shape {
     /// Divides the file's bytes into contiguous regions.
     pub(super) fn regions(&self, bytes: &[u8]) -> Vec<Region> {
         let mut parts = Parts::of(self.wire);
-        parts.add(64, "header", Some(self.header_record()));
-        parts.add(self.start - 64, "padding", None);
+        parts.add(self.start.min(64), "header", Some(self.header_record()));
+        parts.add(self.start.saturating_sub(64), "padding", None);
         for (seq, size) in self.events.iter().enumerate() {
             let event = self.event_record();
             let payload = size - event.size();

@@ -242,6 +242,17 @@ impl Trace {
         }
     }
 
+    /// Removes the last bytes of the header.
+    pub fn shorten(&mut self, path: &str, bytes: usize) {
+        let file = self.file(path);
+        let moved = [&file[..64 - bytes], &file[64..]].concat();
+        self.change(path, moved);
+        if let Some(shape) = self.shapes.get_mut(path) {
+            shape.start -= bytes;
+            shape.own -= bytes;
+        }
+    }
+
     /// Sets the sizes of the events that a reader finds, for edits that hide some events from it.
     pub fn survive(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {

@@ -22,6 +22,11 @@ fn lengths() -> Vec<Recipe> {
             t.details(|details| details[0].payload.clear());
         })
         .also(DETAIL, "ATF-DPAY-002"),
+        meets("ATF-DEVT-001", "24 at the footer", |t| {
+            t.details(|details| details[2].payload.clear());
+        })
+        .also(DETAIL, "ATF-DPAY-002")
+        .titled("24, right before the footer"),
         breaks("ATF-DEVT-001", "23", |t| length(t, 188, 23, &[124])).at(
             DETAIL,
             "events[1].total_length",

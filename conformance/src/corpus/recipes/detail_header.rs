@@ -92,6 +92,13 @@ fn start() -> Vec<Recipe> {
             t.detail(|file| file.events_offset = 63);
         })
         .at(DETAIL, "header.events_offset", 20, Reject),
+        breaks("ATF-DHDR-005", "60, and the events are there", |t| {
+            t.detail(|file| file.events_offset = 60);
+            t.shorten(DETAIL, 4);
+        })
+        .at(DETAIL, "header.events_offset", 20, Reject)
+        .titled("60, where the events begin")
+        .note("Without the last four reserved bytes, as in S1 and S4, the header has 60 bytes."),
         breaks("ATF-DHDR-005", "behind the end of the file", |t| {
             t.detail(|file| file.events_offset = 526);
         })

@@ -8,7 +8,7 @@ use crate::Verdict::{Accept, Recover};
 use atf::EventKind;
 
 use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
-use crate::corpus::trace::{DETAIL, INDEX, T};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T};
 
 /// Makes a recipe with an all-zero event. The checksum proves that the event was really written.
 /// Such an event has time 0, an unknown kind, and a link to the first detail.
@@ -21,6 +21,22 @@ fn written_zeros(name: &'static str) -> Recipe {
         .of("")
         .titled("one event of zeros under a good checksum")
         .note("A good checksum proves that no event is missing.")
+}
+
+/// Makes a recipe with a gap before a last event of which only the time is not 0.
+fn before_a_time_alone() -> Recipe {
+    let name = "one event before a time alone, not finalized";
+    breaks("ATF-IEVT-006", name, |t| {
+        t.unfinalize_index();
+        t.patch(INDEX, 192, &[0; 64]);
+        t.patch(INDEX, 224, &[7]);
+    })
+    .at(INDEX, "events[4]", 192, Recover)
+    .also(INDEX, "ATF-IFTR-001")
+    .also(INDEX, "ATF-IEVT-001")
+    .also(INDEX, "ATF-IEVT-002")
+    .titled("one event before an event with nothing but a time, in an unfinalized file")
+    .note("They are not the end of a footer: its length would be 128.")
 }
 
 pub(super) fn recipes() -> Vec<Recipe> {
@@ -113,6 +129,18 @@ pub(super) fn recipes() -> Vec<Recipe> {
         .also(INDEX, "ATF-IEVT-002")
         .also(INDEX, "ATF-IEVT-004")
         .titled("zeros except for time, thread and the value for no link"),
+        meets(
+            "ATF-IEVT-006",
+            "a time of 0 and a function, no checksum",
+            |t| {
+                t.without_details();
+                t.events(|events| events[0].timestamp_ns = 0);
+                t.index(|file| file.checksum = 0);
+                t.replace(MANIFEST, "1234566999999000", "0");
+            },
+        )
+        .also(INDEX, "ATF-IFTR-006")
+        .titled("a time of 0 with a function and no checksum"),
         breaks("ATF-IEVT-006", "one event, no checksum", |t| t.hole(96, 32))
             .at(INDEX, "events[1]", 96, Recover)
             .also(INDEX, "ATF-IFTR-006"),
@@ -134,6 +162,11 @@ pub(super) fn recipes() -> Vec<Recipe> {
         })
         .at(INDEX, "events[5]", 224, Recover)
         .also(INDEX, "ATF-IFTR-006"),
+        before_a_time_alone()
+            .only(&[1])
+            .also(INDEX, "ATF-IEVT-003")
+            .also(INDEX, "ATF-IEVT-004"),
+        before_a_time_alone().only(&[2]),
         written_zeros("one event under a good checksum")
             .only(&[1])
             .also(INDEX, "ATF-IEVT-003")

@@ -92,6 +92,12 @@ fn checksum() -> Vec<Recipe> {
         .at(INDEX, "footer.checksum", 260, Reject)
         .titled("computed over header and events"),
         holds("ATF-IFTR-005", "the CRC-32C"),
+        breaks("ATF-IFTR-004", "not 0 without events", |t| {
+            t.clear_index();
+            t.index(|file| file.checksum = 1);
+        })
+        .at(INDEX, "footer.checksum", 64 + 4, Reject)
+        .note("The CRC-32C of no bytes is 0."),
         breaks("ATF-IFTR-005", "the IEEE CRC-32", |t| {
             t.index(|file| file.checksum = crc32_ieee(&file.section()));
         })
@@ -134,6 +140,12 @@ fn fields() -> Vec<Recipe> {
         holds("ATF-IFTR-009", "the end"),
         breaks("ATF-IFTR-009", "one byte", |t| t.append(INDEX, &[0]))
             .at(INDEX, "footer", 320, Accept),
+        breaks("ATF-IFTR-009", "four zeros", |t| {
+            t.append(INDEX, &[0; 4]);
+        })
+        .at(INDEX, "footer", 320, Accept)
+        .titled("four zeros")
+        .note("With 28 reserved bytes, as in S0 and S1, they belong to the footer."),
         breaks("ATF-IFTR-009", "a second footer", |t| {
             let footer = t.file(INDEX)[256..].to_vec();
             t.append(INDEX, &footer);
@@ -166,6 +178,12 @@ fn missing() -> Vec<Recipe> {
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-010")
         .titled("64 zeros where the header proves a footer, followed by 40 other bytes"),
+        breaks("ATF-IFTR-001", "64 zeros after the header rewrite", |t| {
+            zeroed(t, 0);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-011")
+        .titled("64 zeros where the header proves a footer"),
         breaks(
             "ATF-IFTR-001",
             "under a placeholder whose flag was set early",
@@ -314,6 +332,34 @@ fn missing() -> Vec<Recipe> {
         .flag("zero-tail")
         .titled("24 of its bytes, followed by 40 zeros")
         .note("The file has room for the whole footer, but its length was not written."),
+        breaks("ATF-IFTR-012", "32 bytes with another count", |t| {
+            t.index(|file| file.footer_count = 7);
+            torn(t, 32, 32);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IFTR-011")
+        .flag("zero-tail")
+        .titled("32 of its bytes, of which the count is wrong")
+        .note("Its magic and the time of the first event identify it."),
+        breaks("ATF-IFTR-012", "40 bytes with another length", |t| {
+            t.index(|file| {
+                file.bytes_written = 224;
+                *file = file.clone().placeholder();
+            });
+            t.cut(INDEX, 256 + 40);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("40 of its bytes, of which the length is wrong"),
+        breaks("ATF-IFTR-012", "40 bytes with another magic", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.patch(INDEX, 256, b"2ITB");
+            t.cut(INDEX, 256 + 40);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("40 of its bytes, of which the magic is wrong"),
         breaks("ATF-IFTR-012", "40 bytes with a time but no events", |t| {
             t.clear_index();
             t.index(|file| {

@@ -16,6 +16,7 @@ use atf::{Arch, Clock, IndexFlags, Os, Wire};
 
 use crate::corpus::recipe::{Recipe, breaks, first_unknown, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
+use atf_samples::files::crc32c;
 
 pub(super) fn recipes() -> Vec<Recipe> {
     [start(), layout(), platform(), repeated()]
@@ -148,6 +149,35 @@ fn layout() -> Vec<Recipe> {
         })
         .at(INDEX, "header.events_offset", 32, Reject)
         .titled("past the end of the file"),
+        breaks("ATF-IHDR-007", "32, and the footer proves it", |t| {
+            t.index(|file| {
+                (file.events_offset, file.header_count) = (32, 7);
+                (file.footer_count, file.bytes_written) = (7, 7 * 32);
+            });
+            let checksum = crc32c(&t.file(INDEX)[32..256]);
+            t.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
+        })
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .titled("32, confirmed by the footer")
+        .note("The second half of the header is then the first of seven events."),
+        breaks("ATF-IHDR-007", "0, not finalized", |t| {
+            t.unfinalize_index();
+            t.patch(INDEX, 32, &[0; 8]);
+        })
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .titled("0 in an unfinalized file"),
+        breaks("ATF-IHDR-007", "32, not finalized", |t| {
+            t.unfinalize_index();
+            t.patch(INDEX, 32, &[32]);
+        })
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .titled("32 in an unfinalized file"),
+        breaks("ATF-IHDR-007", "past the end, not finalized", |t| {
+            t.unfinalize_index();
+            t.patch(INDEX, 32, &257_u64.to_le_bytes());
+        })
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .titled("past the end of an unfinalized file"),
     ]
 }
 

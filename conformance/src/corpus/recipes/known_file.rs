@@ -11,6 +11,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
         counts(),
         places(),
         elsewhere(),
+        ruined(),
         crashes(),
         layouts(),
         lengths(),
@@ -151,6 +152,16 @@ fn elsewhere() -> Vec<Recipe> {
         .also(INDEX, "ATF-IFTR-009")
         .flag("crash-before-header")
         .titled("a placeholder, and 100 bytes after the footer"),
+        breaks("ATF-IHDR-017", "five events, a footer and a byte", |t| {
+            t.without_details();
+            t.events(|events| events.truncate(5));
+            t.index(|file| *file = file.clone().placeholder());
+            t.append(INDEX, &[0x55]);
+        })
+        .at(INDEX, "header", 0, Recover)
+        .also(INDEX, "ATF-IFTR-009")
+        .flag("crash-before-header")
+        .titled("a placeholder, and a byte after the footer of an odd number of events"),
         breaks("ATF-IHDR-017", "two footers", |t| {
             let footer = t.file(INDEX)[256..].to_vec();
             t.index(|file| *file = file.clone().placeholder());
@@ -238,13 +249,114 @@ fn elsewhere() -> Vec<Recipe> {
     ]
 }
 
+/// Footers with several faults: what is left of them is still no event.
+fn ruined() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-IFTR-002", "with magic and start time alone", |t| {
+            ruin(t, b"2ITA");
+        })
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .also(INDEX, "ATF-IFTR-003")
+        .or_read(|t| t.continue_events(INDEX, &[32; 8]))
+        .flag("crash-before-header")
+        .titled(
+            "wrong, and so are the length and the reserved bytes, but not magic and start time",
+        ),
+        breaks("ATF-IFTR-013", "with its start time alone", |t| {
+            ruin(t, b"2ITB");
+        })
+        .at(INDEX, "footer.magic", 256, Reject)
+        .also(INDEX, "ATF-IFTR-002")
+        .also(INDEX, "ATF-IFTR-003")
+        .or_read(|t| t.continue_events(INDEX, &[32; 8]))
+        .flag("crash-before-header")
+        .titled("wrong, and so is all else but the start time"),
+        breaks("ATF-IFTR-012", "its start time alone before zeros", |t| {
+            ruin(t, b"2ITB");
+            t.cut(INDEX, 256 + 24);
+            t.append(INDEX, &[0; 40]);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IFTR-011")
+        .flag("crash-before-header")
+        .titled("24 of its bytes, of which only the start time is right, followed by 40 zeros"),
+        breaks("ATF-IFTR-012", "its start time alone between zeros", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.patch(INDEX, 256, &[0; 16]);
+            t.cut(INDEX, 256 + 24);
+            t.append(INDEX, &[0; 40]);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IFTR-011")
+        .flag("crash-before-header")
+        .titled("16 zeros, its start time, and 40 zeros"),
+        breaks(
+            "ATF-IFTR-003",
+            "half of it in the middle of the file",
+            |t| {
+                let event = t.file(INDEX)[64..96].to_vec();
+                t.index(|file| *file = file.clone().placeholder());
+                t.cut(INDEX, 256 + 32);
+                for _ in 0..3 {
+                    t.append(INDEX, &event);
+                }
+            },
+        )
+        .at(INDEX, "footer.bytes_written", 288, Reject)
+        .or_read(|t| t.continue_events(INDEX, &[32; 10]))
+        .flag("crash-before-header")
+        .titled("missing: the footer's first half precedes three other events")
+        .note("Its magic, count and start time identify it. Events after a footer are lost."),
+        breaks("ATF-IHDR-017", "two whole footers", |t| {
+            let event = t.file(INDEX)[64..96].to_vec();
+            let mut again = t.clone();
+            again.index(|file| {
+                (file.footer_count, file.bytes_written) = (9, 9 * 32);
+            });
+            let footer = again.file(INDEX)[256..].to_vec();
+            t.index(|file| *file = file.clone().placeholder());
+            t.append(INDEX, &event);
+            t.append(INDEX, &footer);
+        })
+        .at(INDEX, "header", 0, Recover)
+        .also(INDEX, "ATF-IFTR-009")
+        .flag("crash-before-header")
+        .titled("a placeholder, and a footer, an event and another footer after the events")
+        .note("The second footer counts the first as two events."),
+        breaks("ATF-IFTR-010", "a damaged magic without events", |t| {
+            t.clear_index();
+            t.index(|file| *file = file.clone().placeholder());
+            t.patch(INDEX, 64, b"2ITB");
+        })
+        .at(INDEX, "events", 64, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IFTR-011")
+        .may(&[Recover, Reject])
+        .flag("zero-tail")
+        .titled("a footer whose magic is damaged, in a file without events")
+        .note("Nothing but zeros follows: it may be the beginning of an event."),
+    ]
+}
+
+/// Leaves only the start time of the footer right, and its magic if it is in `magic`.
+fn ruin(trace: &mut Trace, magic: &[u8; 4]) {
+    trace.index(|file| {
+        (file.footer_count, file.bytes_written) = (7, 225);
+        *file = file.clone().placeholder();
+    });
+    trace.patch(INDEX, 256, magic);
+    trace.patch(INDEX, 319, &[1]);
+}
+
 fn crashes() -> Vec<Recipe> {
     vec![
         meets(
             "ATF-IFTR-013",
             "a first timestamp that begins as a footer",
             |t| {
-                magic_times(t);
+                magic_times(t, 0);
             },
         )
         .flag("timestamp-like-footer")
@@ -253,13 +365,123 @@ fn crashes() -> Vec<Recipe> {
             "ATF-IFTR-001",
             "and a first timestamp that begins as a footer",
             |t| {
-                magic_times(t);
+                magic_times(t, 0);
                 t.unfinalize_index();
             },
         )
         .at(INDEX, "footer", 256, Recover)
         .flag("timestamp-like-footer")
         .titled("missing, and the first timestamp begins like a footer"),
+        breaks(
+            "ATF-IFTR-001",
+            "and a last event with the length of a footer",
+            |t| {
+                t.without_details();
+                t.events(|events| {
+                    for (event, seq) in events.iter_mut().zip(1..) {
+                        event.timestamp_ns = 10 * seq;
+                    }
+                    events[5].timestamp_ns = 4 * 32;
+                });
+                t.unfinalize_index();
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .flag("timestamp-like-footer")
+        .titled("missing, and the last time is the length of a footer for four events"),
+        breaks(
+            "ATF-IFTR-001",
+            "and a first time of 0 to which the last event links",
+            |t| {
+                linked_to_first_time(t, 0, 0);
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-LINK-001")
+        .only(&[2])
+        .flag("timestamp-like-footer")
+        .titled(
+            "missing, the first time is 0, and the last event begins like a footer with this time",
+        ),
+        breaks(
+            "ATF-IFTR-001",
+            "and a last event that links 2^32 past the first time",
+            |t| {
+                linked_to_first_time(t, T, T ^ (1 << 32));
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-LINK-001")
+        .only(&[2])
+        .flag("timestamp-like-footer")
+        .titled("missing, and the last event begins like a footer whose time is 2³² off"),
+        whole_footer_of_events()
+            .only(&[1])
+            .also(INDEX, "ATF-IEVT-003")
+            .also(INDEX, "ATF-IEVT-004"),
+        whole_footer_of_events()
+            .only(&[2])
+            .also(INDEX, "ATF-IEVT-005"),
+        meets(
+            "ATF-IFTR-013",
+            "a last timestamp that begins as a footer",
+            |t| magic_times(t, 5),
+        )
+        .flag("timestamp-like-footer")
+        .titled("a last timestamp that begins like a footer"),
+        breaks(
+            "ATF-IFTR-001",
+            "and a last timestamp that begins as a footer",
+            |t| {
+                magic_times(t, 5);
+                t.unfinalize_index();
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .flag("timestamp-like-footer")
+        .titled("missing, and the last timestamp begins like a footer"),
+        breaks(
+            "ATF-IFTR-001",
+            "and a last event that begins as a footer",
+            |t| {
+                magic_times(t, 5);
+                t.patch_event(224 + 8, &5_u64.to_le_bytes());
+                t.cut(INDEX, 256);
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .flag("timestamp-like-footer")
+        .titled("missing, and the last event begins like a footer for five events")
+        .note("The rewritten header proves that six events precede the footer."),
+        breaks(
+            "ATF-IFTR-001",
+            "and an earlier event that begins as a footer",
+            |t| {
+                magic_times(t, 4);
+                t.patch_event(192 + 8, &4_u64.to_le_bytes());
+                t.cut(INDEX, 256);
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .flag("timestamp-like-footer")
+        .titled(
+            "missing, and 64 bytes before the end an event begins like a footer for four events",
+        )
+        .note("The rewritten header proves that six events precede the footer."),
+        breaks(
+            "ATF-IFTR-012",
+            "and a last event that begins as a footer",
+            |t| {
+                magic_times(t, 5);
+                t.patch_event(224 + 8, &5_u64.to_le_bytes());
+                t.cut(INDEX, 256 + 20);
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .flag("timestamp-like-footer")
+        .titled("20 of its bytes, and the last event begins like a footer for five events")
+        .note("The rewritten header proves that six events precede the footer."),
         breaks("ATF-IFTR-012", "32 of its bytes under a placeholder", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 256 + 32);
@@ -318,18 +540,41 @@ fn crashes() -> Vec<Recipe> {
     ]
 }
 
-/// Makes timestamps increase from a number that ends in 0x41544932. In little-endian order, it
+/// Makes timestamps, from that of event `from` on, increase from a number that ends in 0x41544932. In little-endian order, it
 /// begins with the bytes "2ITA".
-fn magic_times(trace: &mut Trace) {
+fn magic_times(trace: &mut Trace, from: usize) {
     trace.without_details();
     trace.events(|events| {
-        for (event, seq) in events.iter_mut().zip(0..) {
+        for (event, seq) in events.iter_mut().skip(from).zip(0..) {
             event.timestamp_ns = 0x0004_62d5_4154_4932 + seq;
         }
     });
     // The manifest's time range covers all threads.
-    let last = 0x0004_62d5_4154_4932_u64 + 5;
+    let last = 0x0004_62d5_4154_4932_u64 + 5 - from as u64;
     trace.replace(MANIFEST, "1234567000099000", &last.to_string());
+}
+
+/// Removes the footer after a last event that begins like one.
+fn linked_to_first_time(trace: &mut Trace, first: u64, link: u64) {
+    magic_times(trace, 5);
+    trace.events(|events| {
+        events[0].timestamp_ns = first;
+        events[5].detail_seq = Some(link);
+    });
+    trace.unfinalize_index();
+}
+
+fn whole_footer_of_events() -> Recipe {
+    meets("ATF-IFTR-013", "two events that are a whole footer", |t| {
+        let before = vec![call(T, 1, 1), call(T + 1000, 2, 2)];
+        let footer = IndexFile::of(t.version, before).footer();
+        t.patch_event(128, &footer);
+    })
+    .also(INDEX, "ATF-IEVT-001")
+    .also(INDEX, "ATF-IEVT-002")
+    .flag("timestamp-like-footer")
+    .titled("two events whose bytes are a whole footer for the events before them")
+    .note("The header and the footer at the end agree on six events.")
 }
 
 fn layouts() -> Vec<Recipe> {

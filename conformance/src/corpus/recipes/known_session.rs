@@ -3,7 +3,7 @@
 use crate::Verdict::{Accept, Recover, Reject};
 
 use crate::corpus::recipe::{Recipe, breaks, meets};
-use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, thread};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, T, thread};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     let tables = [links(), threads(), manifests()];
@@ -102,6 +102,29 @@ fn threads() -> Vec<Recipe> {
         })
         .at(INDEX, "header.magic", 0, Reject)
         .of(""),
+        breaks("ATF-IHDR-002", "nonsense in each thread", |t| {
+            for file in [INDEX, OTHER] {
+                t.put(file, "nonsense".repeat(8));
+            }
+        })
+        .at(INDEX, "header.magic", 0, Reject)
+        .also(OTHER, "ATF-IHDR-002")
+        .of("")
+        .flag("one-corrupt-thread")
+        .titled("nonsense in each of two threads"),
+        breaks(
+            "ATF-IHDR-016",
+            "a time before all others in one thread",
+            |t| {
+                t.index(|file| file.header_times = (T - 5000, T + 200_000));
+            },
+        )
+        .at(INDEX, "header.time_start_ns", 48, Accept)
+        .times(2)
+        .of("")
+        .titled("times outside those of all events, in one thread")
+        .note("The session's times are those of its events.")
+        .asks("ATF-RDER-013"),
         breaks("ATF-IFTR-001", "no bytes in one thread of two", |t| {
             t.cut(OTHER, 0);
         })

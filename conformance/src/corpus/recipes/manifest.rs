@@ -108,6 +108,24 @@ fn form() -> Vec<Recipe> {
                 add_to_session(t, r#""ended_by": "SIGSEGV", "clock_error_ns": 0"#);
             },
         ),
+        meets("ATF-MANI-011", "hexadecimal digits in upper case", |t| {
+            t.replace(MANIFEST, r#""0x100""#, r#""0xABCDEF""#);
+            add_to_thread(t, r#""name": "render \u00E9\u20AC""#);
+        }),
+        meets("ATF-MANI-011", "an address of one digit", |t| {
+            t.replace(MANIFEST, r#""0x100""#, r#""0x0""#);
+        }),
+        meets("ATF-MANI-011", "names of all lengths in UTF-8", |t| {
+            add_to_thread(t, "\"name\": \"é\u{7ff} €\u{e000}\u{fffd} 😀\u{10ffff}\"");
+        }),
+        breaks("ATF-MANI-011", "keys that differ in an escape", |t| {
+            let keys = [r"\u20ac", r"\u20ad", r"\ud83d\ude00", r"\ud83d\ude01"];
+            let keys = keys.map(|key| format!("\"{key}\": 1")).join(", ");
+            add_to_session(t, &keys);
+        })
+        .in_file(MANIFEST, "\u{20ac}", Accept)
+        .times(4)
+        .titled("four keys that differ only in an escape"),
         meets("ATF-MANI-011", "details with fields", |t| {
             add_to_session(t, r#""detail_fields": true"#);
         }),

@@ -16,6 +16,7 @@ mod page;
 mod ring;
 mod session;
 mod valid;
+mod wide;
 
 use super::recipe::Recipe;
 
@@ -39,6 +40,7 @@ pub fn recipes() -> Vec<Recipe> {
         outside::recipes(),
         page::recipes(),
         valid::recipes(),
+        wide::recipes(),
     ];
     tables.into_iter().flatten().collect()
 }

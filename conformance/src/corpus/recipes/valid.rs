@@ -1,7 +1,10 @@
 //! Valid sessions that readers often misread.
 
 use crate::corpus::recipe::{Recipe, whole};
-use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T, Trace, call, event, record, ret, thread};
+use crate::corpus::trace::{
+    DETAIL, INDEX, MANIFEST, OTHER, T, Trace, call, event, record, ret, thread,
+};
+use atf_samples::files::{DetailFile, crc32c};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
@@ -45,6 +48,12 @@ pub(super) fn recipes() -> Vec<Recipe> {
             ties,
         )
         .flag("ties"),
+        whole(
+            "session-of-details-in-two-threads",
+            &["ATF-LINK-001", "ATF-LINK-003", "ATF-RDER-004"],
+            "Two threads with details: a link refers to the detail file of its own thread.",
+            details_in_two,
+        ),
         whole(
             "session-of-stacks",
             &["ATF-DPAY-001", "ATF-DPAY-002"],
@@ -189,6 +198,23 @@ fn ties(trace: &mut Trace) {
         trace.put_index(&path, &thread(version, id, events));
     }
     manifest(trace, "1 2 3", (T, T + 1));
+}
+
+fn details_in_two(trace: &mut Trace) {
+    let version = trace.version;
+    let mut events = vec![call(T + 50, 4, 1), call(T + 60, 5, 2), ret(T + 4000, 5, 2)];
+    (events[1].detail_seq, events[2].detail_seq) = (Some(0), Some(1));
+    let mut index = thread(version, 9, events);
+    index.flags = 1;
+    let mut detail = DetailFile::of(
+        version,
+        vec![record(3, 1, T + 60, 5, 3), record(4, 2, T + 4000, 5, 0)],
+    );
+    detail.thread_id = 9;
+    detail.checksum = crc32c(&detail.section());
+    trace.put_index(OTHER, &index);
+    trace.put_detail("thread_9/detail.atf", &detail);
+    manifest(trace, "7 9", (T, T + 5000));
 }
 
 fn stacks(trace: &mut Trace) {

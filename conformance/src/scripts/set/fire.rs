@@ -131,6 +131,26 @@ pub(super) const RECIPES: &[Recipe] = &[
         },
     ),
     full(
+        "full-disk-in-the-footer",
+        "All events fit, but only half of the footer does.",
+        64 + 32 * 100 + 32,
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..100).finalize(0);
+            script
+        },
+    ),
+    full(
+        "full-disk-of-few-events",
+        "A buffer takes all events, so that only the flush before the header's rewrite fails.",
+        64 + 32 * 5,
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..10).finalize(0);
+            script
+        },
+    ),
+    full(
         "full-disk-with-details",
         "The details reach the limit long before their events do.",
         LIMIT,
