@@ -18,6 +18,8 @@ pub mod compare;
 pub mod corpus;
 pub mod editions;
 #[cfg(feature = "kit")]
+pub mod fingerprint;
+#[cfg(feature = "kit")]
 pub mod lacks;
 #[cfg(feature = "kit")]
 mod named;

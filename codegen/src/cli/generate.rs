@@ -134,7 +134,10 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
         Target::Json => vec![emit::json::layout(&layout)],
         Target::Markdown => emit::markdown::files(context.spec, context.found, &layout),
         Target::Schema => emit::schema::files(context.spec),
-        Target::Rules => vec![emit::rules::table(context.spec)],
+        Target::Rules => vec![
+            emit::rules::table(context.spec),
+            emit::readings::table(context.spec, context.found),
+        ],
         Target::Dict => vec![emit::dict::dictionary(&layout)],
     })
 }

@@ -26,6 +26,8 @@ pub mod dict;
 #[cfg(feature = "command")]
 pub mod markdown;
 #[cfg(feature = "command")]
+pub mod readings;
+#[cfg(feature = "command")]
 pub mod rules;
 #[cfg(feature = "command")]
 pub mod schema;

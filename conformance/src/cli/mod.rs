@@ -2,6 +2,7 @@
 
 mod compare;
 mod corpus;
+mod fingerprint;
 mod interrupt;
 mod run;
 mod scripts;
@@ -31,6 +32,8 @@ enum Command {
     Compare(compare::Options),
     /// Write, verify, list, show, copy or export the golden corpus: traces with their expected results
     Corpus(corpus::Options),
+    /// Show which document implementations follow where the sources disagree
+    Fingerprint(fingerprint::Options),
     /// Grade writers, readers and validators with the corpus
     Run(run::Options),
     /// List, show or copy the scripts that grade writers
@@ -54,6 +57,7 @@ pub(crate) fn run() -> ExitCode {
         },
         Ok(Command::Compare(options)) => compare::run(&options),
         Ok(Command::Corpus(options)) => corpus::run(&options),
+        Ok(Command::Fingerprint(options)) => fingerprint::run(&options),
         Ok(Command::Run(options)) => run::run(&options),
         Ok(Command::Scripts(options)) => scripts::run(&options),
         Ok(Command::Smoke(options)) => smoke::run(&options),

@@ -7,6 +7,7 @@
 mod agree;
 mod bugs;
 mod ci;
+mod fingerprint;
 mod guide;
 mod pass;
 mod programs;

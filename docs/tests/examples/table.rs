@@ -316,6 +316,14 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
 /// Commands within sentences, by text, for all documents.
 pub(crate) const SPANS: &[(&str, How)] = &[
     (
+        "atf-conformance fingerprint TESTEE.toml",
+        Elsewhere(
+            "needs a program to grade",
+            "conformance/tests/testees/fingerprint.rs",
+            ".arg(\"fingerprint\")",
+        ),
+    ),
+    (
         "atf-conformance compare OLD.json NEW.json",
         Elsewhere(
             "needs the reports of two runs",

@@ -1,0 +1,59 @@
+//! Emits the disagreements among the sources as a table in Rust, for the conformance kit: which
+//! source has which reading.
+
+use atf_spec::load::Spec;
+use atf_spec::reconcile::{Disagreement, Reconciliation};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::{GENERATED, GeneratedFile};
+
+/// Emits `conformance/src/fingerprint/table.rs`.
+///
+/// # Panics
+///
+/// Never, because the tokens are a Rust file by construction.
+#[must_use]
+pub fn table(spec: &Spec, found: &Reconciliation) -> GeneratedFile {
+    let groups = found.groups(spec);
+    let all = groups.iter().flat_map(|group| &group.disagreements);
+    let all = all.map(|it| disagreement(it));
+    let tokens = quote! {
+        use super::{Disagreement, Reading};
+
+        /// The disagreements, in the order of the reference.
+        pub(super) static DISAGREEMENTS: &[Disagreement] = &[#(#all),*];
+    };
+    let file = syn::parse2(tokens).expect("the table is a Rust file");
+    let doc = "//! All disagreements among the sources, and each source's readings.";
+    let text = format!(
+        "// {GENERATED}\n\n{doc}\n\n{}",
+        prettyplease::unparse(&file)
+    );
+    GeneratedFile {
+        path: "conformance/src/fingerprint/table.rs".to_owned(),
+        text,
+    }
+}
+
+fn disagreement(disagreement: &Disagreement) -> TokenStream {
+    let key = disagreement.key.to_string();
+    let mut readings: Vec<(&str, Vec<&str>)> = Vec::new();
+    for claim in &disagreement.claims {
+        let (value, source) = (claim.value.as_str(), claim.source.as_str());
+        match readings.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, sources)) if sources.contains(&source) => {}
+            Some((_, sources)) => sources.push(source),
+            None => readings.push((value, vec![source])),
+        }
+    }
+    let readings = readings
+        .iter()
+        .map(|(is, sources)| quote!(Reading { is: #is, sources: &[#(#sources),*] }));
+    quote! {
+        Disagreement {
+            about: #key,
+            readings: &[#(#readings),*],
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Prints which source an implementation follows.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+
+use super::{DISAGREEMENTS, Disagreement, HIDDEN, SIGNS, Shows, Sign};
+use crate::protocol::Manifest;
+use crate::report::Printable;
+
+/// The readings that an implementation shows.
+#[derive(Debug, Clone)]
+pub struct Fingerprint {
+    name: String,
+    shown: Vec<Shown>,
+}
+
+/// What an implementation shows about one disagreement among the sources.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// The subject of the disagreement, such as `checksum.algorithm.term`.
+    pub about: &'static str,
+    /// The readings that the implementation shows; none if it shows another one. `None` if the
+    /// implementation was not asked.
+    pub readings: Option<Vec<&'static str>>,
+}
+
+impl Fingerprint {
+    /// Collects the signs that an implementation was asked for, and whether each shows.
+    pub(super) fn new(manifest: &Manifest, found: &[(&Sign, bool)]) -> Self {
+        let shown = |it: &Disagreement| {
+            let about = |(sign, _): &&(&Sign, bool)| sign.about == it.about;
+            let asked: Vec<_> = found.iter().filter(about).collect();
+            let readings = it.readings.iter().map(|reading| reading.is);
+            let shows = |is: &&str| asked.iter().any(|(sign, shows)| sign.is == *is && *shows);
+            Shown {
+                about: it.about,
+                readings: (!asked.is_empty()).then(|| readings.filter(shows).collect()),
+            }
+        };
+        Self {
+            name: manifest.name.clone(),
+            shown: DISAGREEMENTS.iter().map(shown).collect(),
+        }
+    }
+
+    /// Returns each disagreement, in the order of the reference.
+    #[must_use]
+    pub fn shown(&self) -> &[Shown] {
+        &self.shown
+    }
+}
+
+impl Shown {
+    /// Returns the sources with the readings that the implementation shows, in order.
+    #[must_use]
+    pub fn sources(&self) -> Vec<&'static str> {
+        let all = DISAGREEMENTS.iter().filter(|it| it.about == self.about);
+        let readings = all.flat_map(|it| it.readings);
+        let is_shown = |is: &str| self.readings.iter().flatten().any(|shown| *shown == is);
+        let shown = readings.filter(|reading| is_shown(reading.is));
+        let mut sources: Vec<_> = shown.flat_map(|it| it.sources).copied().collect();
+        sources.sort_unstable();
+        sources.dedup();
+        sources
+    }
+
+    /// Returns the cases and scripts whose answers or files show the readings.
+    fn names(&self) -> Vec<&'static str> {
+        let signs = SIGNS.iter().filter(|sign| sign.about == self.about);
+        let mut names: Vec<_> = signs
+            .map(|sign| match sign.shows {
+                Shows::Answer { case, .. } => case,
+                Shows::Files { script, .. } => script,
+            })
+            .collect();
+        names.dedup();
+        names
+    }
+}
+
+impl Display for Fingerprint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let asked: Vec<_> = self
+            .shown
+            .iter()
+            .filter(|it| it.readings.is_some())
+            .collect();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for source in asked.iter().flat_map(|it| it.sources()) {
+            *counts.entry(source).or_default() += 1;
+        }
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|(source, count)| (std::cmp::Reverse(*count), *source));
+        let neither = asked.iter().filter(|it| it.sources().is_empty()).count();
+        write!(f, "{}:", Printable(&self.name))?;
+        for (source, count) in counts {
+            write!(f, " {source} on {count} of {},", asked.len())?;
+        }
+        writeln!(f, " none on {neither}\n")?;
+        let width = DISAGREEMENTS.iter().map(|it| it.about.len()).max();
+        let width = width.unwrap_or_default();
+        for it in &self.shown {
+            let about = it.about;
+            let hidden = HIDDEN.iter().find(|(hidden, _)| *hidden == about);
+            match (&it.readings, hidden) {
+                (Some(readings), _) if readings.is_empty() => {
+                    let names = it.names().join(", ");
+                    writeln!(f, "{about:width$}  none of the readings: {names}")?;
+                }
+                (Some(readings), _) => {
+                    let (readings, sources) = (readings.join(", "), it.sources().join(" "));
+                    writeln!(f, "{about:width$}  {readings} ({sources})")?;
+                }
+                (None, Some((_, why))) => writeln!(f, "{about:width$}  in no file: {why}")?,
+                (None, None) => writeln!(f, "{about:width$}  not asked: not claimed")?,
+            }
+        }
+        Ok(())
+    }
+}

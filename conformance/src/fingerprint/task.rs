@@ -1,0 +1,86 @@
+//! Asks an implementation for the sign of a reading.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::signs::{Shows, Sign};
+use crate::protocol::{Answer, Manifest};
+use crate::results::{Failure, Outcome};
+use crate::run::{About, Ended, Graded, Task};
+
+/// A case or script, asked for one sign. The task passes if the sign shows.
+pub(super) struct Asked<'a> {
+    pub(super) sign: &'a Sign,
+    /// The case to read or the script to write.
+    pub(super) task: &'a dyn Task,
+}
+
+impl Task for Asked<'_> {
+    fn about(&self) -> About<'_> {
+        self.task.about()
+    }
+
+    fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
+        self.task.prepare(place)
+    }
+
+    fn file_size(&self) -> Option<u64> {
+        self.task.file_size()
+    }
+
+    fn is_served(&self) -> bool {
+        self.task.is_served()
+    }
+
+    fn output(&self) -> Option<u64> {
+        self.task.output()
+    }
+
+    fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
+        let graded = self.task.grade(manifest, ended, place);
+        let shows = match self.sign.shows {
+            Shows::Answer { at, value, .. } => has_value(ended, at, value),
+            Shows::Files { rule, breaks, .. } => files_break(&graded, rule) == Some(breaks),
+        };
+        let outcome = match graded.outcome {
+            skipped @ Outcome::Skipped { .. } => skipped,
+            _ if shows => Outcome::Passed,
+            _ => Outcome::Failed {
+                class: Failure::WrongDecode,
+                message: String::new(),
+                differences: Vec::new(),
+            },
+        };
+        Graded { outcome, ..graded }
+    }
+}
+
+/// Returns whether an answer has a value at a JSON pointer; if the value is empty, whether it has
+/// none there.
+fn has_value(ended: &Ended, at: &str, value: &str) -> bool {
+    let answer = ended.exit_code();
+    let answer = answer.and_then(|code| Answer::of(code, &ended.output));
+    let Ok(Answer::Document(_, document)) = answer else {
+        return false;
+    };
+    let expected: Option<Value> = serde_json::from_str(value).ok();
+    // Only a record that is shown can lack a field.
+    let record = at.rsplit_once('/').map_or("", |(record, _)| record);
+    document.pointer(at) == expected.as_ref() && document.pointer(record).is_some()
+}
+
+/// Returns whether a writer's files break a rule, or `None` if there are no files to tell.
+fn files_break(graded: &Graded, rule: &str) -> Option<bool> {
+    let differences = match &graded.outcome {
+        Outcome::Passed => &[][..],
+        Outcome::Failed {
+            class, differences, ..
+        } if !class.is_broken() => differences,
+        _ => return None,
+    };
+    let musts = differences.iter().map(|it| it.rule.as_deref());
+    let shoulds = graded.notes.iter().map(|it| it.rule.as_deref());
+    Some(musts.chain(shoulds).any(|broken| broken == Some(rule)))
+}
