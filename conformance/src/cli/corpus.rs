@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use super::ended;
 use atf_conformance::Verdict;
+use atf_conformance::corpus::pairs::{is_pair, pair_cases};
 use atf_conformance::corpus::{Case, Class, FLAGS, Reason, cases, edition, export};
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -97,6 +98,9 @@ struct Filter {
     /// Only cases of this wire version
     #[arg(long)]
     wire: Option<u8>,
+    /// The pairs of faults instead of the corpus
+    #[arg(long)]
+    pairs: bool,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -182,7 +186,8 @@ impl Filter {
                 && (self.flag.as_ref()).is_none_or(|flag| case.flags.contains(&flag.as_str()))
                 && self.wire.is_none_or(|wire| case.wire == wire)
         };
-        let cases: Vec<_> = cases().into_iter().filter(is_wanted).collect();
+        let all = if self.pairs { pair_cases() } else { cases() };
+        let cases: Vec<_> = all.into_iter().filter(is_wanted).collect();
         if cases.is_empty() {
             Err(io::Error::other("no case matches"))
         } else {
@@ -272,7 +277,8 @@ fn list(cases: &[Case]) -> String {
 }
 
 fn show(name: &str) -> io::Result<u8> {
-    let Some(case) = cases().into_iter().find(|case| case.name == name) else {
+    let all = if is_pair(name) { pair_cases() } else { cases() };
+    let Some(case) = all.into_iter().find(|case| case.name == name) else {
         return Err(io::Error::other(format!("{name}: no such case")));
     };
     let mut text = format!(

@@ -18,6 +18,7 @@ pub mod export;
 mod flags;
 mod json;
 pub(crate) mod layout;
+pub mod pairs;
 mod reason;
 mod recipe;
 mod recipes;

@@ -1,12 +1,15 @@
 //! Recipes: edits of the clean session, each with the finding that it must cause.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::effects::effect;
 use super::flags::flag_of;
 use super::trace::{DETAIL, INDEX, Trace};
+use super::verdicts::of_rules;
 use super::{Case, Class, Subject, document};
 use crate::{Place, Verdict, rules};
 
@@ -382,10 +385,7 @@ impl Recipe {
             ..Case::default()
         };
         if let Some(name) = file_name(self.subject) {
-            let is_own =
-                |(file, rule): &(&str, &str)| *file == self.subject && is_of_one_file(rule);
-            let broken = self.broken().into_iter().filter(is_own);
-            let broken: Vec<_> = broken.map(|(_, rule)| rule).collect();
+            let broken = self.broken_in(self.subject);
             let own = document::Own {
                 verdicts: self.verdicts,
                 phantoms: self.phantoms,
@@ -434,6 +434,64 @@ impl Recipe {
         case.place = place.filter(|_| is_found);
         case.class = class(&case.broken);
         case
+    }
+
+    /// Returns whether the recipe breaks its rule in this file, and the broken rules alone determine
+    /// the expected result.
+    pub(super) fn is_determined_by_rules(&self, path: &str) -> bool {
+        let broken = self.broken_in(path);
+        let allowed = of_rules(broken.iter().copied());
+        let own: BTreeSet<_> = self.verdicts.iter().copied().collect();
+        let has_own_answer = !self.phantoms.is_empty() || !self.others.is_empty();
+        let is_broken = self.found.is_some() && broken.first() == self.rules.first();
+        self.subject == path && is_broken && !has_own_answer && (own.is_empty() || own == allowed)
+    }
+
+    /// Returns the rules that a file of the edited session breaks on its own.
+    pub(super) fn broken_in(&self, path: &str) -> Vec<&'static str> {
+        let is_own = |(file, rule): &(&str, &str)| *file == path && is_of_one_file(rule);
+        let broken = self.broken().into_iter().filter(is_own);
+        broken.map(|(_, rule)| rule).collect()
+    }
+
+    /// Builds the case of a file with the faults of two recipes, which breaks these rules.
+    pub(super) fn pair(
+        [one, other]: [&Self; 2],
+        path: &'static str,
+        trace: &Trace,
+        broken: &[&'static str],
+    ) -> Case {
+        let (expected, judged) = document::file(trace, path, broken, document::Own::default());
+        let name = file_name(path)
+            .expect("the path of a trace file")
+            .to_owned();
+        let mut rules = vec![one.rules[0], other.rules[0]];
+        // A wrong answer is charged to the first, if nothing else tells.
+        rules.sort_by_key(|rule| rules::find(rule).map(|rule| Reverse(rule.reader)));
+        let flags = other.flags.iter().filter(|flag| !one.flags.contains(flag));
+        let broken: Vec<_> = broken.iter().map(|rule| (name.clone(), *rule)).collect();
+        Case {
+            name: format!("v{}/pair-{}+{}", trace.version, one.slug(), other.slug()),
+            wire: trace.version,
+            sources: sources(&rules),
+            rules,
+            class: class(&broken),
+            path: name.clone(),
+            subject: if path == DETAIL {
+                Subject::Detail
+            } else {
+                Subject::Index
+            },
+            flags: one.flags.iter().chain(flags).copied().collect(),
+            note: format!("{} {}", one.text(), other.text()),
+            files: [(name.clone(), trace.file(path).to_vec())].into(),
+            verdicts: judged.verdicts.into_iter().collect(),
+            because: judged.because,
+            expected,
+            broken,
+            regions: [(name, trace.regions(path))].into(),
+            ..Case::default()
+        }
     }
 
     /// Returns the recipe's own alternatives to an expected document.

@@ -223,6 +223,12 @@ impl Trace {
         self.shapes.insert(path.to_owned(), shape);
     }
 
+    /// Adds a trace file whose parts are described by `shape`.
+    pub(super) fn put_shaped(&mut self, path: &str, bytes: Vec<u8>, shape: Shape) {
+        self.put(path, bytes);
+        self.shapes.insert(path.to_owned(), shape);
+    }
+
     /// Copies a file from another trace.
     pub fn take(&mut self, path: &str, other: &Self) {
         self.put(path, other.file(path));

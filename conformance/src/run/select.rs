@@ -6,16 +6,19 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::pool::unsupported;
 use super::{About, Shard, Smoke, Task};
+use crate::corpus::pairs::is_pair;
 use crate::protocol::Manifest;
 use crate::results::Role;
 
-/// A selection of the cases that meet all of the given conditions.
+/// A selection of the cases that meet all of the given conditions. By default, without pairs of
+/// faults.
 #[derive(Debug, Clone, Default)]
 pub struct Select {
     cases: Option<GlobSet>,
     rules: Vec<String>,
     roles: Vec<Role>,
     shard: Option<Shard>,
+    pairs: bool,
 }
 
 impl Select {
@@ -39,6 +42,7 @@ impl Select {
             rules: rules.to_vec(),
             roles: roles.to_vec(),
             shard: None,
+            pairs: false,
         })
     }
 
@@ -46,6 +50,12 @@ impl Select {
     #[must_use]
     pub fn with_shard(self, shard: Option<Shard>) -> Self {
         Self { shard, ..self }
+    }
+
+    /// Selects only pairs of faults, or no pairs.
+    #[must_use]
+    pub fn with_pairs(self, pairs: bool) -> Self {
+        Self { pairs, ..self }
     }
 
     /// Returns whether the selection includes a role.
@@ -67,7 +77,11 @@ impl Select {
             self.rules.is_empty() || self.rules.iter().any(|rule| rules.contains(rule))
         };
         let is_of_shard = || self.shard.is_none_or(|shard| shard.takes(about.name));
-        is_case && self.takes_role(about.role) && is_rule() && is_of_shard()
+        is_case
+            && is_pair(about.name) == self.pairs
+            && self.takes_role(about.role)
+            && is_rule()
+            && is_of_shard()
     }
 
     /// Returns the names of the cases that an implementation could run, but that are not selected.

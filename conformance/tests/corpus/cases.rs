@@ -12,7 +12,7 @@ use crate::CASES;
 
 /// The output of a check.
 #[derive(Default)]
-struct Found {
+pub(crate) struct Found {
     reports: Vec<FileReport>,
     unreadable: Vec<String>,
 }
@@ -28,7 +28,7 @@ impl Output for Found {
 }
 
 /// Checks a case's subject. The paths in the reports are relative to the case.
-fn found(case: &Case) -> Found {
+pub(crate) fn found(case: &Case) -> Found {
     let folder = TempDir::new().unwrap();
     case.write(folder.path()).unwrap();
     let mut found = Found::default();
@@ -43,17 +43,22 @@ fn found(case: &Case) -> Found {
     found
 }
 
+/// Returns the broken rules, by file.
+pub(crate) fn broken(found: &Found) -> BTreeSet<(String, &'static str)> {
+    let broken = found.reports.iter().flat_map(|report| {
+        let name = report.path.to_str().unwrap().to_owned();
+        let findings = report.findings().into_iter();
+        findings.map(move |finding| (name.clone(), finding.rule.id))
+    });
+    broken.collect()
+}
+
 #[test]
 fn a_check_finds_the_broken_rules_of_each_case_and_no_others() {
     let mut faults = String::new();
     for case in CASES.iter() {
         let found = found(case);
-        let broken = found.reports.iter().flat_map(|report| {
-            let name = report.path.to_str().unwrap().to_owned();
-            let findings = report.findings().into_iter();
-            findings.map(move |finding| (name.clone(), finding.rule.id))
-        });
-        let broken: BTreeSet<_> = broken.collect();
+        let broken = broken(&found);
         let expected: BTreeSet<_> = case.broken.iter().cloned().collect();
         if broken != expected || !found.unreadable.is_empty() {
             faults += &format!(

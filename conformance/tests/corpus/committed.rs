@@ -206,6 +206,9 @@ fn the_command_lists_selected_cases() {
             .map(|line| line.split(' ').next().unwrap().to_owned());
         names.collect::<Vec<_>>()
     };
+    let pairs = names(&["--pairs", "--wire", "2", "--rule", "ATF-DPAY-001"]);
+    assert!(pairs.len() > 20 && pairs.iter().all(|name| name.starts_with("v2/pair-")));
+    assert_eq!(command(&["show", &pairs[0]]).status.code(), Some(0));
     let entries = entries();
     let about = |is_wanted: &dyn Fn(&Value) -> bool| {
         let cases = CASES.iter().filter(|case| is_wanted(&entries[&case.name]));

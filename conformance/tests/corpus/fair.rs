@@ -13,6 +13,7 @@ use atf_conformance::run::Reading;
 use serde_json::{Value, json};
 
 use crate::CASES;
+use crate::pairs::composed;
 
 const VERDICTS: [Verdict; 3] = [Verdict::Accept, Verdict::Recover, Verdict::Reject];
 
@@ -110,7 +111,7 @@ fn lost(document: &Value) -> String {
 
 #[test]
 fn a_reader_with_the_right_data_fails_only_over_a_sentence() {
-    for case in CASES.iter() {
+    for case in CASES.iter().chain(composed()) {
         let reading = reading(case);
         check(
             &case.name,

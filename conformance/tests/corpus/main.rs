@@ -5,6 +5,7 @@ mod committed;
 mod editions;
 mod export;
 mod fair;
+mod pairs;
 
 use std::sync::LazyLock;
 

@@ -388,6 +388,11 @@ fn unlisted_failures_are_1_and_stale_lists_are_4() {
     assert_eq!(code, Some(1), "{out}");
     assert!(out.contains("killed by signal 9 (SIGKILL)"), "{out}");
 
+    // Pairs do not run here, so their lines are not stale.
+    let all = "crash v1/ihdr-00[23]-* x\ncrash v1/pair-ihdr-002-* y\n";
+    let (code, out, _) = with(all, &[]);
+    assert_eq!(code, Some(0), "{out}");
+
     let (code, out, _) = with("# Mine.\n\ntimeout v1/ihdr-002-* slow\n", &[]);
     assert_eq!(code, Some(4), "{out}");
     assert!(out.contains("fails as crash, not timeout"), "{out}");
@@ -476,6 +481,17 @@ fn a_rule_without_cases_has_a_reason() {
     assert_eq!(code, Some(2));
     let reason = "no case matches; ATF-RDER-004 has cases for read, validate";
     assert!(error.contains(reason), "{error}");
+}
+
+#[test]
+fn pairs_are_graded_only_on_request() {
+    let pair = "v1/pair-iftr-002-one-too-many+iftr-007-*";
+    let (code, out, error) = texts(&mut run(&["--pairs", "--case", pair]));
+    assert_eq!(code, Some(0), "{out}{error}");
+    assert!(out.contains("All 2 passed"), "{out}");
+    let (code, _, error) = texts(&mut run(&["--case", pair]));
+    assert_eq!(code, Some(2));
+    assert!(error.contains("no case matches"), "{error}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use atf_conformance::corpus;
+use atf_conformance::corpus::pairs::{is_pair, pair_cases};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::report::{self, Form, Printable, Target};
 use atf_conformance::results::{self, CaseResult, Made, Results};
@@ -52,6 +53,10 @@ pub(super) struct Options {
     /// Only this role
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<Role>,
+    /// Only pairs of faults: files that break two rules, composed from the corpus's faults. They are
+    /// not part of a run without this option
+    #[arg(long)]
+    pairs: bool,
     /// Only part I of N: all parts together run each case once
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -265,7 +270,9 @@ fn graded(options: &Options) -> Result<Results, String> {
         run_options.grading = results::Grading::Data;
     }
     let roles: Vec<results::Role> = options.roles.iter().map(|role| (*role).into()).collect();
-    let select = Select::new(&options.cases, &options.rules, &roles)?.with_shard(options.shard);
+    let select = Select::new(&options.cases, &options.rules, &roles)?
+        .with_shard(options.shard)
+        .with_pairs(options.pairs);
     for manifest in candidates.iter().filter_map(Candidate::manifest) {
         if options.update && manifest.failures.is_none() {
             let name = Printable(&manifest.name);
@@ -274,7 +281,17 @@ fn graded(options: &Options) -> Result<Results, String> {
             ));
         }
     }
-    let tasks = tasks();
+    let mut tasks = tasks();
+    // A failure list may be about pairs, too.
+    let is_about_pairs = |list: &PathBuf| {
+        let text = fs::read_to_string(list);
+        text.is_ok_and(|text| text.lines().any(is_pair))
+    };
+    let manifests = candidates.iter().filter_map(Candidate::manifest);
+    let mut known = manifests.filter_map(|manifest| manifest.failures.as_ref());
+    if options.pairs || known.any(is_about_pairs) {
+        tasks.extend(readings(pair_cases()));
+    }
     if !tasks.iter().any(|task| select.takes(task.as_ref())) {
         return Err(nothing_matches(&options.rules, &tasks));
     }
