@@ -6,17 +6,23 @@ use crate::programs::{self, Testee};
 fn the_compiled_testees_pass_the_corpus_and_all_scripts_and_read_each_others_files() {
     let testees = programs::compiled();
     let testees: Vec<_> = testees.iter().collect();
-    passes(&testees, &["--role", "read", "--role", "write"]);
+    passes(
+        &testees,
+        &["--role", "read", "--role", "write"],
+        &["read", "write"],
+    );
+    passes(&testees, &["--role", "read", "--pairs"], &["read"]);
 }
 
 #[test]
 fn the_python_testee_passes_everything() {
     if let Some(python) = programs::python() {
-        passes(&[&python], &[]);
+        passes(&[&python], &[], &["read", "write"]);
+        passes(&[&python], &["--pairs", "--shard", "1/10"], &["read"]);
     }
 }
 
-fn passes(testees: &[&Testee], arguments: &[&str]) {
+fn passes(testees: &[&Testee], arguments: &[&str], roles: &[&str]) {
     // The machine may be busy with other tests.
     let arguments = [arguments, &["--time-limit", "60"]].concat();
     let (code, report) = programs::run(testees, &arguments);
@@ -29,9 +35,9 @@ fn passes(testees: &[&Testee], arguments: &[&str]) {
         (code, &report["summary"]["cross_failed"]),
         (Some(0), &0.into())
     );
-    let passed = |role| {
+    let passed = |role: &&str| {
         let mut passed = cases.iter().filter(|case| case["outcome"] == "passed");
-        passed.any(|case| case["role"] == role)
+        passed.any(|case| case["role"] == **role)
     };
-    assert!(passed("read") && passed("write"));
+    assert!(roles.iter().all(passed));
 }

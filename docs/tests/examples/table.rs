@@ -429,6 +429,15 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         ),
     ),
     (
+        "atf-conformance run --pairs TESTEE.toml",
+        Runs(
+            0,
+            Some(
+                "atf-conformance run --pairs my-reader/TESTEE.toml --role read --case 'v1/pair-iftr-002-*' --time-limit 60",
+            ),
+        ),
+    ),
+    (
         "atf-conformance run --update TESTEE.toml",
         Elsewhere("needs failures", "conformance/tests/run/main.rs", "mod"),
     ),
