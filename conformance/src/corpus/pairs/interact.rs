@@ -2,22 +2,17 @@
 //!
 //! Sets of rules have the ends of their ids: `FTR-001` is the rule of both kinds of file.
 
-use serde::Serialize;
-
 use super::parts::Parts;
-use crate::named::named;
 
-named! {
-    /// Why a check does not report a broken rule.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-    pub enum Hidden {
-        /// The header is refused, so the rest is not looked at.
-        Refused = "the header is refused first",
-        /// The footer is damaged, so nothing is compared with it.
-        Damaged = "the damaged footer proves nothing",
-        /// The events after an impossible length are unknown.
-        Unframed = "the events after an impossible length are unknown",
-    }
+/// Why a check does not report a broken rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hidden {
+    /// The header is refused, so the rest is not looked at.
+    Refused,
+    /// The footer is damaged, so nothing is compared with it.
+    Damaged,
+    /// The events after an impossible length are unknown.
+    Unframed,
 }
 
 /// A reader refuses a header that breaks one of these, in the order of its checks.
@@ -42,9 +37,9 @@ const COUNT: &[&str] = &["IHDR-014", "DHDR-009"];
 const BEGINNING: &[&str] = &["IHDR-007", "DHDR-005"];
 /// An event has an impossible length.
 const UNFRAMED: &[&str] = &["DEVT-001", "DEVT-002"];
-/// What only a walk through all details shows.
+/// A walk through all details would show this.
 const OF_ALL_DETAILS: &[&str] = &["DHDR-011", "DFTR-002", "DFTR-007"];
-/// What the times of the first and the last index event show.
+/// The times of the first and the last index event would show this.
 const TIMES: &[&str] = &["IHDR-016", "IFTR-007"];
 /// A file that breaks the first rule does not break the second, which is about known values.
 const KNOWN_ONLY: &[(&str, &str)] = &[

@@ -7,12 +7,9 @@
 mod interact;
 mod parts;
 
-use serde::Serialize;
-
 use super::recipe::Recipe;
 use super::trace::{DETAIL, INDEX, Trace};
 use super::{Case, cases, document, recipes};
-use crate::named::named;
 
 pub use interact::Hidden;
 use parts::{Parts, Place};
@@ -39,20 +36,18 @@ pub enum Composed {
     Never(Apart),
 }
 
-named! {
-    /// Why no file has both faults.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-    pub enum Apart {
-        /// Both change the same field, or both change where the file ends.
-        SameField = "both change the same field",
-        /// One removes the structure that the other changes.
-        Removed = "one removes what the other changes",
-        /// Both are in the events, where the recipes leave no room for two. Other events would do,
-        /// so such a pair is feasible, but not covered.
-        SameEvent = "the recipes break both in one event, or after it",
-        /// With one fault, the other's rule does not apply to the file.
-        Inapplicable = "with one, the other's rule does not apply",
-    }
+/// Why no file has both faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Apart {
+    /// Both change the same field, or both change where the file ends.
+    SameField,
+    /// One removes the structure that the other changes.
+    Removed,
+    /// With one fault, the other's rule does not apply to the file.
+    Inapplicable,
+    /// Both are in the events, where the recipes leave no room for two. Other events would do, so
+    /// such a pair is feasible, but not covered.
+    SameEvent,
 }
 
 /// Returns all pairs of rules that one file can break on its own, in each wire version.

@@ -8,7 +8,7 @@ use super::Apart;
 use crate::corpus::layout::{Record, little_endian};
 use crate::corpus::shape::Shape;
 
-/// A file of which two faults change different parts.
+/// A file, divided into parts.
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
     pub(super) shape: Shape,
