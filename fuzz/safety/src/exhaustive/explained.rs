@@ -17,7 +17,7 @@ pub struct Explained {
 }
 
 /// The cases where a mutation makes a reader return a wrong number of events.
-pub const EXPLAINED: [Explained; 16] = [
+pub const EXPLAINED: [Explained; 17] = [
     cut(
         "devt-002-one-byte-into-the-footer/",
         "the last event's length reaches into the footer; only the footer shows that it is wrong",
@@ -74,6 +74,10 @@ pub const EXPLAINED: [Explained; 16] = [
     flip(
         "ihdr-017-two-whole-footers/",
         "the flip damages the first footer, and the second one counts it as two events",
+    ),
+    both(
+        "iftr-013-two-events-that-are-a-whole-footer/",
+        "only the numbers of the header and the footer show that these bytes are two events",
     ),
     both(
         "iftr-010-a-damaged-magic-without-events/",
