@@ -1,0 +1,334 @@
+//! Compares a mutant's answers with the original's on the corpus's files with random faults, and on
+//! random scripts.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+use std::{fs, thread};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use atf_conformance::corpus::{self, Case};
+use atf_conformance::protocol::{Feature, Manifest};
+use atf_conformance::results::{Outcome, Role};
+use atf_conformance::run::Reading;
+use atf_conformance::scripts::{Script, Scripted, scripts};
+use atf_conformance::{FileReport, Output, Verdict, check, rules, written};
+use serde_json::{Value, json};
+
+use crate::Fault;
+use crate::chance::Chance;
+
+/// How the answers differ.
+#[derive(Debug)]
+pub(crate) enum Compared {
+    Same,
+    /// The first different answer. All of them are allowed.
+    Allowed(String),
+    /// The first answer that is not allowed.
+    Wrong(String),
+}
+
+/// A persistent process.
+struct Served {
+    command: Vec<String>,
+    running: Option<(Child, ChildStdin, Receiver<String>)>,
+}
+
+impl Served {
+    fn new(manifest: &Manifest, role: Role) -> Option<Self> {
+        let command = manifest.serve(role)?.to_vec();
+        let running = None;
+        Some(Self { command, running })
+    }
+
+    /// Returns the answer, or `None` if the process crashed, hung or refused.
+    fn ask(&mut self, request: &Value) -> io::Result<Option<String>> {
+        if self.running.is_none() {
+            let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
+            let mut child = Command::new(program)
+                .args(arguments)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()?;
+            let stdin = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+            let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+            let (send, lines) = channel();
+            thread::spawn(move || {
+                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    if send.send(line).is_err() {
+                        return;
+                    }
+                }
+            });
+            self.running = Some((child, stdin, lines));
+        }
+        let Some((_, stdin, lines)) = &mut self.running else {
+            return Ok(None);
+        };
+        let sent = writeln!(stdin, "{request}").and_then(|()| stdin.flush());
+        let answer = match sent {
+            Ok(()) => lines.recv_timeout(Duration::from_secs(2)).ok(),
+            Err(_) => None,
+        };
+        if answer.is_none() {
+            self.end();
+        }
+        Ok(answer)
+    }
+
+    fn end(&mut self) {
+        if let Some((mut child, ..)) = self.running.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Compares the readers on `count` faulted files.
+pub(crate) fn read(
+    original: &Manifest,
+    mutant: &Manifest,
+    count: usize,
+    folder: &Path,
+) -> Result<Compared, Fault> {
+    let (Some(mut one), Some(mut other)) = (
+        Served::new(original, Role::Read),
+        Served::new(mutant, Role::Read),
+    ) else {
+        return Ok(Compared::Same);
+    };
+    let mut cases: Vec<(Case, PathBuf)> = Vec::new();
+    for case in corpus::cases() {
+        let feature: Feature = case.subject.into();
+        let is_small = case.files.values().map(Vec::len).sum::<usize>() < 1 << 14;
+        if original.wire.contains(&case.wire) && original.has(feature) && is_small {
+            let place = folder.join(cases.len().to_string());
+            fs::create_dir_all(&place)?;
+            case.write(&place)?;
+            cases.push((case, place));
+        }
+    }
+    let others: Vec<&[u8]> = cases
+        .iter()
+        .flat_map(|(case, _)| case.files.values())
+        .map(Vec::as_slice)
+        .collect();
+    let mut chance = Chance::new(1);
+    let mut allowed = None;
+    for _ in 0..count {
+        let (case, place) = &cases[chance.below(cases.len())];
+        let files: Vec<_> = case
+            .files
+            .iter()
+            .filter(|(path, _)| case.path.is_empty() || **path == case.path)
+            .collect();
+        if files.is_empty() {
+            continue;
+        }
+        let (path, bytes) = files[chance.below(files.len())];
+        let faulted = chance.fault(bytes, &others);
+        fs::write(place.join(path), &faulted)?;
+        let subject = place.join(&case.path);
+        let request = json!(subject);
+        let (expected, got) = (one.ask(&request)?, other.ask(&request)?);
+        let difference = || {
+            let answers = around(expected.as_deref(), got.as_deref());
+            format!("{} with {path} = {}: {answers}", case.name, hex(&faulted))
+        };
+        if expected != got {
+            if !is_allowed(case, &subject, expected.as_deref(), got.as_deref(), mutant) {
+                return Ok(Compared::Wrong(difference()));
+            }
+            allowed.get_or_insert_with(difference);
+        }
+        fs::write(place.join(path), bytes)?;
+    }
+    Ok(allowed.map_or(Compared::Same, Compared::Allowed))
+}
+
+/// Returns whether a reader may give an answer where the original gives another one: it is graded as
+/// on a case whose expected document is the original's.
+fn is_allowed(
+    case: &Case,
+    path: &Path,
+    expected: Option<&str>,
+    got: Option<&str>,
+    manifest: &Manifest,
+) -> bool {
+    let parse = |text: Option<&str>| serde_json::from_str::<Value>(text?).ok();
+    let (Some(expected), Some(got)) = (parse(expected), parse(got)) else {
+        return false;
+    };
+    let verdict = |document: &Value| match document["verdict"].as_str()? {
+        "accept" => Some(Verdict::Accept),
+        "recover" => Some(Verdict::Recover),
+        "reject" => Some(Verdict::Reject),
+        _ => None,
+    };
+    let (Some(own), Some(other)) = (verdict(&expected), verdict(&got)) else {
+        return false;
+    };
+    let mut verdicts = allowed(path);
+    verdicts.insert(own);
+    let mut graded = Case {
+        path: String::new(),
+        verdicts: verdicts.into_iter().collect(),
+        expected,
+        ..case.clone()
+    };
+    graded.alternatives.clear();
+    graded.because.clear();
+    matches!(
+        Reading::new(Role::Read, Arc::new(graded)).compare(manifest, other, &got),
+        Outcome::Passed
+    )
+}
+
+/// Returns the verdicts that the broken rules allow.
+fn allowed(path: &Path) -> BTreeSet<Verdict> {
+    #[derive(Default)]
+    struct Broken(BTreeMap<PathBuf, BTreeSet<&'static str>>);
+    impl Output for Broken {
+        fn file(&mut self, report: FileReport) {
+            let rules = report.findings().into_iter().map(|finding| finding.rule.id);
+            self.0.entry(report.path.clone()).or_default().extend(rules);
+        }
+
+        fn unreadable(&mut self, _: &Path, _: &str) {}
+    }
+    let mut broken = Broken::default();
+    check::check(path, &mut broken);
+    let worst = |all: BTreeSet<Verdict>, own: BTreeSet<Verdict>| -> BTreeSet<Verdict> {
+        let pairs = all
+            .iter()
+            .flat_map(|one| own.iter().map(move |other| (*one).max(*other)));
+        pairs.collect()
+    };
+    let is_session = path.is_dir();
+    broken
+        .0
+        .into_values()
+        .flatten()
+        .filter_map(rules::find)
+        .fold(BTreeSet::from([Verdict::Accept]), |all, rule| {
+            let own = rule.verdicts().into_iter();
+            worst(
+                all,
+                own.map(|verdict| {
+                    if is_session {
+                        verdict.min(Verdict::Recover)
+                    } else {
+                        verdict
+                    }
+                })
+                .collect(),
+            )
+        })
+}
+
+/// Compares the writers on `count` scripts.
+pub(crate) fn write(
+    original: &Manifest,
+    mutant: &Manifest,
+    count: usize,
+    folder: &Path,
+) -> Result<Compared, Fault> {
+    let (Some(mut one), Some(mut other)) = (
+        Served::new(original, Role::Write),
+        Served::new(mutant, Role::Write),
+    ) else {
+        return Ok(Compared::Same);
+    };
+    let features: Vec<String> = mutant
+        .features
+        .iter()
+        .map(|feature| feature.name().to_owned())
+        .collect();
+    let mut chance = Chance::new(2);
+    let mut allowed = None;
+    for _ in 0..count {
+        let text = chance.script(original);
+        let script = folder.join("script");
+        fs::write(&script, &text)?;
+        let mut files = Vec::new();
+        for (served, name) in [(&mut one, "one"), (&mut other, "other")] {
+            let out = folder.join(name);
+            if out.exists() {
+                fs::remove_dir_all(&out)?;
+            }
+            fs::create_dir(&out)?;
+            let answer = served.ask(&json!([script, out]))?;
+            files.push((answer, contents(&out)?));
+        }
+        if files[0] == files[1] {
+            continue;
+        }
+        let parsed: Script = text.parse().map_err(|error| format!("{text}: {error}"))?;
+        // Every script has the wire version of its first line.
+        let wire = if text.contains(" wire=1 ") { 1 } else { 2 };
+        let scripted = Scripted {
+            script: parsed,
+            is_platform_exact: false,
+            limit: None,
+            ..scripts(wire).swap_remove(0)
+        };
+        let graded = written::grade(&scripted, &features, &folder.join("other"));
+        if files[1].0.as_deref() != Some("0") || graded.outcome != Outcome::Passed {
+            return Ok(Compared::Wrong(format!("{text}: {:?}", graded.outcome)));
+        }
+        allowed.get_or_insert(text);
+    }
+    Ok(allowed.map_or(Compared::Same, Compared::Allowed))
+}
+
+/// Returns the files below a folder.
+fn contents(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            let name = path.file_name().unwrap_or_default();
+            found.extend(
+                contents(&path)?
+                    .into_iter()
+                    .map(|(inner, bytes)| (Path::new(name).join(inner), bytes)),
+            );
+        } else {
+            found.insert(
+                path.file_name().unwrap_or_default().into(),
+                fs::read(&path)?,
+            );
+        }
+    }
+    Ok(found)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Shows where two answers begin to differ.
+fn around(one: Option<&str>, other: Option<&str>) -> String {
+    let (one, other) = (one.unwrap_or("no answer"), other.unwrap_or("no answer"));
+    let same = one
+        .bytes()
+        .zip(other.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let part = |text: &str| {
+        let letters = text.bytes().skip(same.saturating_sub(40)).take(100);
+        letters.map(char::from).collect::<String>()
+    };
+    format!("…{}… | …{}…", part(one), part(other))
+}

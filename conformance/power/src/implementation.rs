@@ -1,0 +1,135 @@
+//! The implementations, and the folders where their mutants are built.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, io};
+
+use atf_conformance::protocol::Manifest;
+use serde::Deserialize;
+
+use crate::Fault;
+use crate::mutant::Mutant;
+
+/// A row of `implementations.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Implementation {
+    pub(crate) name: String,
+    pub(crate) folder: String,
+    #[serde(default)]
+    copies: Vec<String>,
+    /// The name of the language in universalmutator.
+    pub(crate) language: String,
+    /// The files with mutants.
+    pub(crate) files: Vec<String>,
+    /// The line at which the mutants of a file end.
+    pub(crate) until: Option<String>,
+    prepare: Option<String>,
+    build: String,
+    identity: String,
+}
+
+/// A copy of an implementation in which its mutants are built.
+pub(crate) struct Workshop<'a> {
+    of: &'a Implementation,
+    folder: PathBuf,
+    identity: String,
+}
+
+/// The result of building a mutant.
+pub(crate) enum Built {
+    /// It does not compile.
+    Invalid,
+    /// It compiles to the same program.
+    Same,
+    Different,
+}
+
+impl<'a> Workshop<'a> {
+    /// Copies and builds the implementation.
+    pub(crate) fn open(of: &'a Implementation, root: &Path, copy: &Path) -> Result<Self, Fault> {
+        for path in of.copies.iter().chain([&of.folder]) {
+            let to = copy.join(path);
+            fs::create_dir_all(to.parent().unwrap_or(copy))?;
+            let from = root.join(path);
+            let from = if from.is_dir() { from.join(".") } else { from };
+            let mut copied = Command::new("cp");
+            if !copied.arg("-r").args([&from, &to]).status()?.success() {
+                return Err(format!("cannot copy {path}").into());
+            }
+        }
+        if let Some(prepare) = &of.prepare
+            && !shell(prepare, copy).status()?.success()
+        {
+            return Err(format!("cannot prepare {}", of.name).into());
+        }
+        let mut own = Self {
+            of,
+            folder: copy.join(&of.folder),
+            identity: String::new(),
+        };
+        own.identity = own
+            .compiled()?
+            .ok_or_else(|| format!("cannot build {}", of.name))?;
+        Ok(own)
+    }
+
+    pub(crate) fn manifest(&self) -> Result<Manifest, Fault> {
+        Manifest::open(&self.folder.join("TESTEE.toml")).map_err(|error| error.to_string().into())
+    }
+
+    /// Builds a mutant, calls `then` if it is another program, and restores the file.
+    pub(crate) fn with(
+        &self,
+        mutant: &Mutant,
+        then: impl FnOnce() -> Result<(), Fault>,
+    ) -> Result<Built, Fault> {
+        let path = self.folder.join(&mutant.file);
+        let original = fs::read(&path)?;
+        fs::write(&path, &mutant.text)?;
+        let compiled = self.compiled();
+        let built = match &compiled {
+            Ok(None) => Ok(Built::Invalid),
+            Ok(Some(identity)) if *identity == self.identity => Ok(Built::Same),
+            Ok(Some(_)) => then().map(|()| Built::Different),
+            Err(error) => Err(error.to_string().into()),
+        };
+        fs::write(&path, original)?;
+        built
+    }
+
+    /// Copies the built original, to compare its answers with a mutant's.
+    pub(crate) fn original(&self, to: &Path) -> Result<Manifest, Fault> {
+        self.compiled()?;
+        let from = self.folder.join(".");
+        fs::create_dir_all(to)?;
+        if !Command::new("cp")
+            .arg("-r")
+            .args([&from, to])
+            .status()?
+            .success()
+        {
+            return Err(format!("cannot copy {}", from.display()).into());
+        }
+        Manifest::open(&to.join("TESTEE.toml")).map_err(|error| error.to_string().into())
+    }
+
+    /// Returns what identifies the program, or `None` if it does not compile.
+    fn compiled(&self) -> io::Result<Option<String>> {
+        let built = shell(&self.of.build, &self.folder).output()?;
+        if !built.status.success() {
+            return Ok(None);
+        }
+        let output = shell(&self.of.identity, &self.folder).output()?;
+        Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
+    }
+}
+
+fn shell(command: &str, folder: &Path) -> Command {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", command])
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    shell
+}

@@ -1,0 +1,107 @@
+//! Grades a mutant with all cases and scripts, in a fixed order, until enough of them fail.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use atf_conformance::cause::{Causes, settle_charges};
+use atf_conformance::corpus;
+use atf_conformance::protocol::Manifest;
+use atf_conformance::results::{CaseResult, Grading, Outcome, State};
+use atf_conformance::run::warden::contained;
+use atf_conformance::run::{Limits, Options, Pool, Smoke, Work, readings, writings};
+
+use crate::Fault;
+
+pub(crate) struct Kit {
+    tasks: Vec<Box<dyn Smoke>>,
+    options: Options,
+}
+
+impl Kit {
+    /// `folder` is where the cases have their temporary folders.
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        let mut tasks = writings();
+        tasks.extend(readings(corpus::cases()));
+        // Neighbours test the same rule, so take them apart: mutants then fail early.
+        tasks.sort_by_key(|task| {
+            let name = task.about().name.bytes();
+            name.fold(7u32, |sum, byte| {
+                sum.wrapping_mul(31).wrapping_add(u32::from(byte)) ^ sum >> 15
+            })
+        });
+        let limits = Limits {
+            time: Duration::from_secs(1),
+            margin: Duration::from_secs(10),
+            memory: 512 << 20,
+            ..Limits::default()
+        };
+        let options = Options {
+            kit: PathBuf::from("/proc/self/exe"),
+            folder,
+            jobs: NonZero::<usize>::MIN,
+            repeat: NonZero::<u32>::MIN,
+            seed: 1,
+            limits,
+            grading: Grading::All,
+            interrupt: Arc::default(),
+        };
+        Self { tasks, options }
+    }
+
+    /// Returns the results until at least `most` cases have failed, or of all cases.
+    pub(crate) fn grade(&self, manifest: &Manifest, most: usize) -> Result<Vec<CaseResult>, Fault> {
+        let tasks = self
+            .tasks
+            .iter()
+            .filter(|task| manifest.command(task.about().role).is_some());
+        let work: Vec<_> = tasks
+            .map(|task| Work {
+                testee: 0,
+                manifest,
+                task: &**task,
+            })
+            .collect();
+        let mut results = contained(|| -> Result<_, Fault> {
+            let pool = Pool::new(&self.options)?;
+            let (mut results, mut failed, mut done, mut size) = (Vec::new(), 0, 0, 1);
+            while done < work.len() && failed < most {
+                let end = work.len().min(done + size);
+                let more = pool.run(&work[done..end], &|_, _| {})?;
+                failed += more
+                    .iter()
+                    .filter(|case| case.state() == State::Failed)
+                    .count();
+                results.extend(more);
+                (done, size) = (end, size.saturating_mul(2).min(64));
+            }
+            Ok(results)
+        })?;
+        settle_charges(&mut results);
+        Ok(results)
+    }
+}
+
+/// Returns the names of the failed cases, each once.
+pub(crate) fn failed(results: &[CaseResult]) -> Vec<String> {
+    let failed = results.iter().filter(|case| case.state() == State::Failed);
+    let mut names: Vec<_> = failed.map(|case| case.case.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Returns what a report names first: the rule or field that is charged, and the field that differs.
+pub(crate) fn charge(results: &[CaseResult]) -> Option<(String, String)> {
+    let groups = Causes::new(results).groups();
+    let (_, case) = groups.first()?.cases.first()?;
+    let Outcome::Failed { differences, .. } = &case.outcome else {
+        return None;
+    };
+    let first = differences.first()?;
+    let rule = first.rule.as_deref().unwrap_or("no rule");
+    let field = first.place.rsplit([':', '.']).next().unwrap_or_default();
+    let field = field.split('[').next().unwrap_or_default().trim();
+    Some((rule.to_owned(), field.to_owned()))
+}

@@ -1,0 +1,191 @@
+//! Measures the power of the conformance kit: the share of faults in the shipped implementations that it
+//! finds. Faults are typed by hand (`faults`) or made by universalmutator.
+
+mod chance;
+mod classes;
+mod faulted;
+mod implementation;
+mod kit;
+mod mutant;
+mod outcome;
+mod page;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Parser, Subcommand};
+use serde::Deserialize;
+
+use crate::classes::Classes;
+use crate::implementation::{Implementation, Workshop};
+use crate::kit::Kit;
+use crate::mutant::{Mutant, Typed, generated};
+use crate::outcome::{Judge, Outcome, Record};
+
+/// An error of this program itself.
+pub(crate) type Fault = Box<dyn std::error::Error>;
+
+/// Grades faulty copies of the shipped implementations with the conformance kit.
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    warden: Option<Warden>,
+    /// Only these implementations
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// The number of mutants to draw per implementation
+    #[arg(long, default_value = "100", conflicts_with = "all")]
+    count: usize,
+    /// Take all mutants
+    #[arg(long)]
+    all: bool,
+    /// Draws the mutants
+    #[arg(long, default_value = "1")]
+    seed: u64,
+    /// Start no mutant after this time, shared by the implementations
+    #[arg(long)]
+    minutes: Option<u64>,
+    /// The number of faulted files on which the answers of a survivor are compared
+    #[arg(long, default_value = "100000")]
+    files: usize,
+    /// Write docs/conformance/power.md
+    #[arg(long)]
+    write: bool,
+    /// The program of universalmutator
+    #[arg(long, default_value = "target/power/venv/bin/mutate")]
+    mutate: PathBuf,
+}
+
+/// The kit starts this program again to supervise processes.
+#[derive(Subcommand)]
+enum Warden {
+    #[command(hide = true)]
+    Warden {
+        #[arg(long)]
+        keep: bool,
+        cases: PathBuf,
+    },
+}
+
+#[derive(Deserialize)]
+struct Implementations {
+    implementation: Vec<Implementation>,
+}
+
+#[derive(Deserialize)]
+struct Faults {
+    fault: Vec<Typed>,
+}
+
+/// What was found in an implementation.
+pub(crate) struct Measured {
+    pub(crate) name: String,
+    pub(crate) typed: Vec<Record>,
+    pub(crate) drawn: Vec<Record>,
+    /// The number of mutants to draw from.
+    pub(crate) total: usize,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    if let Some(Warden::Warden { keep, cases }) = &cli.warden {
+        return if *keep {
+            atf_conformance::run::warden::keep(Path::new("/proc/self/exe"), cases)
+        } else {
+            atf_conformance::run::warden::serve(cases)
+        };
+    }
+    match run(&cli) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(count) => {
+            eprintln!("{count} survivors or charges are unexpected");
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("atf-power: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Returns the number of unclassed survivors.
+fn run(cli: &Cli) -> Result<usize, Fault> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = own.join("../..").canonicalize()?;
+    let all: Implementations =
+        toml::from_str(&fs::read_to_string(own.join("implementations.toml"))?)?;
+    let classes = Classes::open(&own.join("classes.toml"))?;
+    let chosen = all
+        .implementation
+        .iter()
+        .filter(|it| cli.only.is_empty() || cli.only.contains(&it.name));
+    let chosen: Vec<_> = chosen.collect();
+    let work = tempfile::tempdir()?;
+    let kit = Kit::new(work.path().to_owned());
+    let (start, mut measured) = (Instant::now(), Vec::new());
+    for (seq, of) in chosen.iter().enumerate() {
+        let copy = work.path().join(&of.name);
+        fs::create_dir(&copy)?;
+        let workshop = Workshop::open(of, &root, &copy)?;
+        let judge = Judge::new(
+            &kit,
+            &workshop,
+            classes.of(&of.name),
+            work.path().join("files"),
+            cli.files,
+        )?;
+        let folder = root.join(&of.folder);
+        let path = own.join("faults").join(format!("{}.toml", of.name));
+        let faults: Faults = toml::from_str(&fs::read_to_string(path)?)?;
+        let mut typed = Vec::new();
+        for fault in &faults.fault {
+            let record = judge.typed(fault, &fault.mutant(&folder)?)?;
+            show(&of.name, &record);
+            typed.push(record);
+        }
+        let mut mutants: Vec<Mutant> = generated(of, &folder, &root.join(&cli.mutate))?;
+        mutants.sort_by_cached_key(|mutant| mutant.draw(cli.seed));
+        let limit = cli.minutes.map(|minutes| {
+            // The time that is left, in equal parts.
+            let left = Duration::from_secs(60 * minutes).saturating_sub(start.elapsed());
+            Instant::now() + left / u32::try_from(chosen.len() - seq).unwrap_or(1)
+        });
+        let (total, mut drawn, mut valid) = (mutants.len(), Vec::new(), 0);
+        for mutant in &mutants {
+            if (!cli.all && valid == cli.count) || limit.is_some_and(|limit| Instant::now() > limit)
+            {
+                break;
+            }
+            let record = judge.mutant(mutant)?;
+            show(&of.name, &record);
+            valid += usize::from(record.outcome != Outcome::Invalid);
+            drawn.push(record);
+        }
+        measured.push(Measured {
+            name: of.name.clone(),
+            typed,
+            drawn,
+            total,
+        });
+    }
+    let page = page::page(&measured, cli.seed);
+    if cli.write {
+        fs::write(root.join("docs/conformance/power.md"), &page)?;
+    } else {
+        print!("{page}");
+    }
+    let records = measured
+        .iter()
+        .flat_map(|it| it.typed.iter().chain(&it.drawn));
+    Ok(records
+        .filter(|record| matches!(record.outcome, Outcome::Unclassed(_)))
+        .count())
+}
+
+/// Prints a line of JSON for each mutant, so that a run that is stopped was not in vain.
+fn show(name: &str, record: &Record) {
+    let line = serde_json::json!({"of": name, "record": record});
+    eprintln!("{line}");
+}

@@ -1,0 +1,165 @@
+//! What becomes of a mutant: the kit kills it, or a person has classed it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use atf_conformance::protocol::Manifest;
+use atf_conformance::rules;
+use serde::Serialize;
+
+use crate::Fault;
+use crate::classes::Class;
+use crate::faulted::{self, Compared};
+use crate::implementation::{Built, Workshop};
+use crate::kit::{self, Kit};
+use crate::mutant::{Id, Mutant, Typed};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Outcome {
+    Invalid,
+    /// Compiled to the same program.
+    Same,
+    /// The first failed cases.
+    Killed(Vec<String>),
+    /// Survived, with the reason for its class.
+    Classed(Class, String),
+    /// Survived, with the difference between its answers and the original's.
+    Unclassed(String),
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Record {
+    pub(crate) id: Id,
+    pub(crate) outcome: Outcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) typed: Option<Charged>,
+}
+
+/// What a fault typed by hand is charged with.
+#[derive(Debug, Serialize)]
+pub(crate) struct Charged {
+    pub(crate) name: String,
+    pub(crate) expected: String,
+    pub(crate) got: String,
+    pub(crate) is_right: bool,
+}
+
+impl Charged {
+    fn new(fault: &Typed, charge: Option<(String, String)>) -> Self {
+        let (rule, field) = charge.unwrap_or_default();
+        // A field of the format may be charged as itself or with a rule about it.
+        let is_about =
+            || rules::find(&rule).is_some_and(|it| it.about.contains(&fault.rule.as_str()));
+        Self {
+            name: fault.name.clone(),
+            expected: format!("{} {}", fault.rule, fault.field),
+            got: format!("{rule} {field}"),
+            is_right: field == fault.field && (rule == fault.rule || is_about()),
+        }
+    }
+}
+
+pub(crate) struct Judge<'a> {
+    kit: &'a Kit,
+    workshop: &'a Workshop<'a>,
+    manifest: Manifest,
+    original: Manifest,
+    classes: BTreeMap<&'a Id, (Class, &'a str)>,
+    folder: PathBuf,
+    files: usize,
+}
+
+/// The number of failed cases after which a mutant needs no more: one would be thin.
+const ENOUGH: usize = 3;
+
+impl<'a> Judge<'a> {
+    /// Keeps a copy of the original in `folder`, and checks that it passes.
+    pub(crate) fn new(
+        kit: &'a Kit,
+        workshop: &'a Workshop<'a>,
+        classes: BTreeMap<&'a Id, (Class, &'a str)>,
+        folder: PathBuf,
+        files: usize,
+    ) -> Result<Self, Fault> {
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let original = workshop.original(&folder.join("original"))?;
+        // Without mutants, only failures of this run itself are possible, such as time limits.
+        let known = kit::failed(&kit.grade(&original, usize::MAX)?);
+        if !original.name.starts_with("starter") && !known.is_empty() {
+            return Err(format!("{} itself fails: {known:?}", original.name).into());
+        }
+        let manifest = workshop.manifest()?;
+        Ok(Self {
+            kit,
+            workshop,
+            manifest,
+            original,
+            classes,
+            folder,
+            files,
+        })
+    }
+
+    pub(crate) fn mutant(&self, mutant: &Mutant) -> Result<Record, Fault> {
+        self.record(mutant, None)
+    }
+
+    pub(crate) fn typed(&self, fault: &Typed, mutant: &Mutant) -> Result<Record, Fault> {
+        self.record(mutant, Some(fault))
+    }
+
+    fn record(&self, mutant: &Mutant, typed: Option<&Typed>) -> Result<Record, Fault> {
+        let (mut outcome, mut charge) = (Outcome::Same, None);
+        let built = self.workshop.with(mutant, || {
+            let most = if typed.is_some() { usize::MAX } else { ENOUGH };
+            let results = self.kit.grade(&self.manifest, most)?;
+            charge = kit::charge(&results);
+            outcome = match kit::failed(&results) {
+                cases if cases.is_empty() => self.survived(&mutant.id)?,
+                cases => Outcome::Killed(cases),
+            };
+            Ok(())
+        })?;
+        if let Built::Invalid = built {
+            outcome = Outcome::Invalid;
+        }
+        let typed = typed.map(|fault| Charged::new(fault, charge));
+        Ok(Record {
+            id: mutant.id.clone(),
+            outcome,
+            typed,
+        })
+    }
+
+    /// Compares a survivor's answers with the original's, and with its class.
+    fn survived(&self, id: &Id) -> Result<Outcome, Fault> {
+        let place = self.folder.join("faulted");
+        if place.exists() {
+            fs::remove_dir_all(&place)?;
+        }
+        fs::create_dir_all(&place)?;
+        let mut compared = faulted::read(&self.original, &self.manifest, self.files, &place)?;
+        if let Compared::Same = compared {
+            compared = faulted::write(&self.original, &self.manifest, self.files / 20, &place)?;
+        }
+        let class = self.classes.get(id).copied();
+        let holds = match (&compared, class) {
+            (_, None) => false,
+            (_, Some((Class::Survivor, _))) | (Compared::Same, _) => true,
+            (Compared::Allowed(_), Some((class, _))) => class == Class::Permitted,
+            (Compared::Wrong(_), _) => false,
+        };
+        Ok(match class {
+            Some((class, reason)) if holds => Outcome::Classed(class, reason.to_owned()),
+            _ => Outcome::Unclassed(match compared {
+                Compared::Same => "the same answers".to_owned(),
+                Compared::Allowed(first) => format!("allowed: {first}"),
+                Compared::Wrong(first) => format!("wrong: {first}"),
+            }),
+        })
+    }
+}
