@@ -23,6 +23,23 @@ const EDGES: [u64; 14] = [
     u64::MAX,
 ];
 
+/// What may be added to a number: little, or what is invisible in fewer bits or after a
+/// multiplication by 32.
+const STEPS: [u64; 12] = [
+    1,
+    u64::MAX,
+    32,
+    64,
+    32u64.wrapping_neg(),
+    1 << 8,
+    1 << 16,
+    1 << 27,
+    1 << 31,
+    1 << 32,
+    1 << 59,
+    1 << 63,
+];
+
 impl Chance {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
@@ -82,9 +99,7 @@ impl Chance {
                 old[..end - at].copy_from_slice(&bytes[at..end]);
                 let old = u64::from_le_bytes(old);
                 let new = match self.below(3) {
-                    0 => {
-                        old.wrapping_add([1, u64::MAX, 32, 64, 32u64.wrapping_neg()][self.below(5)])
-                    }
+                    0 => old.wrapping_add(STEPS[self.below(STEPS.len())]),
                     _ => self.edge(),
                 };
                 bytes[at..end].copy_from_slice(&new.to_le_bytes()[..end - at]);
@@ -123,7 +138,6 @@ impl Chance {
         let wire = for_.wire[self.below(for_.wire.len())];
         let has_details = for_.has(Feature::Detail);
         let (clock, arch, os) = (1 + self.below(4), 1 + self.below(3), 1 + self.below(5));
-        let most = if wire == 1 { u64::from(u32::MAX) } else { 255 };
         let ids: Vec<u64> = (0..1 + self.below(3) as u64)
             .map(|id| {
                 if self.below(4) == 0 {
@@ -148,7 +162,7 @@ impl Chance {
             } else {
                 "-".to_owned()
             };
-            let kind = 1 + self.edge() % most;
+            let kind = 1 + self.below(3);
             let (function, depth) = (self.edge(), self.edge() & 0xffff_ffff);
             lines += &format!(
                 "index thread={id} ts={time} fn={function} kind={kind} depth={depth} detail={link}\n"
@@ -157,7 +171,7 @@ impl Chance {
                 let payload: String = (0..self.below(200))
                     .map(|_| format!("{:02x}", self.next() & 0xff))
                     .collect();
-                let (type_, flags) = (self.edge() & 0xffff, 0);
+                let (type_, flags) = (if kind == 2 { 4 } else { 3 }, 0);
                 lines += &format!(
                     "detail thread={id} index={events} ts={time} type={type_} flags={flags} payload={payload}\n"
                 );

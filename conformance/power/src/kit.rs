@@ -50,12 +50,19 @@ impl Kit {
         Self { tasks, options }
     }
 
-    /// Returns the results until at least `most` cases have failed, or of all cases.
-    pub(crate) fn grade(&self, manifest: &Manifest, most: usize) -> Result<Vec<CaseResult>, Fault> {
+    /// Returns the results until at least `most` cases have failed, or of all cases. The known
+    /// failures of the original are left out.
+    pub(crate) fn grade(
+        &self,
+        manifest: &Manifest,
+        known: &[String],
+        most: usize,
+    ) -> Result<Vec<CaseResult>, Fault> {
         let tasks = self
             .tasks
             .iter()
-            .filter(|task| manifest.command(task.about().role).is_some());
+            .filter(|task| manifest.command(task.about().role).is_some())
+            .filter(|task| !known.iter().any(|name| name == task.about().name));
         let work: Vec<_> = tasks
             .map(|task| Work {
                 testee: 0,

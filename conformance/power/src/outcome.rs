@@ -66,6 +66,7 @@ pub(crate) struct Judge<'a> {
     workshop: &'a Workshop<'a>,
     manifest: Manifest,
     original: Manifest,
+    known: Vec<String>,
     classes: BTreeMap<&'a Id, (Class, &'a str)>,
     folder: PathBuf,
     files: usize,
@@ -73,6 +74,8 @@ pub(crate) struct Judge<'a> {
 
 /// The number of failed cases after which a mutant needs no more: one would be thin.
 const ENOUGH: usize = 3;
+/// The same for a fault typed by hand, whose charge depends on all failures.
+const TYPED: usize = 50;
 
 impl<'a> Judge<'a> {
     /// Keeps a copy of the original in `folder`, and checks that it passes.
@@ -87,8 +90,8 @@ impl<'a> Judge<'a> {
             fs::remove_dir_all(&folder)?;
         }
         let original = workshop.original(&folder.join("original"))?;
-        // Without mutants, only failures of this run itself are possible, such as time limits.
-        let known = kit::failed(&kit.grade(&original, usize::MAX)?);
+        // The starters fail some cases.
+        let known = kit::failed(&kit.grade(&original, &[], usize::MAX)?);
         if !original.name.starts_with("starter") && !known.is_empty() {
             return Err(format!("{} itself fails: {known:?}", original.name).into());
         }
@@ -98,6 +101,7 @@ impl<'a> Judge<'a> {
             workshop,
             manifest,
             original,
+            known,
             classes,
             folder,
             files,
@@ -115,8 +119,8 @@ impl<'a> Judge<'a> {
     fn record(&self, mutant: &Mutant, typed: Option<&Typed>) -> Result<Record, Fault> {
         let (mut outcome, mut charge) = (Outcome::Same, None);
         let built = self.workshop.with(mutant, || {
-            let most = if typed.is_some() { usize::MAX } else { ENOUGH };
-            let results = self.kit.grade(&self.manifest, most)?;
+            let most = if typed.is_some() { TYPED } else { ENOUGH };
+            let results = self.kit.grade(&self.manifest, &self.known, most)?;
             charge = kit::charge(&results);
             outcome = match kit::failed(&results) {
                 cases if cases.is_empty() => self.survived(&mutant.id)?,
