@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Parser, Subcommand};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::classes::Classes;
 use crate::implementation::{Implementation, Workshop};
@@ -50,12 +50,21 @@ struct Cli {
     /// The number of faulted files on which the answers of a survivor are compared
     #[arg(long, default_value = "100000")]
     files: usize,
-    /// Write docs/conformance/power.md
+    /// Write docs/conformance/power.md from the newest results of all implementations
     #[arg(long)]
     write: bool,
+    /// Grade only the faults typed by hand, or only the drawn mutants, and keep the others' results
+    #[arg(long)]
+    part: Option<Part>,
     /// The program of universalmutator
     #[arg(long, default_value = "target/power/venv/bin/mutate")]
     mutate: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    Typed,
+    Drawn,
 }
 
 /// The kit starts this program again to supervise processes.
@@ -79,9 +88,12 @@ struct Faults {
     fault: Vec<Typed>,
 }
 
-/// What was found in an implementation.
+/// What was found in an implementation. `target/power` keeps the newest result of each.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) name: String,
+    pub(crate) seed: u64,
+    pub(crate) files: usize,
     pub(crate) typed: Vec<Record>,
     pub(crate) drawn: Vec<Record>,
     /// The number of mutants to draw from.
@@ -100,7 +112,9 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(count) => {
-            eprintln!("{count} survivors or charges are unexpected");
+            eprintln!(
+                "atf-power: {count} mutants passed that conformance/power/classes.toml does not explain"
+            );
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -124,7 +138,8 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
     let chosen: Vec<_> = chosen.collect();
     let work = tempfile::tempdir()?;
     let kit = Kit::new(work.path().to_owned());
-    let (start, mut measured) = (Instant::now(), Vec::new());
+    let results = root.join("target/power/results");
+    let (start, mut unclassed) = (Instant::now(), 0);
     for (seq, of) in chosen.iter().enumerate() {
         let copy = work.path().join(&of.name);
         fs::create_dir(&copy)?;
@@ -139,20 +154,32 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         let folder = root.join(&of.folder);
         let path = own.join("faults").join(format!("{}.toml", of.name));
         let faults: Faults = toml::from_str(&fs::read_to_string(path)?)?;
-        let mut typed = Vec::new();
-        for fault in &faults.fault {
+        let kept = fs::read(results.join(format!("{}.json", of.name))).ok();
+        let kept: Option<Measured> = kept.and_then(|text| serde_json::from_slice(&text).ok());
+        let (mut typed, mut drawn) = match (cli.part, kept) {
+            (Some(Part::Typed), Some(kept)) => (Vec::new(), kept.drawn),
+            (Some(Part::Drawn), Some(kept)) => (kept.typed, Vec::new()),
+            _ => (Vec::new(), Vec::new()),
+        };
+        for fault in faults
+            .fault
+            .iter()
+            .filter(|_| cli.part != Some(Part::Drawn))
+        {
             let record = judge.typed(fault, &fault.mutant(&folder)?)?;
             show(&of.name, &record);
             typed.push(record);
         }
         let mut mutants: Vec<Mutant> = generated(of, &folder, &root.join(&cli.mutate))?;
+        let total = mutants.len();
+        mutants.retain(|_| cli.part != Some(Part::Typed));
         mutants.sort_by_cached_key(|mutant| mutant.draw(cli.seed));
         let limit = cli.minutes.map(|minutes| {
             // The time that is left, in equal parts.
             let left = Duration::from_secs(60 * minutes).saturating_sub(start.elapsed());
             Instant::now() + left / u32::try_from(chosen.len() - seq).unwrap_or(1)
         });
-        let (total, mut drawn, mut valid) = (mutants.len(), Vec::new(), 0);
+        let mut valid = 0;
         for mutant in &mutants {
             if (!cli.all && valid == cli.count) || limit.is_some_and(|limit| Instant::now() > limit)
             {
@@ -163,25 +190,32 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
             valid += usize::from(record.outcome != Outcome::Invalid);
             drawn.push(record);
         }
-        measured.push(Measured {
+        let measured = Measured {
             name: of.name.clone(),
+            seed: cli.seed,
+            files: cli.files,
             typed,
             drawn,
             total,
-        });
+        };
+        let records = measured.typed.iter().chain(&measured.drawn);
+        unclassed += records
+            .filter(|record| matches!(record.outcome, Outcome::Unclassed(_)))
+            .count();
+        fs::create_dir_all(&results)?;
+        let text = serde_json::to_string_pretty(&measured)?;
+        fs::write(results.join(format!("{}.json", of.name)), text)?;
     }
-    let page = page::page(&measured, cli.seed);
+    let kept = all.implementation.iter();
+    let kept = kept.filter_map(|of| fs::read(results.join(format!("{}.json", of.name))).ok());
+    let kept = kept.map(|text| serde_json::from_slice(&text));
+    let page = page::page(&kept.collect::<Result<Vec<_>, _>>()?);
     if cli.write {
         fs::write(root.join("docs/conformance/power.md"), &page)?;
     } else {
         print!("{page}");
     }
-    let records = measured
-        .iter()
-        .flat_map(|it| it.typed.iter().chain(&it.drawn));
-    Ok(records
-        .filter(|record| matches!(record.outcome, Outcome::Unclassed(_)))
-        .count())
+    Ok(unclassed)
 }
 
 /// Prints a line of JSON for each mutant, so that a run that is stopped was not in vain.

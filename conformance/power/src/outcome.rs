@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use atf_conformance::protocol::Manifest;
 use atf_conformance::rules;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Fault;
 use crate::classes::Class;
@@ -15,7 +15,7 @@ use crate::implementation::{Built, Workshop};
 use crate::kit::{self, Kit};
 use crate::mutant::{Id, Mutant, Typed};
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
     Invalid,
@@ -29,7 +29,7 @@ pub(crate) enum Outcome {
     Unclassed(String),
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
     pub(crate) id: Id,
     pub(crate) outcome: Outcome,
@@ -38,7 +38,7 @@ pub(crate) struct Record {
 }
 
 /// What a fault typed by hand is charged with.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Charged {
     pub(crate) name: String,
     pub(crate) expected: String,
