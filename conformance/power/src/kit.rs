@@ -10,7 +10,7 @@ use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CaseResult, Grading, Outcome, State};
 use atf_conformance::run::warden::contained;
-use atf_conformance::run::{Limits, Options, Pool, Smoke, Work, readings, writings};
+use atf_conformance::run::{Limits, Options, Pool, Smoke, Work, readings, smoke, writings};
 
 use crate::Fault;
 
@@ -48,6 +48,15 @@ impl Kit {
             interrupt: Arc::default(),
         };
         Self { tasks, options }
+    }
+
+    /// Returns why the smoke test refuses a program that passes all cases, such as one whose persistent
+    /// process answers nothing.
+    pub(crate) fn refused(&self, manifest: &Manifest) -> Result<Option<String>, Fault> {
+        contained(|| {
+            let pool = Pool::new(&self.options)?;
+            Ok(smoke(&pool, manifest, &self.tasks)?.err())
+        })
     }
 
     /// Returns the results until at least `most` cases have failed, or of all cases. The known

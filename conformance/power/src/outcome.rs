@@ -23,6 +23,8 @@ pub(crate) enum Outcome {
     Same,
     /// The first failed cases.
     Killed(Vec<String>),
+    /// Killed by the smoke test alone.
+    Refused(String),
     /// Survived, with the reason for its class.
     Classed(Class, String),
     /// Survived, with the difference between its answers and the original's.
@@ -123,7 +125,10 @@ impl<'a> Judge<'a> {
             let results = self.kit.grade(&self.manifest, &self.known, most)?;
             charge = kit::charge(&results);
             outcome = match kit::failed(&results) {
-                cases if cases.is_empty() => self.survived(&mutant.id)?,
+                cases if cases.is_empty() => match self.kit.refused(&self.manifest)? {
+                    Some(why) => Outcome::Refused(why),
+                    None => self.survived(&mutant.id)?,
+                },
                 cases => Outcome::Killed(cases),
             };
             Ok(())

@@ -56,6 +56,7 @@ impl Counts {
                     own.killed += 1;
                     own.thin += usize::from(cases.len() == 1);
                 }
+                Outcome::Refused(_) => own.killed += 1,
                 Outcome::Same | Outcome::Classed(Class::Equivalent, _) => own.equivalent += 1,
                 Outcome::Classed(Class::Permitted, _) => own.permitted += 1,
                 Outcome::Classed(Class::Survivor, _) | Outcome::Unclassed(_) => own.survived += 1,
