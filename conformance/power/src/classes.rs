@@ -1,13 +1,14 @@
 //! What a person decided about survivors: `classes.toml`.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Fault;
+use crate::faulted::Compared;
 use crate::mutant::Id;
+use crate::outcome::{Outcome, Record};
+use crate::{Fault, Measured};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -40,10 +41,30 @@ impl Classes {
         Ok(toml::from_str(&fs::read_to_string(path)?)?)
     }
 
-    /// Returns the class and the reason of an implementation's survivors.
-    pub(crate) fn of(&self, name: &str) -> BTreeMap<&Id, (Class, &str)> {
-        let own = self.mutant.iter().filter(|row| row.of == name);
-        own.map(|row| (&row.id, (row.class, row.reason.as_str())))
-            .collect()
+    /// Returns the class of a mutant that passed, and the reason. There is none if its answers
+    /// contradict its class.
+    pub(crate) fn of(&self, name: &str, record: &Record) -> Option<(Class, &str)> {
+        let Outcome::Passed(compared) = &record.outcome else {
+            return None;
+        };
+        let row = self
+            .mutant
+            .iter()
+            .find(|row| row.of == name && row.id == record.id)?;
+        let holds = match (row.class, compared) {
+            (Class::Survivor, _) | (_, Compared::Same) => true,
+            (Class::Permitted, Compared::Allowed(_)) => true,
+            (_, Compared::Allowed(_) | Compared::Wrong(_)) => false,
+        };
+        holds.then_some((row.class, row.reason.as_str()))
+    }
+
+    /// Returns the number of mutants that passed without a class.
+    pub(crate) fn missing(&self, measured: &Measured) -> usize {
+        let records = measured.typed.iter().chain(&measured.drawn);
+        let passed = records.filter(|record| matches!(record.outcome, Outcome::Passed(_)));
+        passed
+            .filter(|record| self.of(&measured.name, record).is_none())
+            .count()
     }
 }

@@ -17,13 +17,15 @@ use atf_conformance::results::{Outcome, Role};
 use atf_conformance::run::Reading;
 use atf_conformance::scripts::{Script, Scripted, scripts};
 use atf_conformance::{FileReport, Output, Verdict, check, rules, written};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::Fault;
 use crate::chance::Chance;
 
 /// How the answers differ.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Compared {
     Same,
     /// The first different answer. All of them are allowed.

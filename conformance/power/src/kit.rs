@@ -32,7 +32,7 @@ impl Kit {
             })
         });
         let limits = Limits {
-            time: Duration::from_secs(1),
+            time: Duration::from_secs(3),
             margin: Duration::from_secs(10),
             memory: 512 << 20,
             ..Limits::default()

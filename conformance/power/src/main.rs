@@ -144,13 +144,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         let copy = work.path().join(&of.name);
         fs::create_dir(&copy)?;
         let workshop = Workshop::open(of, &root, &copy)?;
-        let judge = Judge::new(
-            &kit,
-            &workshop,
-            classes.of(&of.name),
-            work.path().join("files"),
-            cli.files,
-        )?;
+        let judge = Judge::new(&kit, &workshop, work.path().join("files"), cli.files)?;
         let folder = root.join(&of.folder);
         let path = own.join("faults").join(format!("{}.toml", of.name));
         let faults: Faults = toml::from_str(&fs::read_to_string(path)?)?;
@@ -198,10 +192,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
             drawn,
             total,
         };
-        let records = measured.typed.iter().chain(&measured.drawn);
-        unclassed += records
-            .filter(|record| matches!(record.outcome, Outcome::Unclassed(_)))
-            .count();
+        unclassed += classes.missing(&measured);
         fs::create_dir_all(&results)?;
         let text = serde_json::to_string_pretty(&measured)?;
         fs::write(results.join(format!("{}.json", of.name)), text)?;
@@ -209,7 +200,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
     let kept = all.implementation.iter();
     let kept = kept.filter_map(|of| fs::read(results.join(format!("{}.json", of.name))).ok());
     let kept = kept.map(|text| serde_json::from_slice(&text));
-    let page = page::page(&kept.collect::<Result<Vec<_>, _>>()?);
+    let page = page::page(&kept.collect::<Result<Vec<_>, _>>()?, &classes);
     if cli.write {
         fs::write(root.join("docs/conformance/power.md"), &page)?;
     } else {

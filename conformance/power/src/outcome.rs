@@ -1,6 +1,5 @@
 //! What becomes of a mutant: the kit kills it, or a person has classed it.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,7 +8,6 @@ use atf_conformance::rules;
 use serde::{Deserialize, Serialize};
 
 use crate::Fault;
-use crate::classes::Class;
 use crate::faulted::{self, Compared};
 use crate::implementation::{Built, Workshop};
 use crate::kit::{self, Kit};
@@ -25,10 +23,8 @@ pub(crate) enum Outcome {
     Killed(Vec<String>),
     /// Killed by the smoke test alone.
     Refused(String),
-    /// Survived, with the reason for its class.
-    Classed(Class, String),
-    /// Survived, with the difference between its answers and the original's.
-    Unclassed(String),
+    /// Passed, with the difference between its answers and the original's.
+    Passed(Compared),
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -69,7 +65,6 @@ pub(crate) struct Judge<'a> {
     manifest: Manifest,
     original: Manifest,
     known: Vec<String>,
-    classes: BTreeMap<&'a Id, (Class, &'a str)>,
     folder: PathBuf,
     files: usize,
 }
@@ -84,7 +79,6 @@ impl<'a> Judge<'a> {
     pub(crate) fn new(
         kit: &'a Kit,
         workshop: &'a Workshop<'a>,
-        classes: BTreeMap<&'a Id, (Class, &'a str)>,
         folder: PathBuf,
         files: usize,
     ) -> Result<Self, Fault> {
@@ -104,7 +98,6 @@ impl<'a> Judge<'a> {
             manifest,
             original,
             known,
-            classes,
             folder,
             files,
         })
@@ -127,7 +120,7 @@ impl<'a> Judge<'a> {
             outcome = match kit::failed(&results) {
                 cases if cases.is_empty() => match self.kit.refused(&self.manifest)? {
                     Some(why) => Outcome::Refused(why),
-                    None => self.survived(&mutant.id)?,
+                    None => Outcome::Passed(self.compare()?),
                 },
                 cases => Outcome::Killed(cases),
             };
@@ -144,31 +137,18 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Compares a survivor's answers with the original's, and with its class.
-    fn survived(&self, id: &Id) -> Result<Outcome, Fault> {
+    /// Compares a mutant's answers with the original's.
+    fn compare(&self) -> Result<Compared, Fault> {
         let place = self.folder.join("faulted");
         if place.exists() {
             fs::remove_dir_all(&place)?;
         }
         fs::create_dir_all(&place)?;
-        let mut compared = faulted::read(&self.original, &self.manifest, self.files, &place)?;
-        if let Compared::Same = compared {
-            compared = faulted::write(&self.original, &self.manifest, self.files / 20, &place)?;
+        match faulted::read(&self.original, &self.manifest, self.files, &place)? {
+            Compared::Same => {
+                faulted::write(&self.original, &self.manifest, self.files / 20, &place)
+            }
+            compared => Ok(compared),
         }
-        let class = self.classes.get(id).copied();
-        let holds = match (&compared, class) {
-            (_, None) => false,
-            (_, Some((Class::Survivor, _))) | (Compared::Same, _) => true,
-            (Compared::Allowed(_), Some((class, _))) => class == Class::Permitted,
-            (Compared::Wrong(_), _) => false,
-        };
-        Ok(match class {
-            Some((class, reason)) if holds => Outcome::Classed(class, reason.to_owned()),
-            _ => Outcome::Unclassed(match compared {
-                Compared::Same => "the same answers".to_owned(),
-                Compared::Allowed(first) => format!("allowed: {first}"),
-                Compared::Wrong(first) => format!("wrong: {first}"),
-            }),
-        })
     }
 }

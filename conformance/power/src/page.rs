@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::Measured;
-use crate::classes::Class;
+use crate::classes::{Class, Classes};
 use crate::outcome::{Outcome, Record};
 
 const HEAD: &str = "\
@@ -47,7 +47,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(records: &[Record]) -> Self {
+    fn of(classes: &Classes, name: &str, records: &[Record]) -> Self {
         let mut own = Self::default();
         for record in records {
             match &record.outcome {
@@ -57,9 +57,12 @@ impl Counts {
                     own.thin += usize::from(cases.len() == 1);
                 }
                 Outcome::Refused(_) => own.killed += 1,
-                Outcome::Same | Outcome::Classed(Class::Equivalent, _) => own.equivalent += 1,
-                Outcome::Classed(Class::Permitted, _) => own.permitted += 1,
-                Outcome::Classed(Class::Survivor, _) | Outcome::Unclassed(_) => own.survived += 1,
+                Outcome::Same => own.equivalent += 1,
+                Outcome::Passed(_) => match classes.of(name, record) {
+                    Some((Class::Equivalent, _)) => own.equivalent += 1,
+                    Some((Class::Permitted, _)) => own.permitted += 1,
+                    Some((Class::Survivor, _)) | None => own.survived += 1,
+                },
             }
         }
         own
@@ -88,53 +91,61 @@ fn share(part: usize, whole: usize) -> String {
     }
 }
 
-pub(crate) fn page(measured: &[Measured]) -> String {
+pub(crate) fn page(measured: &[Measured], classes: &Classes) -> String {
     let mut page = HEAD.to_owned();
-    let columns = "| | mutants | do not compile | killed | on one case | equivalent | permitted | survived | score |\n|---|---|---|---|---|---|---|---|---|\n";
-    page += columns;
+    page += "\
+## The score
+
+| | mutants | do not compile | killed | on one case | equivalent | permitted | survived | score |
+|---|---|---|---|---|---|---|---|---|
+";
     for it in measured {
-        page +=
-            &Counts::of(&it.typed).row(&format!("{}, typed", it.name), &it.typed.len().to_string());
-        page += &Counts::of(&it.drawn).row(
-            &it.name,
-            &format!("{} of {}, seed {}", it.drawn.len(), it.total, it.seed),
-        );
+        let typed = format!("{}, typed", it.name);
+        page += &Counts::of(classes, &it.name, &it.typed).row(&typed, &it.typed.len().to_string());
     }
-    let typed: Vec<_> = measured
-        .iter()
-        .flat_map(|it| it.typed.iter())
-        .filter(|it| matches!(it.outcome, Outcome::Killed(_)))
-        .filter_map(|it| it.typed.as_ref())
-        .collect();
-    let right = typed.iter().filter(|it| it.is_right).count();
-    let _ = writeln!(
-        page,
-        "\nThe charge is the expected one for {right} of {} killed faults typed by hand.\n",
-        typed.len()
-    );
-    for it in typed.iter().filter(|it| !it.is_right) {
-        let _ = writeln!(
-            page,
-            "- {}: expected {}, charged {}",
-            it.name, it.expected, it.got
-        );
+    for it in measured.iter().filter(|it| !it.drawn.is_empty()) {
+        let drawn = format!("{} of {}, seed {}", it.drawn.len(), it.total, it.seed);
+        page += &Counts::of(classes, &it.name, &it.drawn).row(&it.name, &drawn);
     }
+    page += &charges(measured);
+    page += "\n## The survivors\n\n";
     for it in measured {
         for record in it.typed.iter().chain(&it.drawn) {
-            let why = match &record.outcome {
-                Outcome::Classed(Class::Survivor, reason) => reason.clone(),
-                Outcome::Unclassed(difference) => {
-                    let kind = difference.split(':').next().unwrap_or_default();
-                    format!("not classed; {kind}")
-                }
+            let why = match (&record.outcome, classes.of(&it.name, record)) {
+                (Outcome::Passed(_), Some((Class::Survivor, reason))) => reason,
+                (Outcome::Passed(_), None) => "Not classed.",
                 _ => continue,
             };
-            let _ = writeln!(
-                page,
-                "- {} `{}`: `{}` becomes `{}`: {why}",
-                it.name, record.id.file, record.id.line, record.id.becomes
-            );
+            let what = match &record.typed {
+                Some(charged) => format!("`{}`", charged.name),
+                None => format!("`{}` becomes `{}`", record.id.line, record.id.becomes),
+            };
+            let _ = writeln!(page, "- {} {}: {what}: {why}", it.name, record.id.file);
         }
     }
     page
+}
+
+/// Compares what the killed faults typed by hand are charged with to what was expected.
+fn charges(measured: &[Measured]) -> String {
+    let typed = measured.iter().flat_map(|it| &it.typed);
+    let killed = typed.filter(|it| matches!(it.outcome, Outcome::Killed(_)));
+    let killed: Vec<_> = killed.filter_map(|it| it.typed.as_ref()).collect();
+    let right = killed.iter().filter(|it| it.is_right).count();
+    let mut text = format!(
+        "
+## The charges
+
+For each fault typed by hand, the rule or field that a report must name first, and the field that differs, were written
+down before the run. They are right for {right} of the {} that are killed. The others:
+
+| fault | expected | charged |
+|---|---|---|
+",
+        killed.len()
+    );
+    for it in killed.iter().filter(|it| !it.is_right) {
+        let _ = writeln!(text, "| {} | {} | {} |", it.name, it.expected, it.got);
+    }
+    text
 }
