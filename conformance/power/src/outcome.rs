@@ -117,7 +117,14 @@ impl<'a> Judge<'a> {
             let most = if typed.is_some() { TYPED } else { ENOUGH };
             let results = self.kit.grade(&self.manifest, &self.known, most)?;
             charge = kit::charge(&results);
-            outcome = match kit::failed(&results) {
+            let mut cases = kit::failed(&results);
+            // A thin kill on a busy machine may be a time limit.
+            if (1..ENOUGH).contains(&cases.len()) {
+                let again = self.kit.grade(&self.manifest, &self.known, most)?;
+                let again = kit::failed(&again);
+                cases.retain(|case| again.contains(case));
+            }
+            outcome = match cases {
                 cases if cases.is_empty() => match self.kit.refused(&self.manifest)? {
                     Some(why) => Outcome::Refused(why),
                     None => Outcome::Passed(self.compare()?),
