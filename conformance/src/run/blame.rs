@@ -49,8 +49,18 @@ pub(super) fn of_mismatches(case: &Case, mismatches: &[Mismatch]) -> Vec<Option<
         let found = all.find(|it| is_own(it) && is(it, "checksum"));
         found.and_then(charge)
     };
+    let is_merged = |it: &Mismatch| it.place().starts_with("derived.merged");
+    let is_misordered = case.subject == Subject::Session && mismatches.iter().any(is_merged);
+    let is_time = |it: &Mismatch| {
+        matches!(
+            it.place().as_str(),
+            "derived.time_start_ns" | "derived.time_end_ns"
+        )
+    };
     let all = mismatches.iter();
     all.map(|mismatch| match &source {
+        // The times are those of the first and last event in the merged order.
+        None if is_misordered && is_time(mismatch) => Some(table::ATF_RDER_004.id.to_owned()),
         // A value that follows from others is wrong because they are.
         Some(source) if follows(&mismatch.place()) => Some(source.clone()),
         _ if is(mismatch, "verdict") => checksum_of(mismatch).or_else(|| charge(mismatch)),

@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "65f5f30e6c564d7989ee2d9047f6c5334d235d6484059b32a454c60df29a5166",
+    digest: "b5334a3f8c95c495333d9a2715da75f9d713edd4277d95c73c9253459924c3d2",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

@@ -1,6 +1,6 @@
 //! Numbers that implementations cut to fewer bits or read as signed, and products that wrap.
 
-use crate::Verdict::{Accept, Reject};
+use crate::Verdict::{Accept, Recover, Reject};
 
 use super::valid::{alone, manifest};
 use crate::corpus::recipe::{Recipe, breaks, meets, whole};
@@ -67,6 +67,13 @@ fn counts() -> Vec<Recipe> {
         })
         .at(INDEX, "header.footer_offset", 40, Accept)
         .flag("wide-numbers"),
+        breaks("ATF-DFTR-001", "under a header whose length wraps", |t| {
+            t.detail(|file| file.header_bytes = u64::MAX - 63);
+            t.cut(DETAIL, 461);
+        })
+        .at(DETAIL, "footer", 461, Recover)
+        .flag("offset-wraps")
+        .titled("missing, and the header's length plus its events_offset wraps to 0"),
         breaks("ATF-DFTR-002", "2^32 more", |t| {
             t.detail(|file| file.footer_count += WRAP);
         })
