@@ -29,6 +29,7 @@ pub const METHODS: &[&str] = &[
     "is_bounded",
     "is_placeholder",
     "problems",
+    "start_time_weight",
     "stated_end",
 ];
 

@@ -67,15 +67,13 @@ impl Footer for IndexFooter {
         if start == 0 || !section_bytes.is_multiple_of(EVENT_SIZE) {
             return Ok(0);
         }
-        let first: [u8; IndexEvent::SIZE] = input.record(events_offset)?;
-        if start != IndexEvent::decode(wire, 0, &first).timestamp_ns {
-            return Ok(0);
+        let first = IndexEvent::decode(wire, 0, &input.record(events_offset)?);
+        match bytes.first_chunk() {
+            Some(event) if start == first.timestamp_ns => {
+                let kind = IndexEvent::decode(wire, 0, event).event_kind;
+                Ok(if kind.name().is_some() { 1 } else { 2 })
+            }
+            _ => Ok(0),
         }
-        let (event, _) = bytes.split_first_chunk().unwrap_or((&first, &[]));
-        let is_event = IndexEvent::decode(wire, 0, event)
-            .event_kind
-            .name()
-            .is_some();
-        Ok(if is_event { 1 } else { 2 })
     }
 }

@@ -108,7 +108,7 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 /// Returns how many events of a cut file are read. If one of the last two events begins like a
 /// footer that could follow the events before it, it and the event after it are taken for a footer:
 /// a torn one or else, after other events, a damaged one. A header that counts the events in the file
-/// excludes both before its place for the footer, and a torn one behind it.
+/// excludes both before its place for the footer, and a torn one after it.
 fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     let events = &cut[64..];
     let data_size = events

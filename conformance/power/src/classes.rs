@@ -1,4 +1,4 @@
-//! What a person decided about survivors: `classes.toml`.
+//! The classes that a person gave to mutants that pass: `classes.toml`.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::{Fault, Measured};
 pub(crate) enum Class {
     /// The mutant gives the same answers as the original.
     Equivalent,
-    /// The mutant gives other answers, all of which are allowed.
+    /// The mutant gives other answers, but only allowed ones.
     Permitted,
     /// The mutant gives a wrong answer, and no case shows it.
     Survivor,

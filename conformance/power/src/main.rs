@@ -88,7 +88,7 @@ struct Faults {
     fault: Vec<Typed>,
 }
 
-/// What was found in an implementation. `target/power` keeps the newest result of each.
+/// The results for one implementation. `target/power` keeps the newest results of each.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) name: String,
@@ -169,7 +169,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         mutants.retain(|_| cli.part != Some(Part::Typed));
         mutants.sort_by_cached_key(|mutant| mutant.draw(cli.seed));
         let limit = cli.minutes.map(|minutes| {
-            // The time that is left, in equal parts.
+            // Divide the remaining time equally.
             let left = Duration::from_secs(60 * minutes).saturating_sub(start.elapsed());
             Instant::now() + left / u32::try_from(chosen.len() - seq).unwrap_or(1)
         });

@@ -20,7 +20,7 @@ pub(crate) struct Mutant {
     pub(crate) text: String,
 }
 
-/// What identifies a mutant, even if other lines of the file change.
+/// Identifies a mutant even if other lines of the file change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Id {
     pub(crate) file: String,

@@ -1,4 +1,4 @@
-//! What becomes of a mutant: the kit kills it, or a person has classed it.
+//! The outcome for a mutant: the kit kills it, or it passes and is compared with the original.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub(crate) struct Record {
     pub(crate) typed: Option<Charged>,
 }
 
-/// What a fault typed by hand is charged with.
+/// The charge of a fault typed by hand.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Charged {
     pub(crate) name: String,

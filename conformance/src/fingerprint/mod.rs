@@ -28,7 +28,7 @@ struct Disagreement {
     readings: &'static [Reading],
 }
 
-/// What some sources say about it.
+/// A reading of some sources.
 #[derive(Debug)]
 struct Reading {
     is: &'static str,

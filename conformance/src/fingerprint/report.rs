@@ -14,7 +14,7 @@ pub struct Fingerprint {
     shown: Vec<Shown>,
 }
 
-/// What an implementation shows about one disagreement among the sources.
+/// The readings of one disagreement among the sources that an implementation shows.
 #[derive(Debug, Clone)]
 pub struct Shown {
     /// The subject of the disagreement, such as `checksum.algorithm.term`.

@@ -1,6 +1,6 @@
 //! The sign of each reading, and the disagreements that no file shows.
 
-/// What shows a reading.
+/// The evidence for a reading.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shows {
     /// A reader's answer to a case has this value at this JSON pointer.

@@ -65,10 +65,8 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let index = reader.index();
     let file = format!("{folder}/index.atf");
     let claimed = index.header().event_count;
-    if has_no_footer(index.completeness()) && claimed > index.event_count() {
-        let there = format!("at most {}, the events in the file", index.event_count());
-        let place = format!("{file}: header.event_count");
-        return Err(Wrong::at(&place, &there, &claimed.to_string(), EARLY));
+    if has_no_footer(index.completeness()) && claimed > 0 {
+        return Err(early(&file, claimed));
     }
     let mut rest = asked.events.iter();
     for (seq, event) in (0_u64..).zip(index.events_in(..)) {
@@ -84,10 +82,8 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     };
     let file = format!("{folder}/detail.atf");
     let claimed = details.header().event_count;
-    if has_no_footer(details.completeness()) && claimed > details.event_count() {
-        let there = format!("at most {}, the events in the file", details.event_count());
-        let place = format!("{file}: header.event_count");
-        return Err(Wrong::at(&place, &there, &claimed.to_string(), EARLY));
+    if has_no_footer(details.completeness()) && claimed > 0 {
+        return Err(early(&file, claimed));
     }
     let mut rest = asked.details.iter();
     for event in details.events_in(..) {
@@ -106,6 +102,13 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         }
     }
     Ok(())
+}
+
+/// Makes a failure for a header that counts events although no footer follows them.
+fn early(file: &str, claimed: u64) -> Wrong {
+    let place = format!("{file}: header.event_count");
+    let what = "0, as in a placeholder: there is no footer";
+    Wrong::at(&place, what, &claimed.to_string(), EARLY)
 }
 
 fn is_event(event: &IndexEvent, asked: &Index) -> bool {

@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "b5334a3f8c95c495333d9a2715da75f9d713edd4277d95c73c9253459924c3d2",
+    digest: "5562dc19b68ce1c14dd94f921aab70d363a3a7bafffd0e8b2b0919126319fa83",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

@@ -33,6 +33,7 @@ fn before_a_time_alone() -> Recipe {
     })
     .at(INDEX, "events[4]", 192, Recover)
     .also(INDEX, "ATF-IFTR-001")
+    .also(INDEX, "ATF-LINK-001")
     .also(INDEX, "ATF-IEVT-001")
     .also(INDEX, "ATF-IEVT-002")
     .titled("one event before an event with nothing but a time, in an unfinalized file")

@@ -340,7 +340,7 @@ fn missing() -> Vec<Recipe> {
         .also(INDEX, "ATF-IFTR-001")
         .also(INDEX, "ATF-IFTR-011")
         .flag("zero-tail")
-        .titled("32 of its bytes, of which the count is wrong")
+        .titled("32 of its bytes, with a wrong count")
         .note("Its magic and the time of the first event identify it."),
         breaks("ATF-IFTR-012", "40 bytes with another length", |t| {
             t.index(|file| {
@@ -351,7 +351,7 @@ fn missing() -> Vec<Recipe> {
         })
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001")
-        .titled("40 of its bytes, of which the length is wrong"),
+        .titled("40 of its bytes, with a wrong length"),
         breaks("ATF-IFTR-012", "40 bytes with another magic", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.patch(INDEX, 256, b"2ITB");
@@ -359,7 +359,7 @@ fn missing() -> Vec<Recipe> {
         })
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001")
-        .titled("40 of its bytes, of which the magic is wrong"),
+        .titled("40 of its bytes, with a wrong magic"),
         breaks("ATF-IFTR-012", "40 bytes with a time but no events", |t| {
             t.clear_index();
             t.index(|file| {

@@ -249,7 +249,7 @@ fn elsewhere() -> Vec<Recipe> {
     ]
 }
 
-/// Footers with several faults: what is left of them is still no event.
+/// Footers with several faults, whose remains are still not events.
 fn ruined() -> Vec<Recipe> {
     vec![
         breaks("ATF-IFTR-002", "with magic and start time alone", |t| {
@@ -280,7 +280,7 @@ fn ruined() -> Vec<Recipe> {
         .also(INDEX, "ATF-IFTR-001")
         .also(INDEX, "ATF-IFTR-011")
         .flag("crash-before-header")
-        .titled("24 of its bytes, of which only the start time is right, followed by 40 zeros"),
+        .titled("24 of its bytes with only the start time right, followed by 40 zeros"),
         breaks("ATF-IFTR-012", "its start time alone between zeros", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.patch(INDEX, 256, &[0; 16]);
@@ -387,6 +387,7 @@ fn crashes() -> Vec<Recipe> {
             },
         )
         .at(INDEX, "footer", 256, Recover)
+        .also(MANIFEST, "ATF-MANI-008")
         .flag("timestamp-like-footer")
         .titled("missing, and the last time is the length of a footer for four events"),
         breaks(
@@ -397,7 +398,8 @@ fn crashes() -> Vec<Recipe> {
             },
         )
         .at(INDEX, "footer", 256, Recover)
-        .also(INDEX, "ATF-LINK-001")
+        .also(INDEX, "ATF-LINK-002")
+        .also(MANIFEST, "ATF-MANI-008")
         .only(&[2])
         .flag("timestamp-like-footer")
         .titled(
@@ -411,7 +413,8 @@ fn crashes() -> Vec<Recipe> {
             },
         )
         .at(INDEX, "footer", 256, Recover)
-        .also(INDEX, "ATF-LINK-001")
+        .also(INDEX, "ATF-LINK-002")
+        .also(INDEX, "ATF-LINK-005")
         .only(&[2])
         .flag("timestamp-like-footer")
         .titled("missing, and the last event begins like a footer whose time is 2³² off"),
@@ -572,6 +575,9 @@ fn whole_footer_of_events() -> Recipe {
     })
     .also(INDEX, "ATF-IEVT-001")
     .also(INDEX, "ATF-IEVT-002")
+    .also(INDEX, "ATF-LINK-001")
+    .also(INDEX, "ATF-LINK-005")
+    .also(DETAIL, "ATF-LINK-003")
     .flag("timestamp-like-footer")
     .titled("two events whose bytes are a whole footer for the events before them")
     .note("The header and the footer at the end agree on six events.")

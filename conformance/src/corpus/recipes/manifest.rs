@@ -123,7 +123,7 @@ fn form() -> Vec<Recipe> {
             let keys = keys.map(|key| format!("\"{key}\": 1")).join(", ");
             add_to_session(t, &keys);
         })
-        .in_file(MANIFEST, "\u{20ac}", Accept)
+        .at_text(MANIFEST, "\u{20ac}", r#"1, "\u20ad""#, Accept)
         .times(4)
         .titled("four keys that differ only in an escape"),
         meets("ATF-MANI-011", "details with fields", |t| {
