@@ -140,7 +140,7 @@ def footer_as_events():
     index.find_footer = lambda data, header: (
         None if index.is_placeholder(header) else original(data, header))
     index.refuse_damaged_footer = lambda data, header: None
-    index.begins_footer = lambda data, cut, seq: False
+    index.begins_footer = lambda data, header, cut, seq: False
 
 
 @bug("read", "ATF-IFTR-001")
@@ -153,7 +153,7 @@ def magic_is_enough():
 @bug("read", "ATF-IFTR-012")
 def cut_footer_counted():
     """Divides the file's size by 32: half a footer counts as an event."""
-    index.begins_footer = lambda data, cut, seq: False
+    index.begins_footer = lambda data, header, cut, seq: False
     index.is_end_known = lambda header: False
 
 
