@@ -77,16 +77,13 @@ fn asked<'a>(
         Shows::Answer { case, .. } => (cases, Role::Read, case),
         Shows::Files { script, .. } => (scripts, Role::Write, script),
     };
-    let is_it = move |task: &&Box<dyn Smoke>| {
+    let is_it = move |task: &&dyn Smoke| {
         let about = task.about();
         let slug = about.name.split_once('/').map_or("", |(_, slug)| slug);
         about.role == role && (about.name == name || slug == name)
     };
-    let tasks = tasks.iter().filter(is_it);
-    tasks.map(move |task| Asked {
-        sign,
-        task: &**task,
-    })
+    let tasks = tasks.iter().map(AsRef::as_ref).filter(is_it);
+    tasks.map(move |task| Asked { sign, task })
 }
 
 #[cfg(test)]

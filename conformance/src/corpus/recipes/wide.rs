@@ -198,9 +198,9 @@ fn fields() -> Vec<Recipe> {
             "a trace that begins within 2^31 calls",
             |t| {
                 t.events(|events| {
-                    events
-                        .iter_mut()
-                        .for_each(|event| event.depth += (1 << 31) + (1 << 16))
+                    for event in events {
+                        event.depth += (1 << 31) + (1 << 16);
+                    }
                 });
             },
         )
