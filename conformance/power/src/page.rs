@@ -20,7 +20,7 @@ finds the fault. The faults have two origins:
   them.
 
 A mutant that compiles to the same program is equivalent. Any other mutant that passes all cases is compared with the
-original on files of the corpus with random faults and on random scripts, 100,000 and 5,000 unless stated otherwise. A
+original on files of the corpus with random faults and on random scripts. A
 person then classes it in [`classes.toml`](../../conformance/power/classes.toml), with a reason:
 
 | class | means |
@@ -106,6 +106,12 @@ pub(crate) fn page(measured: &[Measured], classes: &Classes) -> String {
     for it in measured.iter().filter(|it| !it.drawn.is_empty()) {
         let drawn = format!("{} of {}, seed {}", it.drawn.len(), it.total, it.seed);
         page += &Counts::of(classes, &it.name, &it.drawn).row(&it.name, &drawn);
+    }
+    if let Some(least) = measured.iter().map(|it| it.files).min() {
+        let _ = writeln!(
+            page,
+            "\nMutants that pass were compared with the original on at least {least} files."
+        );
     }
     page += &charges(measured);
     page += "\n## The survivors\n\n";
