@@ -31,7 +31,7 @@ impl Section {
         let damaged =
             match first_verified(input, header.wire, events, stated.into_iter().chain(last))? {
                 Verdict::Verified(last) if header.is_placeholder() => {
-                    // A footer before the last one ends the events, which are never footers.
+                    // The first footer ends the events: its bytes must not be read as events.
                     let footer = match scan(input, header, last.offset)? {
                         Verdict::Verified(first) => first,
                         _ => last,

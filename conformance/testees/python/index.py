@@ -147,7 +147,7 @@ def refuse_if_footer(data, header, at, is_expected):
     """Rejects bytes of which two are right: magic, reserved bytes, or numbers if there are events.
 
     Where no footer is expected, two of magic and numbers must be right, and the reserved bytes or the
-    start time. Where the header proves a footer, only zeros are none."""
+    start time. Where the header proves a footer, anything but zeros is one."""
     if is_counted(data, header, at):
         return
     footer, size = INDEX_FOOTER.read(data, at), at - header["events_offset"]

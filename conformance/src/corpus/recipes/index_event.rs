@@ -23,7 +23,7 @@ fn written_zeros(name: &'static str) -> Recipe {
         .note("A good checksum proves that no event is missing.")
 }
 
-/// Makes a recipe with a gap before a last event of which only the time is not 0.
+/// Makes a recipe with a gap before a last event that has a time and nothing else.
 fn before_a_time_alone() -> Recipe {
     let name = "one event before a time alone, not finalized";
     breaks("ATF-IEVT-006", name, |t| {
