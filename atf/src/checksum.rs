@@ -1,6 +1,7 @@
 //! The checksum of an events section.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::rules::of_file::FileRules;
 use crate::source::Input;
 use crate::window::Window;
 use crate::wire::offset;
@@ -47,14 +48,26 @@ impl Checksum {
 
     /// Returns the error for a file whose footer is at `footer_offset`, if the checksum is not the
     /// events' CRC-32C.
-    pub(crate) fn problem(self, input: &Input, footer_offset: u64) -> Option<Error> {
-        let error = input.error(match self {
+    pub(crate) fn problem(
+        self,
+        input: &Input,
+        footer_offset: u64,
+        rules: &FileRules,
+    ) -> Option<Error> {
+        let (kind, rule) = match self {
             Self::NotChecked | Self::Absent | Self::Good => return None,
-            Self::Bad { stored, computed } => ErrorKind::ChecksumMismatch { stored, computed },
-            Self::Ieee { stored, computed } => ErrorKind::IeeeChecksum { stored, computed },
-        });
+            Self::Bad { stored, computed } => {
+                let kind = ErrorKind::ChecksumMismatch { stored, computed };
+                (kind, rules.checksum)
+            }
+            Self::Ieee { stored, computed } => {
+                let kind = ErrorKind::IeeeChecksum { stored, computed };
+                (kind, rules.checksum_ieee)
+            }
+        };
         let offset = Self::offset(footer_offset);
-        Some(error.with_field("footer.checksum").with_offset(offset))
+        let error = input.error(kind).with_field("footer.checksum");
+        Some(error.with_offset(offset).with_rule(rule))
     }
 
     /// Returns the offset of a footer's checksum, which is at the same place in both footers.

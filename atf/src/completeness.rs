@@ -1,6 +1,7 @@
 //! How a file ends, which shows whether it was finalized.
 
 use crate::error::{Error, ErrorKind};
+use crate::rules::of_file::FileRules;
 use crate::source::Input;
 
 /// How a file ends, including any bytes at the end that are neither events nor a footer.
@@ -48,6 +49,7 @@ impl Completeness {
         events_end: u64,
         missing: Option<Error>,
         is_cut: bool,
+        rules: &FileRules,
     ) -> Vec<Error> {
         match self {
             Self::Finalized | Self::HeaderNotUpdated => Vec::new(),
@@ -66,6 +68,7 @@ impl Completeness {
                     zero_tail_bytes: *zero_tail_bytes,
                 });
                 let error = error.with_field("footer").with_offset(events_end);
+                let error = error.with_rule(rules.finalized);
                 [error].into_iter().chain(missing).collect()
             }
         }

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::rules::{Rule, table as rules};
 use crate::wire::OutOfRange;
 
 pub use kind::ErrorKind;
@@ -41,6 +42,7 @@ struct Inner {
     field: Option<Cow<'static, str>>,
     offset: Option<u64>,
     io: Option<Arc<io::Error>>,
+    rule: Option<&'static Rule>,
 }
 
 impl Error {
@@ -51,6 +53,7 @@ impl Error {
             field: None,
             offset: None,
             io: None,
+            rule: None,
         }))
     }
 
@@ -75,6 +78,12 @@ impl Error {
         this
     }
 
+    /// Creates the error for a symlink in a session.
+    pub(crate) fn symlink(path: &Path) -> Self {
+        let error = Self::new(ErrorKind::SymbolicLink).with_path(Some(path));
+        error.with_rule(&rules::ATF_SESS_003)
+    }
+
     /// Creates the error for when there is not enough memory for a file's contents.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
@@ -93,6 +102,12 @@ impl Error {
 
     pub(crate) fn with_path(mut self, path: Option<&Path>) -> Self {
         self.0.path = path.map(Path::to_path_buf);
+        self
+    }
+
+    /// Adds the rule that a file with this problem breaks.
+    pub(crate) fn with_rule(mut self, rule: &'static Rule) -> Self {
+        self.0.rule = Some(rule);
         self
     }
 
@@ -144,6 +159,22 @@ impl Error {
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
+    }
+
+    /// Returns the rule that the file breaks, or `None` if the problem is not one of the file's
+    /// contents, for example if the file cannot be read.
+    #[must_use]
+    pub fn rule(&self) -> Option<&'static Rule> {
+        self.0.rule
+    }
+
+    /// Returns the error's text, followed by the id of the broken rule: `… [ATF-IFTR-001]`.
+    #[must_use]
+    pub fn text_with_rule(&self) -> String {
+        match self.0.rule {
+            Some(rule) => format!("{self} [{}]", rule.id),
+            None => self.to_string(),
+        }
     }
 }
 

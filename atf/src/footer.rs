@@ -1,6 +1,8 @@
 //! Finds footers and checks whether they can be trusted.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::rules::Rule;
+use crate::rules::of_file::FileRules;
 use crate::source::Input;
 use crate::wire::{Record, Wire, offset};
 
@@ -14,14 +16,15 @@ pub(crate) trait Footer: Sized {
 
     const RECORD: Record;
 
+    const RULES: &'static FileRules;
+
     /// How many fields [`problems`](Self::problems) compares.
     const NUMBERS: usize;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self;
 
-    /// Returns the fields that cannot be correct for an events section of `section_bytes` bytes:
-    /// the kind of error, the field's name, and its offset in the footer.
-    fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
+    /// Returns the fields that cannot be correct for an events section of `section_bytes` bytes.
+    fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<Wrong>;
 
     /// Returns how many properties the start time counts for, of a footer in these bytes after
     /// `section_bytes` bytes of events.
@@ -33,6 +36,24 @@ pub(crate) trait Footer: Sized {
         _bytes: &[u8; FOOTER_SIZE],
     ) -> Result<usize> {
         Ok(0)
+    }
+}
+
+/// A field of a footer that cannot be correct.
+pub(crate) struct Wrong {
+    pub(crate) kind: ErrorKind,
+    pub(crate) field: &'static str,
+    /// The field's offset in the footer.
+    pub(crate) offset: usize,
+    pub(crate) rule: &'static Rule,
+}
+
+impl Wrong {
+    /// Returns the error about this field of a footer at `offset`.
+    pub(crate) fn error(self, input: &Input, offset: u64) -> Error {
+        let error = input.error(self.kind).with_field(self.field);
+        let offset = offset.saturating_add(self.offset as u64);
+        error.with_offset(offset).with_rule(self.rule)
     }
 }
 
@@ -165,37 +186,22 @@ pub(crate) fn first_verified<F: Footer>(
     Ok(best)
 }
 
-/// Creates an error about a field of a footer at `offset`.
-pub(crate) fn error(
-    input: &Input,
-    offset: u64,
-    (kind, field, field_offset): (ErrorKind, &'static str, usize),
-) -> Error {
-    input
-        .error(kind)
-        .with_field(field)
-        .with_offset(offset.saturating_add(field_offset as u64))
+fn damaged(input: &Input, offset: u64, problems: impl Iterator<Item = Wrong>) -> Damaged {
+    let problems = problems.map(|wrong| wrong.error(input, offset)).collect();
+    Damaged { offset, problems }
 }
 
-fn damaged(
-    input: &Input,
-    offset: u64,
-    problems: impl Iterator<Item = (ErrorKind, &'static str, usize)>,
-) -> Damaged {
-    Damaged {
-        offset,
-        problems: problems
-            .map(|problem| error(input, offset, problem))
-            .collect(),
-    }
-}
-
-fn magic_problem<F: Footer>(bytes: &[u8; FOOTER_SIZE]) -> Option<(ErrorKind, &'static str, usize)> {
+fn magic_problem<F: Footer>(bytes: &[u8; FOOTER_SIZE]) -> Option<Wrong> {
     let [a, b, c, d, ..] = *bytes;
     let found = [a, b, c, d];
     let kind = ErrorKind::BadMagic {
         found,
         expected: F::MAGIC,
     };
-    (found != F::MAGIC).then_some((kind, "footer.magic", offset!(DetailFooter.magic)))
+    (found != F::MAGIC).then_some(Wrong {
+        kind,
+        field: "footer.magic",
+        offset: offset!(DetailFooter.magic),
+        rule: F::RULES.footer_magic,
+    })
 }

@@ -103,6 +103,7 @@
 )]
 
 pub mod analyze;
+mod anatomy;
 pub mod check;
 mod checksum;
 pub mod clock;
@@ -125,6 +126,7 @@ mod reader;
 pub mod record;
 pub mod rewrite;
 mod ring;
+pub mod rules;
 pub mod session;
 mod setters;
 mod source;
@@ -137,6 +139,7 @@ mod window;
 pub mod wire;
 pub mod write;
 
+pub use anatomy::{Region, RegionKind};
 pub use checksum::Checksum;
 pub use completeness::{Completeness, CountSource, PartialFooter};
 pub use error::{Error, ErrorKind, Result};

@@ -1,9 +1,115 @@
 //! Methods that the readers of both kinds of file share.
 
+use crate::anatomy::Region;
+use crate::checksum::Checksum;
+use crate::completeness::Completeness;
+use crate::error::{Error, Result};
+use crate::rules::Rule;
+use crate::rules::of_file::FileRules;
+use crate::source::Input;
+use crate::wire::{Record, Wire};
+
+/// A reader of either kind of file, for code that treats both alike.
+pub(crate) trait FileReader {
+    /// The file's name in a thread's folder.
+    const NAME: &'static str;
+    const FOOTER: Record;
+    const RULES: &'static FileRules;
+
+    fn input(&self) -> &Input;
+    fn wire(&self) -> Wire;
+    fn events_offset(&self) -> u64;
+    fn regions(&self) -> Vec<Region>;
+    fn completeness(&self) -> &Completeness;
+    fn checksum(&self) -> Result<Checksum>;
+    /// Returns every known reason why the readable events may differ from what was written.
+    fn problems(&self) -> Result<Vec<Error>>;
+    fn disagreements(&self) -> Vec<Error>;
+    fn event_count(&self) -> u64;
+    fn events_end(&self) -> u64;
+    fn missing_events(&self) -> u64;
+    /// Returns the verified footer.
+    fn found_footer(&self) -> Option<FoundFooter<'_>>;
+    /// Returns the event count in the header, unless the header is a placeholder.
+    fn stated_count(&self) -> Option<u64>;
+    /// Returns where the events end according to a header that shows that the file was finalized.
+    fn stated_end(&self) -> Option<u64>;
+    /// Returns why the bytes after a detail file's last event are not an event.
+    fn framing(&self) -> Option<&Error>;
+}
+
+/// A verified footer.
+pub(crate) struct FoundFooter<'a> {
+    pub(crate) offset: u64,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) times: (u64, u64),
+}
+
+/// A field of a header, the rule that a wrong value breaks, the right value, and what states it.
+pub(crate) type Fact = (&'static str, &'static Rule, u64, &'static str);
+
 /// Implements the methods that do not depend on the kind of file. `$section` is the field that
 /// describes the events.
 macro_rules! reader_methods {
-    ($reader:ident, $header:ident, $footer:ident, $section:ident) => {
+    ($reader:ident, $header:ident, $footer:ident, $section:ident, $name:expr) => {
+        impl crate::reader::FileReader for $reader {
+            const NAME: &'static str = $name;
+            const FOOTER: crate::wire::Record = crate::wire::Record::$footer;
+            const RULES: &'static crate::rules::of_file::FileRules =
+                <$footer as crate::footer::Footer>::RULES;
+
+            fn input(&self) -> &crate::source::Input {
+                &self.input
+            }
+            fn wire(&self) -> crate::Wire {
+                self.wire()
+            }
+            fn events_offset(&self) -> u64 {
+                self.header.events_offset
+            }
+            fn regions(&self) -> Vec<crate::Region> {
+                self.regions()
+            }
+            fn completeness(&self) -> &crate::Completeness {
+                self.completeness()
+            }
+            fn checksum(&self) -> crate::Result<crate::Checksum> {
+                self.checksum()
+            }
+            fn problems(&self) -> crate::Result<Vec<crate::Error>> {
+                self.all_problems()
+            }
+            fn disagreements(&self) -> Vec<crate::Error> {
+                self.disagreements()
+            }
+            fn event_count(&self) -> u64 {
+                self.event_count()
+            }
+            fn events_end(&self) -> u64 {
+                self.events_end()
+            }
+            fn missing_events(&self) -> u64 {
+                self.missing_events()
+            }
+            fn found_footer(&self) -> Option<crate::reader::FoundFooter<'_>> {
+                let placed = self.placed()?;
+                Some(crate::reader::FoundFooter {
+                    offset: placed.offset,
+                    bytes: &placed.bytes,
+                    times: (placed.footer.time_start_ns, placed.footer.time_end_ns),
+                })
+            }
+            fn stated_count(&self) -> Option<u64> {
+                (!self.header.is_placeholder()).then_some(self.header.event_count)
+            }
+            fn stated_end(&self) -> Option<u64> {
+                self.header.stated_end()
+            }
+            fn framing(&self) -> Option<&crate::Error> {
+                self.framing()
+            }
+        }
+
         impl $reader {
             /// Opens a file for positioned reads, without mapping it.
             ///
@@ -111,6 +217,22 @@ macro_rules! reader_methods {
                 &self.$section.completeness
             }
 
+            /// Returns what the bytes of the file are, from the first byte to the last. Bytes that
+            /// `ring.atf` adds count as part of the file.
+            #[must_use]
+            pub fn regions(&self) -> Vec<crate::Region> {
+                let found = crate::anatomy::Found {
+                    rules: <Self as crate::reader::FileReader>::RULES,
+                    events_offset: self.header.events_offset,
+                    events_end: self.events_end(),
+                    file_size: self.file_size(),
+                    completeness: self.completeness(),
+                    footer: self.footer_offset(),
+                    no_event: self.framing().and_then(crate::Error::rule),
+                };
+                found.regions()
+            }
+
             /// Returns how many events are missing according to a rewritten header, because the
             /// file was truncated or damaged after it was finalized. Returns 0 if a verified footer
             /// contains the count.
@@ -123,22 +245,41 @@ macro_rules! reader_methods {
                 }
             }
 
+            /// Returns the error for missing events. Bytes that look like no event may contain them.
             pub(crate) fn missing_events_error(&self) -> Option<crate::Error> {
-                let missing = self.missing_events();
+                let missing = match self.framing() {
+                    None => self.missing_events(),
+                    Some(_) => 0,
+                };
                 let stated = self.event_count().saturating_add(missing);
                 let offset = crate::wire::offset!(self.header.wire, $header.event_count);
                 (missing > 0).then(|| {
-                    self.input
-                        .events_missing(self.event_count(), stated, offset)
+                    let found = self.event_count();
+                    let kind = crate::ErrorKind::EventsMissing { found, stated };
+                    let error = self.input.error(kind).with_field("header.event_count");
+                    error
+                        .with_offset(offset as u64)
+                        .with_rule(<Self as crate::reader::FileReader>::RULES.count)
                 })
             }
 
+            /// Returns the problems with the events that the file's end reveals.
+            fn end_problems(&self) -> Vec<crate::Error> {
+                self.completeness().problems(
+                    &self.input,
+                    self.events_end(),
+                    self.missing_events_error(),
+                    self.header.stated_end().is_some(),
+                    <Self as crate::reader::FileReader>::RULES,
+                )
+            }
+
             /// Returns an error for each of these fields of a rewritten header whose value differs
-            /// from the one that the third item states.
-            fn disagreeing(&self, facts: &[(&str, u64, &'static str)]) -> Vec<crate::Error> {
+            /// from the one that the fourth item states. The second item is the rule that it breaks.
+            fn disagreeing(&self, facts: &[crate::reader::Fact]) -> Vec<crate::Error> {
                 let is_rewritten = !self.header.is_placeholder();
                 let facts = facts.iter().filter(|_| is_rewritten);
-                let error = |&(name, expected, by): &(&str, u64, &'static str)| {
+                let error = |&(name, rule, expected, by): &crate::reader::Fact| {
                     let field = crate::wire::Record::$header.field(self.header.wire, name);
                     let Some(field) = field else {
                         return Some(crate::Error::internal("the header has the field"));
@@ -151,7 +292,7 @@ macro_rules! reader_methods {
                             by,
                         };
                         let error = self.input.error(kind).with_field(format!("header.{name}"));
-                        error.with_offset(field.offset as u64)
+                        error.with_offset(field.offset as u64).with_rule(rule)
                     })
                 };
                 facts.filter_map(error).collect()

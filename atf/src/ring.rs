@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result, zeros};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::header;
 use crate::index::IndexReader;
+use crate::rules::{Rule, table as rules};
 use crate::source::{Input, OpenOptions, Sparse, Tail, Unreadable};
 use crate::window::Window;
 use crate::wire::{HEADER_SIZE, RingHeader};
@@ -103,7 +104,7 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
             return Ok(Some(snapshot));
         }
     }
-    Err(input.error(ErrorKind::Unsteady))
+    Err(error(&input, ErrorKind::Unsteady))
 }
 
 /// Reads a ring once. Returns `None` if its writer emptied an area in the meantime.
@@ -132,18 +133,28 @@ fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
     }))
 }
 
+/// The rule that a ring is intact and belongs to the thread's other files.
+const BELONGS: &Rule = &rules::ATF_RING_002;
+
+/// Creates an error about a ring's contents.
+fn error(input: &Input, kind: ErrorKind) -> Error {
+    input.error(kind).with_rule(BELONGS)
+}
+
 fn header(input: &Input) -> Result<RingHeader> {
     let (found, needed) = (input.size(), RingHeader::SIZE as u64);
     if found < needed {
-        let error = input.error(ErrorKind::TooShort { found, needed });
+        let error = error(input, ErrorKind::TooShort { found, needed });
         return Err(error.with_field("header").with_offset(found));
     }
     if input.unreadable().overlaps(&(0..needed)) {
         let error = Error::io(io::Error::other("cannot be read")).with_path(input.path());
-        return Err(error.with_field("header").with_offset(0));
+        let error = error.with_field("header").with_offset(0);
+        return Err(error.with_rule(BELONGS));
     }
     let bytes = input.record::<{ RingHeader::SIZE }>(0)?;
-    header::wire(&bytes, RingHeader::MAGIC).map_err(|error| error.with_path(input.path()))?;
+    let wire = header::wire(&bytes, RingHeader::MAGIC, [BELONGS; 3]);
+    wire.map_err(|error| error.with_path(input.path()))?;
     Ok(zerocopy::transmute!(bytes))
 }
 
@@ -179,7 +190,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
         if found <= max {
             Ok(())
         } else {
-            let error = input.error(ErrorKind::OutOfRange { found, min: 0, max });
+            let error = error(input, ErrorKind::OutOfRange { found, min: 0, max });
             Err(error.with_field(field))
         }
     };
@@ -334,7 +345,8 @@ impl Snapshot {
     }
 
     fn error(&self, kind: ErrorKind) -> Error {
-        Error::new(kind).with_path(Some(&self.path))
+        let error = Error::new(kind).with_path(Some(&self.path));
+        error.with_rule(BELONGS)
     }
 }
 

@@ -20,6 +20,7 @@ use crate::kind::FolderKind;
 use crate::manifest::Manifest;
 use crate::platform;
 use crate::platform::Identity;
+use crate::rules::table as rules;
 use crate::source::{Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
 use crate::thread::{self, ThreadReader};
@@ -106,7 +107,7 @@ impl SessionReader {
                 let links = folders.links.into_iter().map(|(_, name)| path.join(name));
                 let only = below::only_session(path, links.collect())?;
                 if only.is_symlink() && !options.follow_links {
-                    return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(&only)));
+                    return Err(Error::symlink(&only));
                 }
                 let session = Self::of_process(&only, options)?;
                 session.map_err(|_| at(Error::new(ErrorKind::NotASession)))
@@ -174,7 +175,7 @@ impl SessionReader {
         let lost = self.manifest.iter().flat_map(Manifest::lost_in_recovery);
         let lost = lost.map(|error| error.with_path(Some(&self.path.join(MANIFEST_FILE))));
         let unrecognized = self.unrecognized.iter().map(|name| {
-            let error = Error::new(ErrorKind::NoThreadId);
+            let error = Error::new(ErrorKind::NoThreadId).with_rule(&rules::ATF_SESS_004);
             error.with_path(Some(&self.path.join(name)))
         });
         manifest.cloned().chain(lost).chain(unrecognized).collect()
@@ -308,13 +309,14 @@ impl ThreadEntry {
     }
 
     fn check_presence(&self) -> Result<()> {
-        let kind = match self.presence {
-            Presence::Folder | Presence::NotAFolder => return Ok(()),
-            Presence::SymbolicLink if self.options.follow_links => return Ok(()),
-            Presence::SymbolicLink => ErrorKind::SymbolicLink,
-            Presence::Missing => ErrorKind::MissingFolder,
-        };
-        Err(Error::new(kind).with_path(Some(&self.path)))
+        match self.presence {
+            Presence::Folder | Presence::NotAFolder => Ok(()),
+            Presence::SymbolicLink if self.options.follow_links => Ok(()),
+            Presence::SymbolicLink => Err(Error::symlink(&self.path)),
+            Presence::Missing => {
+                Err(Error::new(ErrorKind::MissingFolder).with_path(Some(&self.path)))
+            }
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::index::{IndexEvent, IndexReader};
 pub use crate::ring::Ring;
 use crate::ring::{self, Snapshot};
+use crate::rules::of_file::{DETAIL, FileRules, INDEX, dangling as rule_of_dangling};
+use crate::rules::table as rules;
 use crate::source::{Input, OpenOptions};
 use crate::wire::{HEADER_SIZE, offset};
 
@@ -124,7 +126,7 @@ impl ThreadReader {
         let ring = ring::read(folder, options).transpose();
         let index = Input::open_in_session(&folder.join(INDEX_FILE), options)?;
         let is_finalized = || has_finalized_details(folder, options);
-        let index = IndexReader::new(index).map_err(|it| opening(it, is_finalized))?;
+        let index = IndexReader::new(index).map_err(|it| opening(it, &INDEX, is_finalized))?;
         Self::around(folder, ring, index, options, tap)
     }
 
@@ -175,7 +177,7 @@ impl ThreadReader {
         let is_finalized = || matches!(index.completeness(), Completeness::Finalized);
         let detail = detail.map(|input| {
             let opened = DetailReader::tapped(input?, &mut tap);
-            opened.map_err(|error| opening(error, is_finalized))
+            opened.map_err(|error| opening(error, &DETAIL, is_finalized))
         });
         Ok(Self {
             path,
@@ -379,7 +381,8 @@ impl ThreadReader {
             error
                 .with_field("header.flags")
                 .with_offset(offset)
-                .with_path(Some(&path)),
+                .with_path(Some(&path))
+                .with_rule(&rules::ATF_IHDR_018),
         )
     }
 
@@ -395,25 +398,22 @@ impl ThreadReader {
             offset!(detail.wire, DetailHeader.os),
         );
         let versions = (detail.wire.version().into(), index.wire.version().into());
-        let facts: [(_, _, (u64, u64)); 4] = [
-            ("header.version", version, versions),
-            (
-                "header.thread_id",
-                thread_id,
-                (detail.thread_id.into(), index.thread_id.into()),
-            ),
-            (
-                "header.arch",
-                arch,
-                (detail.arch.0.into(), index.arch.0.into()),
-            ),
-            ("header.os", os, (detail.os.0.into(), index.os.0.into())),
+        let ids = (detail.thread_id.into(), index.thread_id.into());
+        let archs = (detail.arch.0.into(), index.arch.0.into());
+        let systems = (detail.os.0.into(), index.os.0.into());
+        let (same_wire, same_id) = (&rules::ATF_LINK_008, &rules::ATF_LINK_009);
+        let same_machine = &rules::ATF_LINK_010;
+        let facts: [(_, _, _, (u64, u64)); 4] = [
+            ("header.version", same_wire, version, versions),
+            ("header.thread_id", same_id, thread_id, ids),
+            ("header.arch", same_machine, arch, archs),
+            ("header.os", same_machine, os, systems),
         ];
         let path = self.path.join(DETAIL_FILE);
         let wrong = facts
             .into_iter()
-            .filter(|(_, _, (found, expected))| found != expected);
-        let error = |(field, offset, (found, expected))| {
+            .filter(|(.., (found, expected))| found != expected);
+        let error = |(field, rule, offset, (found, expected))| {
             let error = Error::new(ErrorKind::Disagrees {
                 found,
                 expected,
@@ -423,6 +423,7 @@ impl ThreadReader {
                 .with_field(field)
                 .with_offset(offset as u64)
                 .with_path(Some(&path))
+                .with_rule(rule)
         };
         wrong.map(error).collect()
     }
@@ -431,13 +432,14 @@ impl ThreadReader {
 /// Returns the error for a file that cannot be opened. An empty file normally means that nothing
 /// was written. But if the thread's other file is finalized, bytes were lost, so the error is that
 /// the empty file is too short.
-fn opening(error: Error, other_is_finalized: impl FnOnce() -> bool) -> Error {
+fn opening(error: Error, rules: &FileRules, other_is_finalized: impl FnOnce() -> bool) -> Error {
     if *error.kind() != ErrorKind::NothingWritten || !other_is_finalized() {
         return error;
     }
     let (found, needed) = (0, HEADER_SIZE as u64);
     let lost = Error::new(ErrorKind::TooShort { found, needed }).with_path(error.path());
-    lost.with_field("header").with_offset(found)
+    let lost = lost.with_field("header").with_offset(found);
+    lost.with_rule(rules.header)
 }
 
 /// Returns whether the detail file is finalized. Writers finalize it together with its index.
@@ -466,7 +468,8 @@ fn dangling(index: &IndexReader, count: u64, may_be_lost: bool) -> Option<Error>
         count,
         may_be_lost,
     };
-    (greatest >= count).then(|| index.input().error(kind).with_field("events"))
+    let error = || index.input().error(kind).with_field("events");
+    (greatest >= count).then(|| error().with_rule(rule_of_dangling(may_be_lost)))
 }
 
 /// Returns whether one end of a link may have been lost, because a file is unfinalized or damaged.
@@ -507,7 +510,8 @@ pub(crate) fn open_index(
     // opened.
     let ring = ring::read(folder, options).ok().flatten();
     let index = IndexReader::new(open(&folder.join(INDEX_FILE), options)?);
-    let index = index.map_err(|it| opening(it, || has_finalized_details(folder, options)))?;
+    let index =
+        index.map_err(|it| opening(it, &INDEX, || has_finalized_details(folder, options)))?;
     let Some(ring) = ring.filter(|_| index.footer().is_none()) else {
         return Ok(index);
     };

@@ -2,7 +2,6 @@
 
 use std::ffi::{CString, c_char};
 
-use atf::check::text_with_rule;
 use atf::merge::Merged;
 use atf::session::Problem;
 
@@ -32,7 +31,7 @@ impl Merging {
     /// Converts new problems to strings.
     fn note(&mut self) {
         let problems = self.events.problems().iter().skip(self.problems.len());
-        let text = |problem: &Problem| c_string(text_with_rule(&problem.error).as_bytes());
+        let text = |problem: &Problem| c_string(problem.error.text_with_rule().as_bytes());
         self.problems.extend(problems.map(text));
     }
 }

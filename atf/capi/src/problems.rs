@@ -4,7 +4,6 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use atf::Error;
-use atf::check::text_with_rule;
 use atf::record::uncancelled;
 
 use crate::status::{Failure, c_string};
@@ -17,7 +16,7 @@ impl Problems {
     /// Returns all problems; the first call computes them with `ask`.
     pub(crate) fn get(&self, ask: impl FnOnce() -> Vec<Error>) -> &[(Error, CString)] {
         let text = |error: Error| {
-            let text = c_string(text_with_rule(&error).as_bytes());
+            let text = c_string(error.text_with_rule().as_bytes());
             (error, text)
         };
         // It may open files of the reader's thread.

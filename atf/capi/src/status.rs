@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 
-use atf::check::rule_of_file;
 use atf::record::Lost;
 use atf::{Error, ErrorKind};
 
@@ -202,7 +201,8 @@ impl Record {
                     c_string(path.as_os_str().as_encoded_bytes())
                 }),
                 field: c_string(error.field().unwrap_or_default().as_bytes()),
-                rule: rule_of_file(&error)
+                rule: error
+                    .rule()
                     .map_or_else(CString::default, |rule| c_string(rule.id.as_bytes())),
                 offset: error.offset().unwrap_or(NO_OFFSET),
                 os_code: os_code(&error),

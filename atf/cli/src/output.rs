@@ -6,7 +6,6 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use atf::Error;
-use atf::check::text_with_rule;
 
 use crate::text::{Counted, Printable};
 
@@ -28,7 +27,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Output(error) => write!(f, "standard output: {error}"),
             Self::Usage(message) | Self::Choice(message, _) => f.write_str(message),
-            Self::Input(error) => f.write_str(&text_with_rule(error)),
+            Self::Input(error) => f.write_str(&error.text_with_rule()),
         }
     }
 }
@@ -81,7 +80,7 @@ pub(crate) fn complain(message: impl fmt::Display) {
 
 /// Reports why a trace cannot be read, and which rule it breaks.
 pub(crate) fn damaged(error: &Error) -> State {
-    complain(text_with_rule(error));
+    complain(error.text_with_rule());
     State::Damaged
 }
 

@@ -13,9 +13,6 @@ use crate::session::{self, Problem, SessionReader, ThreadSegment};
 use crate::spans::{CallStack, ThreadClock};
 use crate::thread::{Ring, ThreadReader, problems_beside};
 
-/// The bytes of an event in a hole.
-const ZEROS: [u8; IndexEvent::SIZE] = [0; IndexEvent::SIZE];
-
 /// A thread to read.
 #[derive(Debug)]
 pub(super) struct Unit<'a> {
@@ -183,10 +180,10 @@ impl<'a> Unit<'a> {
             while let Some(event) = events.next() {
                 match event {
                     Ok(event) => {
-                        let is_hole = event.timestamp_ns == 0
-                            && event.encode(index.wire()).is_ok_and(|bytes| bytes == ZEROS)
-                            && *may_have_holes
-                                .get_or_insert_with(|| index.is_hole(&ZEROS).is_ok_and(|it| it));
+                        let is_hole = event.is_zero()
+                            && *may_have_holes.get_or_insert_with(|| {
+                                index.is_hole(&[0; IndexEvent::SIZE]).is_ok_and(|it| it)
+                            });
                         if is_hole {
                             has_gaps = true;
                             take(Step::Hole(seq))?;

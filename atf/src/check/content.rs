@@ -3,9 +3,9 @@
 
 use super::finding::{Findings, Place};
 use super::place::At;
-use super::rules::table as rules;
 use crate::detail::DetailEvent;
 use crate::index::{IndexEvent, IndexHeader};
+use crate::rules::table as rules;
 use crate::wire::{CallEffect, DetailFunctionPayload, Record, Wire};
 
 /// Checks that an index header contains the thread id in the folder's name.

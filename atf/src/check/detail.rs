@@ -8,14 +8,13 @@ use crate::wire::Record;
 use crate::{Completeness, Error, Result};
 
 use super::content;
-use super::end::{self, End, FooterFacts, Times};
+use super::end::{self, Times};
 use super::link::Backward;
 use super::one_pass::Links;
 use super::output::{Output, add_problem, refused, report_on};
-use crate::check::end_rules::DETAIL;
 use crate::check::finding::{FileReport, Finding, Kind};
 use crate::check::place::At;
-use crate::check::rules::table as rules;
+use crate::rules::table as rules;
 
 /// Checks a detail file on its own.
 pub(super) fn file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Output) {
@@ -38,7 +37,6 @@ pub(super) fn check(
     report.wire = Some(detail.wire().version());
     report.details = Some(detail.event_count());
     identity(detail, report);
-    framing(detail, report)?;
     let range = match checked {
         Some(links) => links.range,
         None => events(detail, links, report)?,
@@ -46,34 +44,7 @@ pub(super) fn check(
     // Events after an impossible length are unknown, so the range may be incomplete.
     let is_whole = detail.framing_problem().is_none();
     finalized_header(detail, is_whole.then_some(range), report)?;
-    // Bytes that look like no event may contain the missing ones.
-    if let Some(problem) = detail.missing_events_error().filter(|_| is_whole) {
-        add_problem(report, &problem)?;
-    }
-    let footer = detail
-        .footer()
-        .zip(detail.footer_bytes())
-        .zip(detail.footer_offset());
-    let footer = footer.map(|((footer, bytes), offset)| FooterFacts {
-        at: At::footer(Record::DetailFooter, detail.wire(), offset),
-        bytes,
-        times: (footer.time_start_ns, footer.time_end_ns),
-    });
-    let header = detail.header();
-    let end = End {
-        completeness: detail.completeness(),
-        events_end: detail.events_end(),
-        event_count: detail.event_count(),
-        header_count: (!header.is_placeholder()).then_some(header.event_count),
-        framing_problem: detail.framing_problem(),
-        bytes_after_footer: detail.bytes_after_footer(),
-        events_offset: detail.header().events_offset,
-        checksum: detail.checksum()?,
-        times: times(detail)?,
-        footer,
-    };
-    end::check(&end, &DETAIL, report)?;
-    Ok(())
+    end::check(detail, times(detail)?, report)
 }
 
 fn identity(detail: &DetailReader, report: &mut FileReport) {
@@ -91,16 +62,6 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
         report.add(&rules::ATF_DHDR_007, place, || {
             format!("unknown os {}", header.os.0)
         });
-    }
-}
-
-/// Checks for impossible lengths. In a file without a footer, such a length only marks the end of
-/// the recovered events.
-fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> {
-    let is_ended = !matches!(detail.completeness(), Completeness::Unfinalized { .. });
-    match detail.framing_problem().filter(|_| is_ended) {
-        Some(problem) => add_problem(report, problem),
-        None => Ok(()),
     }
 }
 
@@ -142,11 +103,7 @@ pub fn detail_repeats(detail: &DetailReader) -> Result<Vec<Finding>> {
     let mut report = FileReport::new(Path::new(DETAIL_FILE), Kind::Detail);
     report.wire = Some(detail.wire().version());
     finalized_header(detail, None, &mut report)?;
-    if let Some((footer, offset)) = detail.footer().zip(detail.footer_offset()) {
-        let at = At::footer(Record::DetailFooter, detail.wire(), offset);
-        let found = (footer.time_start_ns, footer.time_end_ns);
-        end::footer_times(&at, found, times(detail)?, &DETAIL, &mut report);
-    }
+    end::footer_times(detail, times(detail)?, &mut report);
     Ok(report.into_findings())
 }
 

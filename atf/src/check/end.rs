@@ -1,40 +1,14 @@
 //! Checks the end of a file: the same checks for both kinds of file, with different rules.
 
-use crate::{Checksum, Completeness, Error};
+use crate::anatomy::{Region, RegionKind};
+use crate::reader::FileReader;
+use crate::{Checksum, Completeness, Error, ErrorKind};
 
-use super::output::add_problem;
-use crate::check::end_rules::EndRules;
+use super::output::{add_problem, place_of};
 use crate::check::finding::{FileReport, Findings, Place};
 use crate::check::place::At;
-use crate::check::rules::Rule;
+use crate::rules::Rule;
 use crate::text::counted;
-
-/// The end of a file, as its reader determined it.
-pub(super) struct End<'a> {
-    pub(super) completeness: &'a Completeness,
-    /// The offset right after the last event.
-    pub(super) events_end: u64,
-    /// The number of events in the file.
-    pub(super) event_count: u64,
-    /// The event count in the header, unless the header is a placeholder.
-    pub(super) header_count: Option<u64>,
-    /// Why the bytes after a detail file's last event are not an event.
-    pub(super) framing_problem: Option<&'a Error>,
-    pub(super) bytes_after_footer: u64,
-    /// Where the events section begins.
-    pub(super) events_offset: u64,
-    pub(super) checksum: Checksum,
-    pub(super) times: Times,
-    /// The verified footer.
-    pub(super) footer: Option<FooterFacts<'a>>,
-}
-
-/// A verified footer.
-pub(super) struct FooterFacts<'a> {
-    pub(super) at: At,
-    pub(super) bytes: &'a [u8],
-    pub(super) times: (u64, u64),
-}
 
 /// The timestamps of the first and the last event, which several fields repeat.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,150 +44,105 @@ impl Times {
     }
 }
 
-pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) -> Result<(), Error> {
-    match end.completeness {
-        Completeness::Finalized => {}
-        Completeness::HeaderNotUpdated => {
-            report.add(rules.placeholder, Place::at("header", 0), || {
-                "a placeholder, but the footer is valid: the writer stopped before it rewrote the header"
-                    .to_owned()
-            });
-        }
-        Completeness::Unfinalized {
-            trailing_bytes,
-            zero_tail_bytes,
-            partial_footer,
-        } => {
-            unfinalized(end, *trailing_bytes, *zero_tail_bytes, rules, report);
-            if let Some(partial) = partial_footer {
-                report.add(
-                    rules.whole_footer,
-                    Place::at("footer", partial.offset),
-                    || format!("{} of a torn footer", counted(partial.size, "byte")),
-                );
+/// Checks how a file ends. `times` are the times of its first and last event.
+pub(super) fn check<R: FileReader>(
+    file: &R,
+    times: Times,
+    report: &mut FileReport,
+) -> Result<(), Error> {
+    if let Completeness::HeaderNotUpdated = file.completeness() {
+        report.add(R::RULES.placeholder, Place::at("header", 0), || {
+            "a placeholder, but the footer is valid: the writer stopped before it rewrote the header"
+                .to_owned()
+        });
+    }
+    for problem in file.problems()? {
+        match problem.kind() {
+            // Each event of a gap has its own finding.
+            ErrorKind::Gap { .. } => {}
+            ErrorKind::NotFinalized { .. } => {
+                report.add(R::RULES.finalized, place_of(&problem), || unfinalized(file));
             }
-        }
-        Completeness::DamagedFooter {
-            trailing_bytes,
-            problems,
-            ..
-        } => {
-            for problem in problems {
-                add_problem(report, problem)?;
-            }
-            if *trailing_bytes > 0 {
-                let place = Place::at("events", end.events_end);
-                report.add(rules.whole_event, place, || {
-                    let bytes = counted(*trailing_bytes, "byte");
-                    format!("{bytes} between the last event and the footer")
-                });
-            }
+            _ => add_problem(report, &problem)?,
         }
     }
-    if let Some(footer) = &end.footer {
-        footer_fields(end, footer, rules, report);
+    for region in file.regions() {
+        let Some(rule) = region.rule else { continue };
+        let field = match region.kind {
+            RegionKind::NoEvent | RegionKind::ZeroTail => "events",
+            _ => "footer",
+        };
+        // A reader's problem already covers a damaged footer, and bytes before a verified footer.
+        let is_problem = match region.kind {
+            RegionKind::NoEvent => file.completeness().has_verified_footer(),
+            kind => kind == RegionKind::DamagedFooter,
+        };
+        if !is_problem {
+            let place = Place::at(field, region.offset);
+            report.add(rule, place, || misplaced(file, &region));
+        }
+    }
+    if let Some(footer) = file.found_footer() {
+        let at = At::footer(R::FOOTER, file.wire(), footer.offset);
+        // The CRC-32C of no bytes is 0.
+        if file.checksum()? == Checksum::Absent && footer.offset != file.events_offset() {
+            report.add(R::RULES.checksum_absent, at.field("checksum"), || {
+                "0: no checksum, so damage to the events cannot be detected".to_owned()
+            });
+        }
+        at.reserved(footer.bytes, R::RULES.reserved, report);
+        footer_times(file, times, report);
     }
     Ok(())
 }
 
-/// Why a file with a rewritten header has no footer.
-const AFTERWARDS: &str = "the file was truncated or damaged after it was finalized";
+/// Describes a file without a footer.
+fn unfinalized(file: &impl FileReader) -> String {
+    /// Why a file with a rewritten header has no footer.
+    const AFTERWARDS: &str = "the file was truncated or damaged after it was finalized";
+    let left = file.event_count();
+    match file.stated_count() {
+        // Writers may set the flags of a placeholder early.
+        None | Some(0) => "no footer: the file was not finalized".to_owned(),
+        Some(count) if count == left => format!("no footer: {AFTERWARDS}"),
+        Some(count) if count < left => {
+            format!("no footer; the header counts only {count} of {left} events")
+        }
+        Some(count) => format!("no footer: {AFTERWARDS}; {left} of {count} events are left"),
+    }
+}
 
-fn unfinalized(
-    end: &End<'_>,
-    trailing_bytes: u64,
-    zero_tail_bytes: u64,
-    rules: &EndRules,
-    report: &mut FileReport,
-) {
-    let events_end = end.events_end;
-    report.add(rules.finalized, Place::at("footer", events_end), || {
-        let left = end.event_count;
-        match end.header_count {
-            // Writers may set the flags of a placeholder early.
-            None | Some(0) => "no footer: the file was not finalized".to_owned(),
-            Some(count) if count == left => format!("no footer: {AFTERWARDS}"),
-            Some(count) if count < left => {
-                format!("no footer; the header counts only {count} of {left} events")
-            }
-            Some(count) => {
-                format!("no footer: {AFTERWARDS}; {left} of {count} events are left")
+/// Describes bytes that do not belong where they are.
+fn misplaced(file: &impl FileReader, region: &Region) -> String {
+    let bytes = counted(region.size, "byte");
+    match (region.kind, file.completeness(), file.framing()) {
+        (RegionKind::ZeroTail, ..) => format!("{bytes} of zeros at the end"),
+        (RegionKind::TornFooter, ..) => format!("{bytes} of a torn footer"),
+        (RegionKind::NoEvent, Completeness::DamagedFooter { .. }, _) => {
+            format!("{bytes} between the last event and the footer")
+        }
+        (RegionKind::NoEvent, _, problem) => {
+            let bytes = counted(region.size, "trailing byte");
+            match problem {
+                None => format!("{bytes}: not a whole event"),
+                Some(problem) => {
+                    format!(
+                        "not an event, but {bytes}: total_length is {}",
+                        problem.kind()
+                    )
+                }
             }
         }
-    });
-    if trailing_bytes > 0 {
-        report.add(
-            rules.whole_event,
-            Place::at("events", events_end),
-            || match end.framing_problem {
-                None => format!(
-                    "{}: not a whole event",
-                    counted(trailing_bytes, "trailing byte")
-                ),
-                Some(problem) => format!(
-                    "not an event, but {}: total_length is {}",
-                    counted(trailing_bytes, "trailing byte"),
-                    problem.kind()
-                ),
-            },
-        );
-    }
-    if zero_tail_bytes > 0 {
-        let place = Place::at("events", events_end.saturating_add(trailing_bytes));
-        report.add(rules.zero_tail, place, || {
-            format!("{} of zeros at the end", counted(zero_tail_bytes, "byte"))
-        });
+        _ => format!("{bytes} after the footer"),
     }
 }
 
-fn footer_fields(
-    end: &End<'_>,
-    footer: &FooterFacts<'_>,
-    rules: &EndRules,
-    report: &mut FileReport,
-) {
-    let checksum = footer.at.field("checksum");
-    match end.checksum {
-        Checksum::Good | Checksum::NotChecked => {}
-        // The CRC-32C of no bytes is 0.
-        Checksum::Absent if footer.at.offset == end.events_offset => {}
-        Checksum::Absent => report.add(rules.checksum_absent, checksum, || {
-            "0: no checksum, so damage to the events cannot be detected".to_owned()
-        }),
-        Checksum::Bad { stored, computed } => report.add(rules.checksum, checksum, || {
-            format!("{stored:#010x}, but the CRC-32C of the events is {computed:#010x}")
-        }),
-        Checksum::Ieee { stored, computed } => report.add(rules.checksum_ieee, checksum, || {
-            format!(
-                "{stored:#010x} is the IEEE CRC-32 of the events; their CRC-32C (Castagnoli) is \
-                 {computed:#010x}"
-            )
-        }),
-    }
-    footer_times(&footer.at, footer.times, end.times, rules, report);
-    footer.at.reserved(footer.bytes, rules.reserved, report);
-    if end.bytes_after_footer > 0 {
-        let place = Place::at("footer", footer.at.end());
-        report.add(rules.nothing_after, place, || {
-            format!(
-                "{} after the footer",
-                counted(end.bytes_after_footer, "byte")
-            )
-        });
-    }
-}
-
-/// Compares the times in a footer with those of the events.
-pub(super) fn footer_times(
-    at: &At,
-    found: (u64, u64),
-    times: Times,
-    rules: &EndRules,
-    report: &mut FileReport,
-) {
-    if let Some(times) = times.repeated() {
+/// Compares the times in a verified footer with those of the events.
+pub(super) fn footer_times<R: FileReader>(file: &R, times: Times, report: &mut FileReport) {
+    if let Some((times, footer)) = times.repeated().zip(file.found_footer()) {
+        let at = At::footer(R::FOOTER, file.wire(), footer.offset);
         let places = [at.field("time_start_ns"), at.field("time_end_ns")];
-        range(found, times, places, rules.times, report);
+        range(footer.times, times, places, R::RULES.times, report);
     }
 }
 

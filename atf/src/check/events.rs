@@ -7,7 +7,7 @@ use super::content;
 use super::end::Times;
 use crate::check::finding::{FileReport, Place};
 use crate::check::place::At;
-use crate::check::rules::table as rules;
+use crate::rules::table as rules;
 use crate::wire;
 
 /// A check and scan of the events in a single pass.

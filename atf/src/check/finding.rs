@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::rules::{Rule, Severity, table as rules};
-use super::verdict::Verdict;
+use crate::rules::Verdict;
+use crate::rules::{Rule, Severity, table as rules};
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

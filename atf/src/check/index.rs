@@ -7,13 +7,12 @@ use crate::index::IndexReader;
 use crate::wire::Record;
 use crate::{Clock, Error, IndexFlags, Os, Result};
 
-use super::end::{self, End, FooterFacts, Times};
+use super::end::{self, Times};
 use super::events::Events;
 use super::output::{Output, add_problem, refused, report_on};
-use crate::check::end_rules::INDEX;
 use crate::check::finding::{FileReport, Finding, Kind};
 use crate::check::place::At;
-use crate::check::rules::table as rules;
+use crate::rules::table as rules;
 
 /// Checks an index file on its own.
 pub(super) fn file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output) {
@@ -45,32 +44,7 @@ pub(super) fn check(
     };
     let times = events.finish(index, report)?;
     finalized_header(index, times, report)?;
-    if let Some(problem) = index.missing_events_error() {
-        add_problem(report, &problem)?;
-    }
-    let footer = index
-        .footer()
-        .zip(index.footer_bytes())
-        .zip(index.footer_offset());
-    let footer = footer.map(|((footer, bytes), offset)| FooterFacts {
-        at: At::footer(Record::IndexFooter, index.wire(), offset),
-        bytes,
-        times: (footer.time_start_ns, footer.time_end_ns),
-    });
-    let header = index.header();
-    let end = End {
-        completeness: index.completeness(),
-        events_end: index.events_end(),
-        event_count: index.event_count(),
-        header_count: (!header.is_placeholder()).then_some(header.event_count),
-        framing_problem: None,
-        bytes_after_footer: index.bytes_after_footer(),
-        events_offset: index.header().events_offset,
-        checksum: index.checksum()?,
-        times,
-        footer,
-    };
-    end::check(&end, &INDEX, report)?;
+    end::check(index, times, report)?;
     Ok(times)
 }
 
@@ -141,11 +115,7 @@ pub fn index_repeats(index: &IndexReader) -> Result<Vec<Finding>> {
     let mut report = FileReport::new(Path::new(INDEX_FILE), Kind::Index);
     report.wire = Some(index.wire().version());
     finalized_header(index, times, &mut report)?;
-    if let Some((footer, offset)) = index.footer().zip(index.footer_offset()) {
-        let at = At::footer(Record::IndexFooter, index.wire(), offset);
-        let found = (footer.time_start_ns, footer.time_end_ns);
-        end::footer_times(&at, found, times, &INDEX, &mut report);
-    }
+    end::footer_times(index, times, &mut report);
     Ok(report.into_findings())
 }
 

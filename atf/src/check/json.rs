@@ -1,9 +1,9 @@
 //! Formats a check's findings as JSON, and names their parts.
 
 use super::finding::{Kind, Place, Summary};
-use super::rules::{Party, ReaderDoes, Severity};
-use super::verdict::Verdict;
 use crate::json::{names, objects};
+use crate::rules::Verdict;
+use crate::rules::{Party, ReaderDoes, Severity};
 
 objects! {
     Place { field, offset }

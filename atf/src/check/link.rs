@@ -9,7 +9,7 @@ use crate::index::{IndexCursor, IndexEvent, IndexReader, Scan};
 use super::content;
 use super::place::At;
 use crate::check::finding::{FileReport, Kind, Place};
-use crate::check::rules::{Rule, table as rules};
+use crate::rules::{Rule, of_file, table as rules};
 use crate::thread::may_be_lost;
 use crate::wire::{DetailFunctionPayload, Wire};
 
@@ -30,13 +30,13 @@ impl<'a> Pair<'a> {
     }
 
     /// Returns the rule broken by a link to a detail event that is not there.
-    pub(crate) fn rule_of_dangling(&self) -> &'static Rule {
-        rule_of_dangling(self.may_dangle())
+    pub(crate) fn dangling_rule(&self) -> &'static Rule {
+        of_file::dangling(self.may_dangle())
     }
 
     /// Returns the rule broken by a detail event that is not linked from its index event `seq`, or
     /// `None` if `event` links to it. `event` is `None` in a hole and after the last event.
-    pub(crate) fn rule_of_orphan(
+    pub(crate) fn orphan_rule(
         &self,
         detail: &DetailEvent,
         event: Option<&IndexEvent>,
@@ -113,7 +113,7 @@ impl<'a> Pair<'a> {
             (false, None, _) => "is not there: the thread has no detail.atf",
             (false, Some(_), _) => "is not there",
         };
-        report.add(self.rule_of_dangling(), place, || {
+        report.add(self.dangling_rule(), place, || {
             format!("detail event {to} {why}")
         });
     }
@@ -124,16 +124,6 @@ impl<'a> Pair<'a> {
             Some(offset) => At::event(wire, seq, offset).field("detail_seq"),
             None => Place::of(format!("events[{seq}].detail_seq")),
         }
-    }
-}
-
-/// Returns the rule broken by a link to a detail event that is not there. `may_be_lost` is whether
-/// a crash may have lost the detail event.
-pub(super) const fn rule_of_dangling(may_be_lost: bool) -> &'static Rule {
-    if may_be_lost {
-        &rules::ATF_LINK_002
-    } else {
-        &rules::ATF_LINK_001
     }
 }
 
@@ -179,7 +169,7 @@ impl<'a> Backward<'a> {
         let in_order = self.next.take().filter(|next| from >= *next);
         let place = || At::detail(self.wire, detail).field("index_seq");
         let event = pair.event(&mut self.index, from)?;
-        let Some(rule) = pair.rule_of_orphan(detail, event.as_ref()) else {
+        let Some(rule) = pair.orphan_rule(detail, event.as_ref()) else {
             self.next = in_order.map(|_| from.saturating_add(1));
             self.links = self.links.saturating_add(1);
             if let Some(event) = event {

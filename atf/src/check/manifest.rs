@@ -12,7 +12,7 @@ use super::end::{self, Times};
 use super::output::{Output, add_problem, linked, report_on, without_path};
 use super::thread::Facts;
 use crate::check::finding::{FileReport, Findings, Kind, Place};
-use crate::check::rules::table as rules;
+use crate::rules::table as rules;
 
 /// Facts about the session's folders that the manifest repeats.
 #[derive(Debug, Default)]

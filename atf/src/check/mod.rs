@@ -37,7 +37,6 @@
 pub(crate) mod content;
 mod detail;
 pub(crate) mod end;
-pub(crate) mod end_rules;
 mod events;
 mod finding;
 mod index;
@@ -48,12 +47,9 @@ mod one_pass;
 mod output;
 mod parallel;
 pub(crate) mod place;
-mod problem;
 mod ring;
-pub mod rules;
 mod session;
 pub(crate) mod thread;
-mod verdict;
 mod walk;
 
 use std::path::Path;
@@ -62,14 +58,13 @@ use crate::FileKind;
 use crate::detail::DetailReader;
 pub use crate::files::has_extension;
 use crate::index::{IndexHeader, IndexReader};
+pub use crate::rules::{self, Verdict};
 pub use detail::detail_repeats;
 pub(crate) use finding::Findings;
 pub use finding::{FileReport, Finding, Kind, Place, Summary};
 pub use index::index_repeats;
 pub use output::Output;
 pub use parallel::check_all;
-pub use problem::{Fact, rule_of, rule_of_fact, rule_of_file, text_with_rule};
-pub use verdict::Verdict;
 
 /// Checks a file, a thread's folder, a session, or a folder with any of these below it, and passes
 /// the results to `output`. A damaged file does not prevent the others from being checked.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::detail::{DetailEvent, DetailHeader, EventStream, FunctionPayload};
 use crate::files::DETAIL_FILE;
-use crate::index::{IndexEvent, IndexReader};
+use crate::index::{IndexEvent, IndexReader, is_zero};
 use crate::thread::ThreadReader;
 
 use super::content;
@@ -104,7 +104,7 @@ impl OnePass {
         };
         let event = IndexEvent::decode(index.wire(), index.header().thread_id, record);
         // An all-zero event may be part of a hole.
-        let is_linked = event.detail_seq == Some(detail.seq) && *record != [0; IndexEvent::SIZE];
+        let is_linked = event.detail_seq == Some(detail.seq) && !is_zero(record);
         let function = payload.and_then(FunctionPayload::split);
         let function = function.map(|(numbers, _)| numbers);
         content::detail(

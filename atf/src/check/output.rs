@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::finding::{FileReport, Kind, Place};
-use super::problem::rule_of;
-use super::rules::table as rules;
+use crate::rules::table as rules;
 use crate::{Error, ErrorKind, Result};
 
 /// A receiver for the results of a check, which arrive one by one, so that memory use does not grow
@@ -36,7 +35,7 @@ pub(super) fn refused(path: &Path, kind: Kind, error: &Error, output: &mut dyn O
         }
         _ => place_of(error),
     };
-    let Some(rule) = rule_of(kind, error) else {
+    let Some(rule) = error.rule() else {
         return output.unreadable(path, &without_path(error));
     };
     report.add(rule, place, || error.kind().to_string());
@@ -66,7 +65,7 @@ pub(super) fn place_of(error: &Error) -> Place {
 ///
 /// Returns the problem itself if it breaks no rule, so that it is not lost.
 pub(super) fn add_problem(report: &mut FileReport, problem: &Error) -> Result<()> {
-    let rule = rule_of(report.kind, problem).ok_or_else(|| problem.clone())?;
+    let rule = problem.rule().ok_or_else(|| problem.clone())?;
     report.add(rule, place_of(problem), || problem.kind().to_string());
     Ok(())
 }

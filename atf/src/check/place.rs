@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::finding::{Findings, Place};
-use super::rules::Rule;
 use crate::detail::DetailEvent;
+use crate::rules::Rule;
 use crate::wire::{Record, Wire};
 
 /// A record in a file.
@@ -78,12 +78,6 @@ impl At {
             offset,
         }
     }
-
-    /// Returns the offset just after the record.
-    pub(crate) fn end(&self) -> u64 {
-        self.offset.saturating_add(self.record.size() as u64)
-    }
-
     /// Returns the place of a field, or of the whole record if the wire version lacks the field.
     pub(crate) fn field(&self, name: &str) -> Place {
         let field_in = |wire: Wire| self.record.field(wire, name);

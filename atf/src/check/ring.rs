@@ -7,9 +7,8 @@ use crate::thread::ThreadReader;
 use crate::{Completeness, ErrorKind};
 
 use super::output::{Output, linked, place_of, without_path};
-use super::problem::rule_of;
 use crate::check::finding::{FileReport, Kind, Place};
-use crate::check::rules::table as rules;
+use crate::rules::table as rules;
 
 /// Checks the ring in a thread's folder, if there is one. Its events are counted in the reports on
 /// the other two files.
@@ -29,7 +28,7 @@ pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     if *problem.kind() == ErrorKind::SymbolicLink {
         return linked(&path, Kind::Ring, output);
     }
-    let Some(rule) = rule_of(Kind::Ring, problem) else {
+    let Some(rule) = problem.rule() else {
         return output.unreadable(&path, &without_path(problem));
     };
     let mut report = FileReport::new(&path, Kind::Ring);

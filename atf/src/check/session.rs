@@ -14,7 +14,8 @@ use super::manifest::{self, SessionFacts};
 use super::output::{Output, linked};
 use super::thread;
 use crate::check::finding::{FileReport, Kind, Place};
-use crate::check::rules::table as rules;
+use crate::rules::of_file::INDEX;
+use crate::rules::table as rules;
 
 /// A session whose threads are checked one by one, in any order or in parallel.
 #[derive(Debug)]
@@ -126,7 +127,7 @@ fn clock(entry: &ThreadEntry) -> Option<u8> {
     }
     let path = entry.path().join(INDEX_FILE);
     let input = Input::open_in_session(&path, OpenOptions::new()).ok()?;
-    let header = IndexHeader::decode(&header::read(&input).ok()?, input.size());
+    let header = IndexHeader::decode(&header::read(&input, &INDEX).ok()?, input.size());
     Some(header.ok()?.clock_type.0)
 }
 

@@ -18,7 +18,7 @@ use crate::check::Verdict;
 use crate::check::content;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::place::At;
-use crate::check::rules::table as rules;
+use crate::rules::table as rules;
 
 /// The facts about a thread that the session's check needs.
 #[derive(Debug)]

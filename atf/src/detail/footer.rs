@@ -1,7 +1,8 @@
 //! The footer of `detail.atf`.
 
 use crate::error::ErrorKind;
-use crate::footer::{FOOTER_SIZE, Footer};
+use crate::footer::{FOOTER_SIZE, Footer, Wrong};
+use crate::rules::of_file::{DETAIL, FileRules};
 use crate::wire::{Record, Wire, offset};
 
 pub use crate::wire::decoded::DetailFooter;
@@ -23,6 +24,7 @@ impl DetailFooter {
 impl Footer for DetailFooter {
     const MAGIC: [u8; 4] = Self::MAGIC;
     const RECORD: Record = Record::DetailFooter;
+    const RULES: &'static FileRules = &DETAIL;
     const NUMBERS: usize = 1;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self {
@@ -30,7 +32,7 @@ impl Footer for DetailFooter {
     }
 
     /// Compares only the length: the count is compared later, once the events have been counted.
-    fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
+    fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<Wrong> {
         if self.bytes_length == section_bytes {
             return Vec::new();
         }
@@ -39,6 +41,11 @@ impl Footer for DetailFooter {
             section_bytes,
         };
         let offset = offset!(wire, DetailFooter.bytes_length);
-        vec![(kind, "footer.bytes_length", offset)]
+        vec![Wrong {
+            kind,
+            field: "footer.bytes_length",
+            offset,
+            rule: DETAIL.footer_length,
+        }]
     }
 }

@@ -8,9 +8,11 @@ use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result, push};
 use crate::footer::{
-    self, Damaged, FOOTER_SIZE, Placed, Verdict, classify_at, damaged_at, first_verified,
+    Damaged, FOOTER_SIZE, Placed, Verdict, Wrong, classify_at, damaged_at, first_verified,
 };
 use crate::header;
+use crate::rules::of_file::DETAIL;
+use crate::rules::{Rule, table as rules};
 use crate::source::{Input, OpenOptions};
 use crate::window::{Window, end_without_zeros};
 use crate::wire::offset;
@@ -136,7 +138,7 @@ pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u
         }
         Err(error) => return Err(error),
     };
-    let header = DetailHeader::decode(&header::read(&input)?, input.size())?;
+    let header = DetailHeader::decode(&header::read(&input, &DETAIL)?, input.size())?;
     Ok(match footer_of(&input, &header)? {
         Verdict::Verified(footer) => {
             Some(footer.footer.event_count).filter(|count| *count == header.event_count)
@@ -241,7 +243,7 @@ impl EventWalker {
                     available,
                     needed: EVENT_HEADER_SIZE,
                 };
-                hop.problem = Some(hop.problem(input, kind, ""));
+                hop.problem = Some(hop.problem(input, kind, "", &rules::ATF_DEVT_002));
                 break;
             }
             let bytes = window.record(hop.end)?;
@@ -266,7 +268,12 @@ impl EventWalker {
                     min,
                     available,
                 };
-                hop.problem = Some(hop.problem(input, kind, ".total_length"));
+                let rule = if found < min {
+                    &rules::ATF_DEVT_001
+                } else {
+                    &rules::ATF_DEVT_002
+                };
+                hop.problem = Some(hop.problem(input, kind, ".total_length", rule));
                 break;
             }
             push(&mut hop.offsets, hop.end).map_err(|error| error.with_path(input.path()))?;
@@ -325,9 +332,10 @@ impl EventWalker {
     }
 
     /// Creates an error about the offset after the last event.
-    fn problem(&self, input: &Input, kind: ErrorKind, field: &str) -> Error {
+    fn problem(&self, input: &Input, kind: ErrorKind, field: &str, rule: &'static Rule) -> Error {
         let field = format!("events[{}]{field}", self.offsets.len());
-        input.error(kind).with_field(field).with_offset(self.end)
+        let error = input.error(kind).with_field(field);
+        error.with_offset(self.end).with_rule(rule)
     }
 
     fn with_footer(
@@ -345,12 +353,13 @@ impl EventWalker {
                 expected,
                 by: "the events section",
             };
-            let problem = (
+            let wrong = Wrong {
                 kind,
-                "footer.event_count",
-                offset!(header.wire, DetailFooter.event_count),
-            );
-            let problems = vec![footer::error(input, offset, problem)];
+                field: "footer.event_count",
+                offset: offset!(header.wire, DetailFooter.event_count),
+                rule: DETAIL.footer_count,
+            };
+            let problems = vec![wrong.error(input, offset)];
             return self.with_damaged_footer(Damaged { offset, problems });
         }
         EventOffsets {

@@ -8,8 +8,11 @@ use super::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, Function
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::DETAIL_FILE;
 use crate::header;
 use crate::reader::reader_methods;
+use crate::rules::of_file::DETAIL;
+use crate::rules::table as rules;
 use crate::source::Input;
 use crate::window::SharedWindow;
 use crate::wire::offset;
@@ -54,7 +57,13 @@ pub struct DetailReader {
 /// The largest read, in bytes, that uses the lookups' window.
 const SMALL: usize = 1 << 10;
 
-reader_methods!(DetailReader, DetailHeader, DetailFooter, framing);
+reader_methods!(
+    DetailReader,
+    DetailHeader,
+    DetailFooter,
+    framing,
+    DETAIL_FILE
+);
 
 impl DetailReader {
     pub(crate) fn new(input: Input) -> Result<Self> {
@@ -64,11 +73,12 @@ impl DetailReader {
     /// Opens a file. If it has a verified footer, its events are passed to `tap` as they are read.
     pub(crate) fn tapped(input: Input, tap: Tap<'_>) -> Result<Self> {
         let mut open = |input: &Input| {
-            let header_bytes = header::read_first(input)?;
+            let header_bytes = header::read_first(input, &DETAIL)?;
             let header = DetailHeader::decode(&header_bytes, input.size())?;
             let framing = EventOffsets::find(input, &header, tap)?;
             let offset = offset!(header.wire, DetailHeader.events_offset);
-            header::check_proven(header.events_offset, framing.footer.is_some(), offset)?;
+            let is_proven = framing.footer.is_some();
+            header::check_proven(header.events_offset, is_proven, offset, &DETAIL)?;
             Ok((header_bytes, header, framing))
         };
         match open(&input) {
@@ -95,6 +105,14 @@ impl DetailReader {
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
         self.framing.problem.as_ref()
+    }
+
+    fn all_problems(&self) -> Result<Vec<Error>> {
+        self.problems()
+    }
+
+    fn framing(&self) -> Option<&Error> {
+        self.framing_problem()
     }
 
     /// Returns the offset after the last event, in bytes from the start of the file.
@@ -149,21 +167,12 @@ impl DetailReader {
     ///
     /// The errors of [`checksum`](Self::checksum).
     pub fn problems(&self) -> Result<Vec<Error>> {
-        let completeness = self.completeness();
-        let is_cut = self.header.stated_end().is_some();
-        // Bytes that look like no event may contain the missing ones.
-        let is_whole = self.framing_problem().is_none();
-        let mut problems = completeness.problems(
-            &self.input,
-            self.events_end(),
-            self.missing_events_error().filter(|_| is_whole),
-            is_cut,
-        );
+        let mut problems = self.end_problems();
         // In a file without a footer, an impossible length only marks the end of the events.
-        let is_ended = !matches!(completeness, Completeness::Unfinalized { .. });
+        let is_ended = !matches!(self.completeness(), Completeness::Unfinalized { .. });
         problems.extend(self.framing_problem().filter(|_| is_ended).cloned());
         let footer = self.footer_offset().unwrap_or_default();
-        problems.extend(self.checksum()?.problem(&self.input, footer));
+        problems.extend(self.checksum()?.problem(&self.input, footer, &DETAIL));
         Ok(problems)
     }
 
@@ -296,7 +305,11 @@ impl DetailReader {
                 (self.event_count(), bytes, "the file")
             }
         };
-        self.disagreeing(&[("event_count", count, by), ("bytes_length", bytes, by)])
+        let length = &rules::ATF_DHDR_010;
+        self.disagreeing(&[
+            ("event_count", DETAIL.count, count, by),
+            ("bytes_length", length, bytes, by),
+        ])
     }
 
     /// Returns where event `seq` begins and ends.

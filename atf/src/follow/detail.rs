@@ -9,7 +9,8 @@ use crate::detail::{
     DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload, footer_of,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, classify_at};
+use crate::footer::{FOOTER_SIZE, Placed, Verdict, Wrong, classify_at};
+use crate::rules::of_file::DETAIL;
 use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
 
@@ -226,9 +227,13 @@ impl DetailFollower {
                 expected: end.saturating_sub(header.events_offset),
                 by: "the follower",
             };
-            let offset = offset!(header.wire, DetailFooter.bytes_length);
-            let problem = (kind, "footer.bytes_length", offset);
-            return Err(footer::error(&input, found.offset, problem));
+            let wrong = Wrong {
+                kind,
+                field: "footer.bytes_length",
+                offset: offset!(header.wire, DetailFooter.bytes_length),
+                rule: DETAIL.footer_length,
+            };
+            return Err(wrong.error(&input, found.offset));
         }
         Ok(Some(Look {
             input,
@@ -279,16 +284,17 @@ impl DetailFollower {
                     expected,
                     by: "the events section",
                 };
-                let problem = (
+                let wrong = Wrong {
                     kind,
-                    "footer.event_count",
-                    offset!(DetailFooter.event_count),
-                );
-                return Err(footer::error(&look.input, footer.offset, problem));
+                    field: "footer.event_count",
+                    offset: offset!(DetailFooter.event_count),
+                    rule: DETAIL.footer_count,
+                };
+                return Err(wrong.error(&look.input, footer.offset));
             }
             let (start, end) = (look.header.events_offset, footer.offset);
             let checksum = Checksum::verify(&look.input, footer.footer.checksum, start, end)?;
-            self.verdict = checksum.problem(&look.input, end);
+            self.verdict = checksum.problem(&look.input, end, &DETAIL);
             self.finalized = Some(footer.footer);
             return Ok(None);
         }

@@ -4,6 +4,7 @@ use crate::detail::DetailHeader;
 use crate::error::{ErrorKind, Result};
 use crate::header;
 use crate::index::IndexHeader;
+use crate::rules::of_file::{DETAIL, FileRules, INDEX};
 use crate::source::Input;
 use crate::wire::{self, HEADER_SIZE, Record, Wire, offset};
 
@@ -22,6 +23,8 @@ pub(super) trait Header: Sized + Clone {
     const MAGIC: [u8; 4];
 
     const RECORD: Record;
+
+    const RULES: &'static FileRules;
 
     /// The offset of `events_offset`, the last field that is never 0 in a placeholder.
     const EVENTS_OFFSET: usize;
@@ -52,7 +55,7 @@ impl<H: Header> Head<H> {
         if input.size() < HEADER_SIZE as u64 && self.read.is_none() {
             return Ok(None);
         }
-        let bytes = header::read(input)?;
+        let bytes = header::read(input, H::RULES)?;
         if self.read.is_none() && is_unwritten::<H>(&bytes) {
             return Ok(None);
         }
@@ -91,6 +94,7 @@ fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
 impl Header for IndexHeader {
     const MAGIC: [u8; 4] = wire::INDEX_MAGIC;
     const RECORD: Record = Record::IndexHeader;
+    const RULES: &'static FileRules = &INDEX;
     const EVENTS_OFFSET: usize = offset!(IndexHeader.events_offset);
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {
@@ -105,6 +109,7 @@ impl Header for IndexHeader {
 impl Header for DetailHeader {
     const MAGIC: [u8; 4] = wire::DETAIL_MAGIC;
     const RECORD: Record = Record::DetailHeader;
+    const RULES: &'static FileRules = &DETAIL;
     const EVENTS_OFFSET: usize = offset!(DetailHeader.events_offset);
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {

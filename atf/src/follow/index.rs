@@ -8,9 +8,10 @@ use crate::checksum::{Checksum, Crc32c};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::INDEX_FILE;
 use crate::footer::{
-    self, FOOTER_SIZE, Placed, Verdict, classify_at, first_verified, reserved_is_zero,
+    FOOTER_SIZE, Placed, Verdict, Wrong, classify_at, first_verified, reserved_is_zero,
 };
 use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, timestamp_ns};
+use crate::rules::of_file::INDEX;
 use crate::source::{Growing, Input};
 use crate::wire::{HEADER_SIZE, offset};
 
@@ -242,9 +243,13 @@ impl IndexFollower {
                 expected: self.count,
                 by: "the follower",
             };
-            let offset = offset!(header.wire, IndexFooter.event_count);
-            let problem = (kind, "footer.event_count", offset);
-            return Err(footer::error(input, found.offset, problem));
+            let wrong = Wrong {
+                kind,
+                field: "footer.event_count",
+                offset: offset!(header.wire, IndexFooter.event_count),
+                rule: INDEX.footer_count,
+            };
+            return Err(wrong.error(input, found.offset));
         }
         // Events that do not directly follow the header are certain only once a footer confirms
         // their offset.
@@ -261,7 +266,7 @@ impl IndexFollower {
                 header.events_offset,
                 found.offset,
             )?;
-            self.problem = checksum.problem(input, found.offset);
+            self.problem = checksum.problem(input, found.offset, &INDEX);
             self.finalized = Some((found.footer, checksum));
         }
         Ok(())

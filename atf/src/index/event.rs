@@ -17,6 +17,12 @@ pub(crate) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
+/// Returns whether an event's bytes are all zeros: it was written so, or it never reached the disk.
+#[inline]
+pub(crate) fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
+    *bytes == [0; IndexEvent::SIZE]
+}
+
 /// Returns the kind of an event. Loads four bytes at once, because the compiler cannot vectorize
 /// loads of single bytes.
 #[inline]
@@ -89,6 +95,16 @@ impl IndexEvent {
     #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
         Self::from_bytes(wire, thread_id, bytes)
+    }
+
+    /// Returns whether the event was decoded from bytes that are all zeros. In an unfinalized file,
+    /// such an event may never have reached the disk: see
+    /// [`IndexReader::is_hole`](super::IndexReader::is_hole).
+    #[must_use]
+    #[inline]
+    pub fn is_zero(&self) -> bool {
+        let decode = |wire| Self::decode(wire, self.thread_id, &[0; Self::SIZE]);
+        self.timestamp_ns == 0 && Wire::ALL.iter().any(|wire| *self == decode(*wire))
     }
 
     /// Encodes the event for this wire version: the inverse of [`decode`](Self::decode). Encodes an

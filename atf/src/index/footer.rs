@@ -3,7 +3,8 @@
 use super::IndexEvent;
 use super::event::EVENT_SIZE;
 use crate::error::{ErrorKind, Result};
-use crate::footer::{FOOTER_SIZE, Footer};
+use crate::footer::{FOOTER_SIZE, Footer, Wrong};
+use crate::rules::of_file::{FileRules, INDEX};
 use crate::source::Input;
 use crate::wire::{Record, Wire, offset};
 
@@ -26,13 +27,14 @@ impl IndexFooter {
 impl Footer for IndexFooter {
     const MAGIC: [u8; 4] = Self::MAGIC;
     const RECORD: Record = Record::IndexFooter;
+    const RULES: &'static FileRules = &INDEX;
     const NUMBERS: usize = 2;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self {
         Self::from_bytes(wire, bytes)
     }
 
-    fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
+    fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<Wrong> {
         let mut problems = Vec::new();
         let counted_bytes = self.event_count.checked_mul(EVENT_SIZE);
         if counted_bytes != Some(section_bytes) {
@@ -41,7 +43,12 @@ impl Footer for IndexFooter {
                 section_bytes,
             };
             let offset = offset!(wire, IndexFooter.event_count);
-            problems.push((kind, "footer.event_count", offset));
+            problems.push(Wrong {
+                kind,
+                field: "footer.event_count",
+                offset,
+                rule: INDEX.footer_count,
+            });
         }
         if self.bytes_written != section_bytes {
             let kind = ErrorKind::LengthDoesNotFit {
@@ -49,7 +56,12 @@ impl Footer for IndexFooter {
                 section_bytes,
             };
             let offset = offset!(wire, IndexFooter.bytes_written);
-            problems.push((kind, "footer.bytes_written", offset));
+            problems.push(Wrong {
+                kind,
+                field: "footer.bytes_written",
+                offset,
+                rule: INDEX.footer_length,
+            });
         }
         problems
     }

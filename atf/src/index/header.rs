@@ -3,6 +3,8 @@
 use super::event::EVENT_SIZE;
 use crate::error::{ErrorKind, Result};
 use crate::header::{check_events_offset, error, wire};
+use crate::rules::of_file::INDEX;
+use crate::rules::table as rules;
 use crate::wire::{
     Field, HEADER_SIZE, INDEX_EVENT_SIZE, INDEX_MAGIC, IndexFlags, Record, Wire, in_each, offset,
 };
@@ -31,7 +33,7 @@ impl IndexHeader {
     /// this last check, a version 2 header with 32 events could be mistaken for a version 1
     /// placeholder.
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
-        let this = Self::from_bytes(wire(bytes, INDEX_MAGIC)?, bytes);
+        let this = Self::from_bytes(wire(bytes, INDEX_MAGIC, INDEX.identity)?, bytes);
         this.check_layout(bytes)?;
         let event_size = Layout::of(this.wire).event_size;
         let found = event_size.number(bytes);
@@ -40,10 +42,11 @@ impl IndexHeader {
                 found,
                 expected: INDEX_EVENT_SIZE,
             };
-            return Err(error(kind, "header.event_size", event_size.offset));
+            let (field, rule) = ("header.event_size", &rules::ATF_IHDR_006);
+            return Err(error(kind, field, event_size.offset, rule));
         }
         let offset = offset!(this.wire, IndexHeader.events_offset);
-        check_events_offset(this.events_offset, file_size, offset)?;
+        check_events_offset(this.events_offset, file_size, offset, &INDEX)?;
         Ok(this)
     }
 
@@ -81,9 +84,14 @@ impl IndexHeader {
     /// only a footer can be at that offset, never an event. A count of 0 proves nothing, because a
     /// placeholder whose flags were set early looks the same.
     pub(crate) fn is_bounded(&self) -> bool {
+        self.stated_end().is_some()
+    }
+
+    /// Returns where the events end according to a [bounded](Self::is_bounded) header.
+    pub(crate) fn stated_end(&self) -> Option<u64> {
         let bytes = self.event_count.checked_mul(EVENT_SIZE);
         let end = bytes.and_then(|bytes| bytes.checked_add(self.events_offset));
-        self.event_count > 0 && end == Some(self.footer_offset)
+        end.filter(|end| self.event_count > 0 && *end == self.footer_offset)
     }
 
     /// Detects a header in the layout of one wire version with the `version` byte of the other: the
@@ -104,7 +112,8 @@ impl IndexHeader {
             Some(layout) => {
                 let version = self.wire;
                 let kind = ErrorKind::WrongLayoutForVersion { version, layout };
-                Err(error(kind, "header.version", offset!(IndexHeader.version)))
+                let offset = offset!(IndexHeader.version);
+                Err(error(kind, "header.version", offset, &rules::ATF_IHDR_005))
             }
         }
     }

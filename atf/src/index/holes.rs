@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::event::EVENT_SIZE;
+use super::event::{EVENT_SIZE, is_zero};
 use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 use crate::window::Window;
@@ -24,7 +24,7 @@ impl IndexReader {
     /// The errors of [`checksum`](Self::checksum), which runs at the first all-zero event.
     #[inline]
     pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
-        Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
+        Ok(is_zero(event) && !self.checksum()?.proves_the_events())
     }
 }
 
@@ -72,7 +72,7 @@ impl<'a> Holes<'a> {
     fn find(&mut self, zero: bool) -> Result<u64> {
         while !self.left.is_empty() {
             let bytes = self.window.record(self.left.start)?;
-            if (*bytes == [0; IndexEvent::SIZE]) == zero {
+            if is_zero(bytes) == zero {
                 break;
             }
             self.left.start = self.left.start.saturating_add(EVENT_SIZE);

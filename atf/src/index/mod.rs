@@ -41,7 +41,7 @@ mod time;
 
 pub use blocks::EventBlocks;
 pub use event::IndexEvent;
-pub(crate) use event::timestamp_ns;
+pub(crate) use event::{is_zero, timestamp_ns};
 pub use footer::IndexFooter;
 pub use header::IndexHeader;
 pub use holes::{Hole, Holes};

@@ -4,8 +4,8 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::thread;
 
-use super::event::{EVENT_SIZE, event_kind, link_end, timestamp_ns};
-use super::scan::{Links, Scanned, count_links, first_back, is_zero, walk};
+use super::event::{EVENT_SIZE, event_kind, is_zero, link_end, timestamp_ns};
+use super::scan::{Links, Scanned, count_links, first_back, walk};
 use super::sparse::SparseIndex;
 use super::{Disorder, EventBlocks, EventSlice, IndexEvent, IndexReader, KindCounts, Record, Scan};
 use crate::checksum::{Checksum, Crc32c};

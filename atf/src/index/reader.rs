@@ -10,9 +10,12 @@ use super::slice::clamp;
 use super::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Scan};
 use crate::checksum::Checksum;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::INDEX_FILE;
 use crate::footer::Placed;
 use crate::header;
 use crate::reader::reader_methods;
+use crate::rules::of_file::INDEX;
+use crate::rules::table as rules;
 use crate::source::Input;
 use crate::window::SharedWindow;
 use crate::wire::offset;
@@ -61,7 +64,7 @@ pub struct IndexReader {
     pub(super) lookups: SharedWindow,
 }
 
-reader_methods!(IndexReader, IndexHeader, IndexFooter, section);
+reader_methods!(IndexReader, IndexHeader, IndexFooter, section, INDEX_FILE);
 
 impl IndexReader {
     pub(crate) fn input(&self) -> &Input {
@@ -74,11 +77,12 @@ impl IndexReader {
 
     pub(crate) fn new(input: Input) -> Result<Self> {
         let open = |input: &Input| {
-            let header_bytes = header::read_first(input)?;
+            let header_bytes = header::read_first(input, &INDEX)?;
             let header = IndexHeader::decode(&header_bytes, input.size())?;
             let section = Section::find(input, &header)?;
             let offset = offset!(header.wire, IndexHeader.events_offset);
-            header::check_proven(header.events_offset, section.footer.is_some(), offset)?;
+            let is_proven = section.footer.is_some();
+            header::check_proven(header.events_offset, is_proven, offset, &INDEX)?;
             Ok((header_bytes, header, section))
         };
         match open(&input) {
@@ -195,21 +199,27 @@ impl IndexReader {
     /// [`events`](Self::events) ends with these problems.
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
-        let completeness = self.completeness();
-        let is_cut = self.header.is_bounded();
-        let mut problems = completeness.problems(
-            &self.input,
-            self.events_end(),
-            self.missing_events_error(),
-            is_cut,
-        );
+        let mut problems = self.end_problems();
         let footer = self.footer_offset().unwrap_or_default();
         problems.extend(
             self.known_checksum()
-                .and_then(|checksum| checksum.problem(&self.input, footer)),
+                .and_then(|checksum| checksum.problem(&self.input, footer, &INDEX)),
         );
         problems.extend(self.gap());
         problems
+    }
+
+    /// Returns all problems, including those that need a pass over all events, if all can be read.
+    fn all_problems(&self) -> Result<Vec<Error>> {
+        if self.input.unreadable().is_empty() {
+            self.checksum()?;
+        }
+        Ok(self.problems())
+    }
+
+    /// Returns `None`: each 32 bytes of an index can be an event.
+    fn framing(&self) -> Option<&Error> {
+        None
     }
 
     /// Returns the error for all-zero events that a pass found and that no checksum confirms.
@@ -221,7 +231,8 @@ impl IndexReader {
         let error = || self.input.error(ErrorKind::Gap { count });
         (!scanned.scan.checksum.proves_the_events()).then(|| {
             let field = format!("events[{seq}]");
-            error().with_field(field).with_offset(offset)
+            let error = error().with_field(field).with_offset(offset);
+            error.with_rule(&rules::ATF_IEVT_006)
         })
     }
 
@@ -241,14 +252,16 @@ impl IndexReader {
     /// footer (S2) or, without a footer, with the events in the file.
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
+        let (end, times) = (&rules::ATF_IHDR_015, &rules::ATF_IHDR_016);
+        let count = INDEX.count;
         match self.placed() {
             Some(Placed { footer, offset, .. }) => self.disagreeing(&[
-                ("event_count", footer.event_count, "the footer"),
-                ("footer_offset", *offset, "the file"),
-                ("time_start_ns", footer.time_start_ns, "the footer"),
-                ("time_end_ns", footer.time_end_ns, "the footer"),
+                ("event_count", count, footer.event_count, "the footer"),
+                ("footer_offset", end, *offset, "the file"),
+                ("time_start_ns", times, footer.time_start_ns, "the footer"),
+                ("time_end_ns", times, footer.time_end_ns, "the footer"),
             ]),
-            None => self.disagreeing(&[("event_count", self.event_count(), "the file")]),
+            None => self.disagreeing(&[("event_count", count, self.event_count(), "the file")]),
         }
     }
 

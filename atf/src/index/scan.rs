@@ -189,7 +189,3 @@ pub(super) fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> 
     });
     position.map(|position| position as u64)
 }
-
-pub(super) fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
-    *bytes == [0; IndexEvent::SIZE]
-}

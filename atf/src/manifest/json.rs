@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::TIMESCALE;
 use crate::error::{Error, ErrorKind, push};
+use crate::rules::{Rule, table as rules};
 
 /// The maximum number of problems to keep, because hostile text can have one for every two bytes.
 const MOST_PROBLEMS: usize = 100;
@@ -79,8 +80,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Records a problem at a byte of the text.
-    pub(super) fn problem_at(&mut self, offset: usize, place: Place<'_>, kind: ErrorKind) {
+    /// Records a problem at a byte of the text, and the rule that it breaks.
+    pub(super) fn problem_at(
+        &mut self,
+        offset: usize,
+        place: Place<'_>,
+        kind: ErrorKind,
+        rule: &'static Rule,
+    ) {
         let is_ignored = kind.is_ignored();
         self.problem_count = self.problem_count.saturating_add(1);
         self.ignored_count = self.ignored_count.saturating_add(is_ignored.into());
@@ -89,7 +96,8 @@ impl<'a> Reader<'a> {
         if listed.count() >= MOST_PROBLEMS {
             return;
         }
-        let error = Error::new(kind).with_offset(self.start.saturating_add(offset as u64));
+        let offset = self.start.saturating_add(offset as u64);
+        let error = Error::new(kind).with_offset(offset).with_rule(rule);
         let error = match place {
             Place::Root => error,
             place => error.with_field(place.to_string()),
@@ -98,14 +106,20 @@ impl<'a> Reader<'a> {
     }
 
     /// Records a problem at a value.
-    pub(super) fn problem(&mut self, raw: &RawValue, place: Place<'_>, kind: ErrorKind) {
+    pub(super) fn problem(
+        &mut self,
+        raw: &RawValue,
+        place: Place<'_>,
+        kind: ErrorKind,
+        rule: &'static Rule,
+    ) {
         // The value is a slice of the text, so the pointers' distance is its offset.
         let offset = raw
             .get()
             .as_ptr()
             .addr()
             .saturating_sub(self.text.as_ptr().addr());
-        self.problem_at(offset, place, kind);
+        self.problem_at(offset, place, kind, rule);
     }
 
     /// Returns the value at the start of the text, even if something follows it.
@@ -119,11 +133,12 @@ impl<'a> Reader<'a> {
                 } else {
                     byte_offset(self.text, error.line(), error.column())
                 };
-                self.problem_at(offset, Place::Root, ErrorKind::NotJson(message(&error)));
+                let kind = ErrorKind::NotJson(message(&error));
+                self.problem_at(offset, Place::Root, kind, &rules::ATF_MANI_002);
                 return None;
             }
             None => {
-                self.problem_at(0, Place::Root, ErrorKind::Empty);
+                self.problem_at(0, Place::Root, ErrorKind::Empty, &rules::ATF_MANI_002);
                 return None;
             }
         };
@@ -133,7 +148,8 @@ impl<'a> Reader<'a> {
         let text = rest.find(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
         if let Some(blank) = text {
             let kind = ErrorKind::NotJson("unexpected text after the value".to_owned());
-            self.problem_at(end.saturating_add(blank), Place::Root, kind);
+            let offset = end.saturating_add(blank);
+            self.problem_at(offset, Place::Root, kind, &rules::ATF_MANI_002);
         }
         Some(root)
     }
@@ -153,10 +169,17 @@ impl<'a> Reader<'a> {
                     entry.insert(value);
                     continue;
                 }
-                Entry::Vacant(entry) => (entry.into_key(), ErrorKind::UnknownKey),
-                Entry::Occupied(entry) => (entry.key().clone(), ErrorKind::DuplicateKey),
+                Entry::Vacant(entry) => {
+                    let rule = &rules::ATF_MANI_011;
+                    (entry.into_key(), ErrorKind::UnknownKey, rule)
+                }
+                Entry::Occupied(entry) => {
+                    let rule = &rules::ATF_MANI_002;
+                    (entry.key().clone(), ErrorKind::DuplicateKey, rule)
+                }
             };
-            self.problem(value, Place::Key(&place, &problem.0), problem.1);
+            let (key, kind, rule) = problem;
+            self.problem(value, Place::Key(&place, &key), kind, rule);
         }
         Some(Object {
             raw,
@@ -185,7 +208,8 @@ impl<'a> Reader<'a> {
     ) -> Option<T> {
         if !object.members.contains_key(key) {
             let place = Place::Key(&object.place, key);
-            self.problem(object.raw, place, ErrorKind::MissingKey);
+            let rule = &rules::ATF_MANI_003;
+            self.problem(object.raw, place, ErrorKind::MissingKey, rule);
         }
         self.member(object, key, read)
     }
@@ -240,7 +264,7 @@ impl<'a> Reader<'a> {
     pub(super) fn name(&mut self, raw: &'a RawValue, place: Place<'_>) -> Option<String> {
         let name = self.text(raw, place)?;
         if name.is_empty() {
-            self.problem(raw, place, ErrorKind::EmptyName);
+            self.problem(raw, place, ErrorKind::EmptyName, &rules::ATF_MANI_013);
             return None;
         }
         Some(name)
@@ -302,7 +326,8 @@ impl<'a> Reader<'a> {
     ) -> Option<T> {
         if value.is_none() {
             let found = shown(raw);
-            self.problem(raw, place, ErrorKind::WrongType { found, expected });
+            let kind = ErrorKind::WrongType { found, expected };
+            self.problem(raw, place, kind, &rules::ATF_MANI_003);
         }
         value
     }

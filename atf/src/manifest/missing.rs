@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Damage, Loss, Manifest, key};
 use crate::error::{Error, ErrorKind};
+use crate::rules::table as rules;
 use crate::text::counted;
 
 /// Data that a trace lacks according to its manifest. Its `Display` output is a sentence.
@@ -99,7 +100,8 @@ impl Manifest {
                     thread: damage.thread,
                     what: damage.to_string(),
                 };
-                Error::new(kind).with_field(format!("{}[{position}]", key::RECOVERED))
+                let error = Error::new(kind).with_rule(&rules::ATF_MANI_017);
+                error.with_field(format!("{}[{position}]", key::RECOVERED))
             })
     }
 

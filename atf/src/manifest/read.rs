@@ -13,6 +13,7 @@ use super::json::{Members, Place, Reader, Strict};
 use super::{Manifest, ManifestThread};
 use crate::clock::{MediaTime, TimingAnchor};
 use crate::error::{Error, ErrorKind, Result};
+use crate::rules::table as rules;
 use crate::source::{Input, MANIFEST_LIMIT, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -27,7 +28,7 @@ impl Manifest {
         let text = match str::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
-                let problem = Error::new(ErrorKind::NotUtf8);
+                let problem = Error::new(ErrorKind::NotUtf8).with_rule(&rules::ATF_MANI_002);
                 return Self::unreadable(problem.with_offset(error.valid_up_to() as u64));
             }
         };
@@ -45,8 +46,9 @@ impl Manifest {
         this.problem_count = reader.problem_count;
         this.ignored_count = reader.ignored_count;
         if mark > 0 {
-            this.problems
-                .insert(0, Error::new(ErrorKind::ByteOrderMark).with_offset(0));
+            let error = Error::new(ErrorKind::ByteOrderMark).with_offset(0);
+            let error = error.with_rule(&rules::ATF_MANI_002);
+            this.problems.insert(0, error);
             this.problem_count = this.problem_count.saturating_add(1);
         }
         this
@@ -200,7 +202,8 @@ pub(super) fn threads<'a>(
         if seen.insert(id) {
             return Some(thread);
         }
-        reader.problem(raw, place, ErrorKind::DuplicateThread { id });
+        let kind = ErrorKind::DuplicateThread { id };
+        reader.problem(raw, place, kind, &rules::ATF_MANI_004);
         None
     })
 }

@@ -6,15 +6,7 @@ use std::sync::Arc;
 
 use super::thread::Thread;
 use crate::error::Result;
-use crate::index::{IndexEvent, IndexReader, Pass, Record};
-
-/// Returns an event's timestamp, its first field in both wire versions.
-#[inline]
-pub(super) fn timestamp_ns(record: &Record) -> u64 {
-    record
-        .first_chunk()
-        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
+use crate::index::{IndexEvent, IndexReader, Pass, Record, timestamp_ns};
 
 /// The selected part of a thread's events.
 #[derive(Debug, Clone)]

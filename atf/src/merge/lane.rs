@@ -1,8 +1,9 @@
 //! The stream of one thread's events.
 
 use super::MergedEvent;
-use super::feed::{Feed, share, timestamp_ns};
+use super::feed::{Feed, share};
 use crate::error::Error;
+use crate::index::timestamp_ns;
 use crate::index::{IndexEvent, Record};
 use crate::sys;
 use crate::wire::Wire;

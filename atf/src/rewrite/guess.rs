@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::detail::{DetailHeader, DetailReader};
 use crate::error::Result;
-use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
+use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader, is_zero};
 use crate::session::{Presence, SessionReader};
 use crate::source::Input;
 use crate::wire::{Arch, Clock, Os, Record, Wire};
@@ -143,7 +143,7 @@ impl Sample {
             let mut event = [0; IndexEvent::SIZE];
             file.read(offset(seq), &mut event)?;
             // The last event is followed by a footer or unwritten space.
-            if event.starts_with(&IndexFooter::MAGIC) || event == [0; IndexEvent::SIZE] {
+            if event.starts_with(&IndexFooter::MAGIC) || is_zero(&event) {
                 break;
             }
             events.push(event);

@@ -7,11 +7,11 @@ use super::job::{Details, Job};
 use super::report::{LeftBehind, ManifestReport, NoteKind, Notes, Place, ThreadReport, mark};
 use super::stage;
 use crate::check::manifest::{SessionFacts, agreement};
-use crate::check::rules::Rule;
-use crate::check::{self, Fact, Findings, Kind, rule_of, rule_of_fact};
+use crate::check::{self, Findings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::MANIFEST_FILE;
 use crate::manifest::{self, Cut, Loss, Manifest, ManifestThread, Symbol, key};
+use crate::rules::{Rule, table as rules};
 use crate::wire::Clock;
 
 /// Facts about the threads of the new session.
@@ -102,7 +102,7 @@ pub(super) fn rewrite(
             continue;
         }
         let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
-        let rule = rule_of(Kind::Manifest, &Error::new(ErrorKind::UnknownKey));
+        let rule = Some(&rules::ATF_MANI_011);
         report.notes.add(NoteKind::KeyDropped, rule, place);
     }
     let loses_key = kept.len() < unknown.len();
@@ -122,17 +122,14 @@ pub(super) fn rewrite(
             *problem.kind() != ErrorKind::UnknownKey || !keys.contains(key)
         });
         report.problems = problems
-            .map(|problem| {
-                let rule = rule_of(Kind::Manifest, problem);
-                Place::of(MANIFEST_FILE, problem).breaks(rule)
-            })
+            .map(|problem| Place::of(MANIFEST_FILE, problem).breaks(problem.rule()))
             .collect();
     }
     let mut broken = Broken::default();
     match old {
         Some(old) => agreement(old, &facts.original, &mut broken),
         None => {
-            let rule = rule_of_fact(Kind::Manifest, Fact::NoManifest);
+            let rule = Some(&rules::ATF_MANI_001);
             let place = || Place::new(MANIFEST_FILE, "", None);
             report.notes.add(NoteKind::ManifestMissing, rule, place);
         }
@@ -233,8 +230,8 @@ fn manifest(
         (Some(_), Some(_)) => {
             new.clock_type = None;
             // A guessed header proves nothing about the original's clock.
-            let rule = rule_of_fact(Kind::Index, Fact::ClocksDiffer);
-            let rule = rule.filter(|_| facts.original.clocks.len() > 1);
+            let is_known = facts.original.clocks.len() > 1;
+            let rule = is_known.then_some(&rules::ATF_SESS_005);
             report.notes.add(NoteKind::ClocksDiffer, rule, || {
                 let clocks: Vec<_> = facts.clocks.iter().map(u8::to_string).collect();
                 Place::new(MANIFEST_FILE, "clock_type", None).found(clocks.join(", "))

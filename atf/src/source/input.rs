@@ -177,14 +177,6 @@ impl Input {
         Error::new(kind).with_path(self.path())
     }
 
-    /// Creates an error about events that the header counts but the file lacks. The header's count
-    /// is at `offset` in the file.
-    pub(crate) fn events_missing(&self, found: u64, stated: u64, offset: usize) -> Error {
-        let error = self.error(ErrorKind::EventsMissing { found, stated });
-        let error = error.with_field("header.event_count");
-        error.with_offset(offset as u64)
-    }
-
     /// Returns all bytes if they are in memory and their number matches the source's size.
     #[inline]
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
@@ -331,7 +323,7 @@ pub(super) fn source_in_session(path: &Path, options: OpenOptions) -> Result<Fil
     let metadata = fs::symlink_metadata(path);
     let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
     if metadata.is_symlink() {
-        Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)))
+        Err(Error::symlink(path))
     } else {
         FileSource::open_as(path, false)
     }

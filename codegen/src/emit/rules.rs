@@ -11,7 +11,7 @@ use quote::{format_ident, quote};
 use super::rust;
 use crate::{GENERATED, GeneratedFile};
 
-/// Emits `atf/src/check/rules/table.rs`.
+/// Emits `atf/src/rules/table.rs`.
 ///
 /// # Panics
 ///
@@ -36,7 +36,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     let editions = spec.editions.all().map(|(of, spec)| edition(of, spec));
     let tokens = quote! {
         use super::{Decision, Edition, Exclusion, Party, ReaderDoes, Rule, Sentence, Severity};
-        use crate::check::verdict::Verdict;
+        use super::verdict::Verdict;
 
         #(#editions)*
 
@@ -61,7 +61,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
         prettyplease::unparse(&file)
     );
     GeneratedFile {
-        path: "atf/src/check/rules/table.rs".to_owned(),
+        path: "atf/src/rules/table.rs".to_owned(),
         text,
     }
 }

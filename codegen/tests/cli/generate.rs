@@ -14,7 +14,7 @@ fn a_second_generate_writes_nothing() {
         "atf/include/atf_v1.h",
         "atf-derive/layout.json",
         "atf/src/wire/generated/v2.rs",
-        "atf/src/check/rules/table.rs",
+        "atf/src/rules/table.rs",
         "docs/reference/index_event.md",
         "spec/schema/manifest.schema.json",
     ];

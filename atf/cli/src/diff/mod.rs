@@ -9,7 +9,6 @@ use std::slice;
 
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Run, Spread, Subject, Totals};
-use atf::check::text_with_rule;
 use atf::manifest::{Loss, Missing};
 
 use crate::clock::Clock;
@@ -194,7 +193,7 @@ impl Side {
                         if form != Form::Text {
                             message.iter().for_each(complain);
                         }
-                        about.problems.push(text_with_rule(&problem.error));
+                        about.problems.push(problem.error.text_with_rule());
                     }
                 }
                 before = Some(part);

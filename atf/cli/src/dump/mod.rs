@@ -476,7 +476,7 @@ impl<S: Sink> Output<'_, S> {
                 .flatten(),
             id: event.thread,
         };
-        let is_zero = is_zero(&event.event);
+        let is_zero = event.event.is_zero();
         let found = match &mut self.details {
             Some(details) if !is_zero => details.of(&{ event }, &mut self.told),
             _ => Ok(Found::None),
@@ -565,16 +565,6 @@ fn first_seqs(threads: &[ThreadPlace]) -> BTreeMap<(u32, u32), u64> {
     later
         .map(|place| ((place.process, place.name.id), place.first_seq))
         .collect()
-}
-
-/// Returns whether an event's bytes are all zeros. A zero link field reads as a link to the first
-/// detail.
-fn is_zero(event: &IndexEvent) -> bool {
-    event.timestamp_ns == 0
-        && event.function_id == 0
-        && u32::from(event.event_kind) == 0
-        && event.call_depth.unwrap_or(0) == 0
-        && event.detail_seq == Some(0)
 }
 
 /// A buffer that keeps the last `count` items.

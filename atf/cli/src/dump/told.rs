@@ -5,7 +5,6 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use atf::Error;
-use atf::check::text_with_rule;
 use atf::manifest::Manifest;
 
 use super::ready::Ready;
@@ -23,7 +22,7 @@ pub(crate) struct Told {
 impl Told {
     /// Reports a problem unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
-        self.say(text_with_rule(problem));
+        self.say(problem.text_with_rule());
     }
 
     /// Reports a problem that is not an [`Error`], like [`tell`](Self::tell).
@@ -35,7 +34,7 @@ impl Told {
 
     /// Remembers a problem without reporting it. Returns its message unless it is already known.
     pub(crate) fn add(&mut self, problem: &Error) -> Option<String> {
-        let message = text_with_rule(problem);
+        let message = problem.text_with_rule();
         self.said.insert(message.clone()).then_some(message)
     }
 

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use atf::check::Kind;
 use atf::detail::{DetailReader, FunctionPayload};
 use atf::wire::Record;
-use atf::{Completeness, Wire};
+use atf::{Completeness, Region, RegionKind, Wire};
 
 use super::ending;
 use super::walk::Walk;
@@ -25,14 +24,23 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         Ok(reader) => reader,
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
-    walk.opaque(
-        reader.header().events_offset,
-        "gap",
-        "between the header and events_offset",
-    )?;
-    walk.tell(Kind::Detail, reader.problems()?);
+    walk.tell(reader.problems()?);
+    let regions = reader.regions();
+    let (before, after): (Vec<Region>, _) = regions
+        .into_iter()
+        .partition(|region| region.kind < RegionKind::Events);
+    let footer = Shape::of("detail_footer", reader.wire());
+    for region in before {
+        ending::region(walk, &region, footer, reader.completeness())?;
+    }
     events(walk, &reader)?;
-    end(walk, &reader)
+    for region in after {
+        match region.kind {
+            RegionKind::NoEvent => torn_event(walk, &reader, &region)?,
+            _ => ending::region(walk, &region, footer, reader.completeness())?,
+        }
+    }
+    Ok(())
 }
 
 /// Returns the wire version in a header, or 1 if it is unknown.
@@ -74,25 +82,15 @@ pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Resu
     walk.opaque(end, "payload", "not the payload of a call or a return")
 }
 
-/// Shows the bytes after the last event.
-fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
-    let size = walk.size();
+/// Shows bytes after the last event: a torn event, or bytes with an impossible length.
+fn torn_event(walk: &mut Walk<'_>, reader: &DetailReader, region: &Region) -> Result<(), Failure> {
     if let Some(problem) = reader.framing_problem() {
-        let end = match (reader.footer_offset(), reader.completeness()) {
-            (Some(offset), _) => offset,
-            (None, Completeness::DamagedFooter { offset, .. }) => *offset,
-            (None, _) => size,
-        };
-        walk.wrong(end, "no event", &problem.to_string())?;
+        return walk.wrong(region.end(), "no event", &problem.to_string());
     }
-    let footer = Shape::of("detail_footer", reader.wire());
-    let Some(left) = ending::footer(walk, footer, reader.completeness())? else {
-        return Ok(());
-    };
-    let torn_end = walk.place().saturating_add(left.trailing_bytes);
+    if !matches!(reader.completeness(), Completeness::Unfinalized { .. }) {
+        return walk.opaque(region.end(), "trailing bytes", "not a whole event");
+    }
     let header = Shape::of("detail_event_header", reader.wire());
-    let torn_end = torn_end.min(size);
-    walk.record(header, Some(reader.event_count()), torn_end, "torn")?;
-    walk.opaque(torn_end, "payload", "torn")?;
-    walk.opaque(size, "zero tail", "preallocated or never written")
+    walk.record(header, Some(reader.event_count()), region.end(), "torn")?;
+    walk.opaque(region.end(), "payload", "torn")
 }

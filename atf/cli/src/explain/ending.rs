@@ -1,54 +1,40 @@
-//! The bytes after the last event of an index or a detail file.
+//! The bytes of an index or a detail file around its events.
 
-use atf::Completeness;
+use atf::{Completeness, Region, RegionKind};
 
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
 
-/// The remaining bytes of an unfinalized file.
-pub(super) struct Rest {
-    pub(super) trailing_bytes: u64,
-    pub(super) zero_tail_bytes: u64,
-}
-
-/// Shows the footer, or as much of it as exists. Returns the bytes of an unfinalized file that
-/// remain to be shown.
-pub(super) fn footer(
+/// Shows a region, except events and what follows them without being one.
+pub(super) fn region(
     walk: &mut Walk<'_>,
+    region: &Region,
     footer: Shape,
     completeness: &Completeness,
-) -> Result<Option<Rest>, Failure> {
-    let size = walk.size();
-    let about = match completeness {
-        Completeness::Finalized => String::new(),
-        Completeness::HeaderNotUpdated => "verified, but the header was never rewritten".to_owned(),
-        Completeness::DamagedFooter {
-            offset, problems, ..
-        } => {
-            walk.opaque(*offset, "trailing bytes", "not a whole event")?;
+) -> Result<(), Failure> {
+    let end = region.end();
+    match region.kind {
+        RegionKind::Gap => walk.opaque(end, "gap", "between the header and events_offset"),
+        RegionKind::Footer | RegionKind::TornFooter => {
+            let about = match completeness {
+                Completeness::HeaderNotUpdated => "verified, but the header was never rewritten",
+                _ => "",
+            };
+            walk.record(footer, None, end, about)
+        }
+        RegionKind::DamagedFooter => {
             walk.is_damaged = true;
+            let problems = match completeness {
+                Completeness::DamagedFooter { problems, .. } => problems.as_slice(),
+                _ => &[],
+            };
             let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
-            format!("damaged: {}", problems.join(", "))
+            let about = format!("damaged: {}", problems.join(", "));
+            walk.record(footer, None, end, &about)
         }
-        Completeness::Unfinalized {
-            trailing_bytes,
-            zero_tail_bytes,
-            partial_footer,
-            ..
-        } => {
-            if let Some(partial) = partial_footer {
-                let end = partial.offset.saturating_add(partial.size);
-                walk.record(footer, None, end, "")?;
-            }
-            return Ok(Some(Rest {
-                trailing_bytes: *trailing_bytes,
-                zero_tail_bytes: *zero_tail_bytes,
-            }));
-        }
-        other => format!("{other:?}"),
-    };
-    walk.record(footer, None, size, &about)?;
-    walk.opaque(size, "after the footer", "nothing belongs here")?;
-    Ok(None)
+        RegionKind::ZeroTail => walk.opaque(end, "zero tail", "preallocated or never written"),
+        RegionKind::AfterFooter => walk.opaque(end, "after the footer", "nothing belongs here"),
+        _ => Ok(()),
+    }
 }

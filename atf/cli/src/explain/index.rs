@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use atf::check::Kind;
 use atf::index::{IndexEvent, IndexReader};
+use atf::{Completeness, Region, RegionKind};
 
 use super::detail::wire_of;
 use super::ending;
@@ -24,17 +24,25 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         Ok(reader) => reader,
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
-    walk.opaque(
-        reader.header().events_offset,
-        "gap",
-        "between the header and events_offset",
-    )?;
     // Problems with events are found only by reading all of them.
     let scanned = reader.scan();
-    let problems = scanned.err().into_iter().chain(reader.problems());
-    walk.tell(Kind::Index, problems);
+    walk.tell(scanned.err().into_iter().chain(reader.problems()));
+    let regions = reader.regions();
+    let (before, after): (Vec<Region>, _) = regions
+        .into_iter()
+        .partition(|region| region.kind < RegionKind::Events);
+    let footer = Shape::of("index_footer", reader.wire());
+    for region in before {
+        ending::region(walk, &region, footer, reader.completeness())?;
+    }
     events(walk, &reader)?;
-    end(walk, &reader)
+    for region in after {
+        match region.kind {
+            RegionKind::NoEvent => torn_event(walk, &reader, &region)?,
+            _ => ending::region(walk, &region, footer, reader.completeness())?,
+        }
+    }
+    Ok(())
 }
 
 fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
@@ -59,21 +67,13 @@ fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows the bytes after the last event.
-fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
-    let footer = Shape::of("index_footer", reader.wire());
-    let Some(left) = ending::footer(walk, footer, reader.completeness())? else {
-        return Ok(());
-    };
-    // A torn event is either before the zeros or, at the end of the file, after them.
-    let piece = walk.peek(left.trailing_bytes.min(EVENT_SIZE))?;
-    let is_first = piece.iter().any(|byte| *byte != 0);
-    if is_first {
+/// Shows bytes after the last event: a torn event, unless they begin with zeros or a footer follows.
+fn torn_event(walk: &mut Walk<'_>, reader: &IndexReader, region: &Region) -> Result<(), Failure> {
+    let is_unfinalized = matches!(reader.completeness(), Completeness::Unfinalized { .. });
+    let piece = walk.peek(region.size.min(EVENT_SIZE))?;
+    if is_unfinalized && piece.iter().any(|byte| *byte != 0) {
         let event = Shape::of("index_event", reader.wire());
-        let end = walk.place().saturating_add(left.trailing_bytes);
-        walk.record(event, Some(reader.event_count()), end, "")?;
+        walk.record(event, Some(reader.event_count()), region.end(), "")?;
     }
-    let zeros_end = walk.place().saturating_add(left.zero_tail_bytes);
-    walk.opaque(zeros_end, "zero tail", "preallocated or never written")?;
-    walk.opaque(walk.size(), "trailing bytes", "not a whole event")
+    walk.opaque(region.end(), "trailing bytes", "not a whole event")
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::path::Path;
 
 use atf::Error;
-use atf::check::Kind;
 
 use super::Selection;
 use super::bytes::Bytes;
@@ -54,9 +53,9 @@ impl<'s> Walk<'s> {
     }
 
     /// Writes the file's problems to standard error, as `info` does.
-    pub(super) fn tell(&mut self, kind: Kind, problems: impl IntoIterator<Item = Error>) {
+    pub(super) fn tell(&mut self, problems: impl IntoIterator<Item = Error>) {
         for problem in problems {
-            complain(Problem::of(kind, &problem));
+            complain(Problem::of(&problem));
             self.is_damaged = true;
         }
     }

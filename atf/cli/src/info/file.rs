@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use atf::analyze::Threads;
-use atf::check::{Fact, Kind, detail_repeats, index_repeats};
+use atf::check::{Kind, detail_repeats, index_repeats};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
-use atf::{Checksum, Completeness, Error, ErrorKind, Wire};
+use atf::{Checksum, Completeness, Error, ErrorKind, Region, RegionKind, Wire};
 use serde::{Serialize, Serializer};
 
 use super::verify::{self, Contents};
@@ -127,7 +127,7 @@ impl FileInfo {
     ) -> Self {
         let mut problems = Vec::new();
         let facts = facts(&mut problems);
-        let facts = facts.map_err(|error| problems.push(Problem::of(kind, &error)));
+        let facts = facts.map_err(|error| problems.push(Problem::of(&error)));
         let problems = problems.into_iter();
         Self {
             path: json::path(path),
@@ -146,7 +146,6 @@ impl FileInfo {
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
-        let of = |error: &Error| Problem::of(Kind::Index, error);
         let (checksum, contents) = if verify {
             let scan = reader.scan()?;
             let contents = verify::index(reader, &scan, problems)?;
@@ -155,13 +154,9 @@ impl FileInfo {
             (None, None)
         };
         let own = reader.problems();
-        problems.extend(own.iter().map(of));
+        problems.extend(own.iter().map(Problem::of));
         problems.extend(index_repeats(reader)?.into_iter().map(Problem::found));
-        problems.extend(after_footer(
-            Kind::Index,
-            reader.file_size(),
-            reader.bytes_after_footer(),
-        ));
+        problems.extend(after_footer(&reader.regions()));
         let stored = reader.footer().map(|footer| footer.checksum);
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         // The footer has the times of events in a hole.
@@ -193,15 +188,10 @@ impl FileInfo {
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
-        let of = |error: &Error| Problem::of(Kind::Detail, error);
         let own = reader.problems()?;
-        problems.extend(own.iter().map(of));
+        problems.extend(own.iter().map(Problem::of));
         problems.extend(detail_repeats(reader)?.into_iter().map(Problem::found));
-        problems.extend(after_footer(
-            Kind::Detail,
-            reader.file_size(),
-            reader.bytes_after_footer(),
-        ));
+        problems.extend(after_footer(&reader.regions()));
         let stored = reader.footer().map(|footer| footer.checksum);
         // The checksum was already verified when the file was opened.
         let checksum = Some(reader.checksum()?);
@@ -279,12 +269,13 @@ fn missing(count: u64) -> Option<U64> {
     (count > 0).then_some(U64(count))
 }
 
-fn after_footer(kind: Kind, file_size: u64, bytes: u64) -> Option<Problem> {
-    let bytes_text = Counted(bytes, "byte");
-    let what = format!("{bytes_text} after the footer, where nothing belongs");
-    let offset = file_size.saturating_sub(bytes);
-    let problem = || Problem::new(None, Some(offset), &what);
-    (bytes > 0).then(|| problem().breaks(kind, Fact::BytesAfterFooter))
+fn after_footer(regions: &[Region]) -> Option<Problem> {
+    let is_after = |region: &&Region| region.kind == RegionKind::AfterFooter;
+    let region = regions.iter().find(is_after)?;
+    let bytes = Counted(region.size, "byte");
+    let what = format!("{bytes} after the footer, where nothing belongs");
+    let problem = Problem::new(None, Some(region.offset), &what);
+    region.rule.map(|rule| problem.breaks(rule.id))
 }
 
 impl Ending {

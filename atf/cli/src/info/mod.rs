@@ -11,7 +11,8 @@ mod verify;
 use std::fmt;
 use std::path::Path;
 
-use atf::check::{Fact, Finding, Kind, rule_of, rule_of_fact};
+use atf::check::Finding;
+use atf::rules;
 use atf::thread::DETAIL_FILE;
 use atf::{Error, FileKind};
 use serde::Serialize;
@@ -118,13 +119,13 @@ impl Problem {
         }
     }
 
-    /// Converts an error that a reader returned for a file of this kind.
-    pub(crate) fn of(kind: Kind, error: &Error) -> Self {
+    /// Converts an error that a reader returned.
+    pub(crate) fn of(error: &Error) -> Self {
         Self {
             path: error.path().map(crate::json::path),
             field: error.field().map(str::to_owned),
             offset: error.offset().map(U64),
-            rule: rule_of(kind, error).map(|rule| rule.id),
+            rule: error.rule().map(|rule| rule.id),
             message: error.to_string(),
         }
     }
@@ -138,9 +139,10 @@ impl Problem {
         }
     }
 
-    /// Adds the rule that this fact about a file breaks, if any.
-    pub(crate) fn breaks(self, kind: Kind, fact: Fact) -> Self {
-        let rule = rule_of_fact(kind, fact).map(|rule| rule.id);
+    /// Adds the id of the rule that the file breaks.
+    pub(crate) fn breaks(self, rule: &'static str) -> Self {
+        debug_assert!(rules::find(rule).is_some(), "{rule}");
+        let rule = Some(rule);
         Self { rule, ..self }
     }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use atf::check::Kind;
 use atf::clock::TimingAnchor;
 use atf::manifest::{Manifest, ManifestThread, Module};
 use atf::session::SessionReader;
@@ -206,8 +205,7 @@ impl SessionInfo {
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
     let problems = session.problems().into_iter();
     let problem = |error: Error| match error.kind() {
-        ErrorKind::NoThreadId => Some(Problem::of(Kind::Folder, &error)),
-        ErrorKind::LostInRecovery { .. } => Some(Problem::of(Kind::Manifest, &error)),
+        ErrorKind::NoThreadId | ErrorKind::LostInRecovery { .. } => Some(Problem::of(&error)),
         _ => None,
     };
     problems.filter_map(problem).collect()
@@ -219,7 +217,7 @@ impl ManifestInfo {
         let of = |is_ignored| {
             let problems = manifest.problems.iter();
             let problems = problems.filter(move |it| it.kind().is_ignored() == is_ignored);
-            let problems = problems.map(|error| Problem::of(Kind::Manifest, error));
+            let problems = problems.map(Problem::of);
             problems.collect()
         };
         Self {

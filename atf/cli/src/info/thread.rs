@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
-use atf::check::{Fact, Kind, wrong_thread_id};
+use atf::check::{Kind, wrong_thread_id};
 use atf::detail::DetailReader;
 use atf::manifest::{Cut, ManifestThread};
 use atf::session::{SessionReader, thread_id};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, Ring, ThreadReader};
-use atf::{Error, ErrorKind, OpenOptions};
+use atf::{Error, OpenOptions};
 use serde::Serialize;
 
 use super::Problem;
@@ -170,7 +170,7 @@ impl ThreadInfo {
         match thread {
             Ok(thread) => this.look(path, &thread, verify),
             Err(error) => {
-                this.problems.push(Problem::of(Kind::Index, &error));
+                this.problems.push(Problem::of(&error));
                 // The thread may have details even if its index cannot be read.
                 let detail = path.join(DETAIL_FILE);
                 if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
@@ -222,22 +222,16 @@ impl ThreadInfo {
         };
         self.ring = thread.ring().map(RingInfo::from);
         let ring_error = thread.ring_error();
+        self.problems.extend(ring_error.map(Problem::of));
         self.problems
-            .extend(ring_error.map(|error| Problem::of(Kind::Ring, error)));
-        for error in &thread.disagreements() {
-            let kind = match error.kind() {
-                ErrorKind::WrongDetailFlag { .. } => Kind::Index,
-                _ => Kind::Detail,
-            };
-            self.problems.push(Problem::of(kind, error));
-        }
+            .extend(thread.disagreements().iter().map(Problem::of));
         // If details cannot be read, some linked details were not counted.
         let is_read = self.detail.as_ref().is_none_or(|file| file.facts.is_some());
         if verify && is_read {
             let has_changed = thread.has_changed();
             match has_changed.and_then(|it| Ok((Links::of(thread, linked)?, !it))) {
                 Ok((links, is_proof)) => self.add_links(path, links, is_proof),
-                Err(error) => self.problems.push(Problem::of(Kind::Index, &error)),
+                Err(error) => self.problems.push(Problem::of(&error)),
             }
         }
     }
@@ -252,8 +246,7 @@ impl ThreadInfo {
             };
             if links.crossed.0 > 0 {
                 let problem = problem(links.crossed.0, "to detail events that link elsewhere");
-                self.problems
-                    .push(problem.breaks(Kind::Index, Fact::LinksElsewhere));
+                self.problems.push(problem.breaks("ATF-LINK-001"));
             }
             if links.dangling.0 > 0 {
                 // Whether dangling links break a rule depends on what was lost from the files.
@@ -262,8 +255,7 @@ impl ThreadInfo {
             }
             if links.times_differ.0 > 0 {
                 let problem = problem(links.times_differ.0, "to detail events with another time");
-                self.problems
-                    .push(problem.breaks(Kind::Detail, Fact::TimesDiffer));
+                self.problems.push(problem.breaks("ATF-LINK-006"));
             }
         }
         self.links = links;

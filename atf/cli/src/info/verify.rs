@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use atf::Error;
-use atf::check::{Fact, Kind};
 use atf::detail::{self, DetailReader};
 use atf::index::{IndexReader, Scan};
 use serde::Serialize;
@@ -76,7 +75,7 @@ pub(super) fn index(
     };
     if let Some((first_seq, count)) = disorder {
         let problem = order_problem(first_seq, reader.event_offset(first_seq), count);
-        problems.push(problem.breaks(Kind::Index, Fact::TimeGoesBack));
+        problems.push(problem.breaks("ATF-IEVT-001"));
     }
     Ok(Contents {
         kinds: counts
@@ -95,7 +94,7 @@ fn disorder_outside_holes(reader: &IndexReader) -> Result<Option<(u64, u64)>, Er
     let (mut found, mut last_ns) = (None, 0);
     for (seq, event) in (0..).zip(reader.events_in(..)) {
         let event = event?;
-        if event.timestamp_ns == 0 && event.function_id == 0 && event.event_kind.0 == 0 {
+        if event.is_zero() {
             continue;
         }
         if event.timestamp_ns < last_ns {

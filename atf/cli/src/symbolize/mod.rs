@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use atf::check::text_with_rule;
 use atf::manifest::{Manifest, Module, Symbol};
 use atf::session::{MANIFEST_FILE, SessionReader};
 use atf_symbolize::{Found, Search, SymbolTable};
@@ -153,7 +152,7 @@ impl Report {
     fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
         let (ids, errors) = called::functions(session);
         for error in errors {
-            complain(text_with_rule(&error));
+            complain(error.text_with_rule());
             self.unread_threads.0 += 1;
         }
         ids

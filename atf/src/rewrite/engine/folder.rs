@@ -5,15 +5,14 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::Engine;
-use crate::check::rules::Rule;
 use crate::check::thread::are_comparable;
-use crate::check::{Fact, Kind, rule_of, rule_of_fact};
 use crate::completeness::Completeness;
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{DETAIL_FILE, INDEX_FILE, RING_FILE, is_numbered};
 use crate::index::IndexReader;
 use crate::manifest::ManifestThread;
+use crate::rewrite::ends::Seen;
 use crate::rewrite::guess::{self, Siblings};
 use crate::rewrite::job::{Failure, Progress};
 use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
@@ -21,6 +20,7 @@ use crate::rewrite::stage::{self, free_path, names, remove};
 use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::{is_earlier, not_copied};
 use crate::ring;
+use crate::rules::{Rule, table as rules};
 use crate::source::{self, Input, OpenOptions};
 use crate::thread::ThreadReader;
 use crate::wire::{Clock, HEADER_SIZE};
@@ -174,13 +174,13 @@ impl Engine<'_> {
         progress: &mut Progress<'_>,
     ) -> Result<Rewritten, Failure> {
         for error in thread.disagreements() {
-            let (file, kind) = match error.kind() {
-                ErrorKind::WrongDetailFlag { .. } => (INDEX_FILE, Kind::Index),
-                _ => (DETAIL_FILE, Kind::Detail),
+            let file = match error.kind() {
+                ErrorKind::WrongDetailFlag { .. } => INDEX_FILE,
+                _ => DETAIL_FILE,
             };
-            let rule = rule_of(kind, &error);
             let place = || Place::of(file, &error);
-            report.notes.add(NoteKind::HeaderDisagrees, rule, place);
+            let notes = &mut report.notes;
+            notes.add(NoteKind::HeaderDisagrees, error.rule(), place);
         }
         let rewritten = self.with_others(thread, false, route, report, beside, progress)?;
         Ok(rewritten.of(thread))
@@ -207,14 +207,14 @@ impl Engine<'_> {
                     Some(_) => NoteKind::RingDetailsNotRead,
                     None => NoteKind::RingNotRead,
                 };
-                let rule = rule_of(Kind::Ring, error).filter(|_| !is_guessed);
+                let rule = error.rule().filter(|_| !is_guessed);
                 self.keep_ring((kind, rule), place, route, report, beside)?;
             }
             (Some(_), None) => {}
             (None, None) => match fs::symlink_metadata(route.from.join(RING_FILE)) {
                 Ok(_) => {
                     let place = Place::new(RING_FILE, "", None).found("index.atf has a footer");
-                    let rule = rule_of_fact(Kind::Ring, Fact::RingLeftOver);
+                    let rule = Some(&rules::ATF_RING_001);
                     // A writer removes the ring only after it has rewritten the header.
                     let completeness = thread.index().completeness();
                     let is_finalized = matches!(completeness, Completeness::Finalized);
@@ -233,27 +233,29 @@ impl Engine<'_> {
             Some(error) => self.unread_detail(error, thread.index(), route, report, beside)?,
             None => None,
         };
+        let ring = thread.ring().unwrap_or_default();
+        let is_ring_salvaged = is_guessed || thread.is_ring_salvaged();
+        let seen = |(is_guessed, from_ring)| match from_ring {
+            _ if is_guessed => Seen::Header,
+            1.. if is_ring_salvaged => Seen::WithoutRing,
+            _ => Seen::Whole,
+        };
         let pair = Pair {
             index: thread.index(),
             detail: thread.detail().or(guessed.as_ref()),
-            ring: thread.ring().unwrap_or_default(),
-            is_ring_salvaged: is_guessed || thread.is_ring_salvaged(),
+            ring,
+            is_ring_salvaged,
+            seen: [
+                (is_guessed, ring.index_bytes),
+                (guessed.is_some(), ring.detail_bytes),
+            ]
+            .map(seen),
             has_comparable_links: !is_guessed && are_comparable(thread),
             folder_id: route.id,
             earlier_cut: route.listed.and_then(|listed| listed.cut),
             before: route.before,
         };
-        let rewritten = thread::rewrite(self.job, pair, route.to, report, progress)?;
-        if pair.is_ring_salvaged {
-            // The checker reads the files without the ring.
-            let added = [pair.ring.index_bytes, pair.ring.detail_bytes];
-            for (file, added) in [INDEX_FILE, DETAIL_FILE].into_iter().zip(added) {
-                if added > 0 {
-                    report.forget_rules_of_end(file);
-                }
-            }
-        }
-        Ok(rewritten)
+        thread::rewrite(self.job, pair, route.to, report, progress)
     }
 
     /// Rewrites a thread whose index cannot be opened, if its header can be reconstructed from its
@@ -291,8 +293,9 @@ impl Engine<'_> {
             let found = format!("{}; {assumed}", place.found);
             place.found(found)
         };
-        let rule = rule_of(Kind::Index, &error);
-        report.notes.add(NoteKind::HeaderGuessed, rule, || place);
+        report
+            .notes
+            .add(NoteKind::HeaderGuessed, error.rule(), || place);
         let thread = ThreadReader::with_index(route.from, index, route.options);
         let thread = thread.map_err(Failure::Read)?;
         self.with_others(&thread, true, route, report, beside, progress)
@@ -331,10 +334,8 @@ impl Engine<'_> {
                 ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => NoteKind::NotFinalized,
                 _ => NoteKind::DetailFileUnreadable,
             };
-            let rule = rule_of(Kind::Detail, error);
-            report
-                .notes
-                .add(what, rule, || Place::of(DETAIL_FILE, error));
+            let place = || Place::of(DETAIL_FILE, error);
+            report.notes.add(what, error.rule(), place);
         }
         Ok(guessed)
     }
@@ -425,8 +426,8 @@ fn guess_detail(
         let place = Place::new(DETAIL_FILE, "header", Some(0));
         place.found("assumed to match index.atf")
     };
-    let rule = rule_of(Kind::Detail, error);
-    report.notes.add(NoteKind::HeaderGuessed, rule, place);
+    let notes = &mut report.notes;
+    notes.add(NoteKind::HeaderGuessed, error.rule(), place);
     Some(detail)
 }
 

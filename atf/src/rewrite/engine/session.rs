@@ -11,8 +11,7 @@ use serde_core::{Serialize, Serializer};
 
 use super::folder::{Attempt, Beside, Route, around_errors, is_unwritten};
 use super::{Engine, size};
-use crate::check::rules::Rule;
-use crate::check::{self, Fact, Kind, rule_of, rule_of_fact, rule_of_file};
+use crate::check;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
     DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, MANIFEST_PART, RECOVERY, THREAD_FOLDER, is_thread_file,
@@ -30,6 +29,7 @@ use crate::rewrite::report::{
 use crate::rewrite::stage::{self, at, free_path, names, remove};
 use crate::rewrite::thread::{Carry, Rewritten};
 use crate::rewrite::tree::{Item, Tree, UNREADABLE, is_earlier, not_copied};
+use crate::rules::{Rule, table as rules};
 use crate::session::{Presence, SessionReader, ThreadEntry};
 use crate::source::OpenOptions;
 
@@ -267,18 +267,15 @@ impl Engine<'_> {
         let why = match entry.presence() {
             Presence::Folder => None,
             Presence::SymbolicLink => {
-                let rule = rule_of(Kind::Folder, &Error::new(ErrorKind::SymbolicLink));
-                Some(("a symlink, which is not followed", rule))
+                Some(("a symlink, which is not followed", &rules::ATF_SESS_003))
             }
-            Presence::NotAFolder => {
-                Some(("not a folder", rule_of_fact(Kind::Folder, Fact::NotAThread)))
-            }
+            Presence::NotAFolder => Some(("not a folder", &rules::ATF_SESS_002)),
             // The new manifest does not list the thread, and the report states this.
             Presence::Missing => return Ok(None),
         };
         if let Some((why, rule)) = why {
             let beside = Beside {
-                left_behind: vec![LeftBehind::new(Path::new(name), why).breaks(rule)],
+                left_behind: vec![LeftBehind::new(Path::new(name), why).breaks(Some(rule))],
                 ..Beside::default()
             };
             return Ok(Some(Finished {
@@ -333,7 +330,7 @@ impl Engine<'_> {
             Err(Failure::Write(error)) => return Err(error),
             Err(Failure::Read(error)) if is_unwritten(route, &error) => {
                 report.nothing_written = true;
-                let rule = rule_of_unread(&error);
+                let rule = unread_rule(&error);
                 let found = match error.kind() {
                     ErrorKind::Io(_) => "no such file",
                     _ => "0 bytes",
@@ -345,7 +342,7 @@ impl Engine<'_> {
                 None
             }
             Err(Failure::Read(error)) => {
-                let rule = rule_of_unread(&error);
+                let rule = unread_rule(&error);
                 report = ThreadReport {
                     folder: report.folder,
                     not_recovered: Some(Place::of(INDEX_FILE, &error).breaks(rule)),
@@ -429,10 +426,10 @@ impl Engine<'_> {
                 }
             };
             let is_noted = session.unrecognized().iter().any(|it| *it == text);
-            let rule = is_noted.then(|| rule_of(Kind::Folder, &Error::new(ErrorKind::NoThreadId)));
+            let rule = is_noted.then_some(&rules::ATF_SESS_004);
             report
                 .left_behind
-                .push(LeftBehind::new(Path::new(&name), &why).breaks(rule.flatten()));
+                .push(LeftBehind::new(Path::new(&name), &why).breaks(rule));
         }
         Ok(())
     }
@@ -480,10 +477,10 @@ impl Serialize for Recovery<'_> {
 }
 
 /// Returns the rule broken by a thread that cannot be read.
-fn rule_of_unread(error: &Error) -> Option<&'static Rule> {
+fn unread_rule(error: &Error) -> Option<&'static Rule> {
     match error.kind() {
-        ErrorKind::Io(io::ErrorKind::NotFound) => rule_of_fact(Kind::Folder, Fact::NotAThread),
-        _ => rule_of_file(error),
+        ErrorKind::Io(io::ErrorKind::NotFound) => Some(&rules::ATF_SESS_002),
+        _ => error.rule(),
     }
 }
 

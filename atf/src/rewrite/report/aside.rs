@@ -1,6 +1,6 @@
 //! Events that were set aside, and bytes that were dropped.
 
-use crate::check::rules::Rule;
+use crate::rules::Rule;
 
 /// How many ranges a [`SetAside`] lists; the remaining events are only counted.
 const RUNS: usize = 64;

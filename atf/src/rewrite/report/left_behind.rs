@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::check::rules::Rule;
+use crate::rules::Rule;
 
 /// A file or folder that was not copied.
 #[derive(Debug, Clone, PartialEq, Eq)]

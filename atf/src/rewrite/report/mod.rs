@@ -8,9 +8,8 @@ pub(super) mod mark;
 mod note;
 mod text;
 
-use crate::check::rules::{self, ReaderDoes, Rule};
-use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::manifest::Cut;
+use crate::rules::Rule;
 pub use aside::{DropReason, Dropped, EventRange, SetAside};
 
 pub use left_behind::LeftBehind;
@@ -165,51 +164,6 @@ impl ThreadReport {
         let is_kept =
             |note: &Note| note.effect == Effect::Stays && note.kind != NoteKind::ChecksumBad;
         self.set_aside.is_empty() && self.dropped.is_empty() && self.notes.iter().all(is_kept)
-    }
-
-    /// Returns whether the header of one of the thread's files was rebuilt.
-    pub(super) fn has_guessed_header(&self, file: &str) -> bool {
-        let mut notes = self.notes.iter();
-        notes.any(|note| note.kind == NoteKind::HeaderGuessed && note.is_about(file))
-    }
-
-    /// Removes the rules that the checker does not check in the thread. In a file with an invalid
-    /// header, it checks only the header. A file that readers must reject proves no link wrong.
-    pub(super) fn forget_unchecked_rules(&mut self) {
-        let files = [INDEX_FILE, DETAIL_FILE];
-        let guessed = files.map(|file| self.has_guessed_header(file).then_some(file));
-        let is_rejected = self.notes.iter().any(|note| {
-            let rule = note.rule.and_then(rules::find);
-            rule.is_some_and(|rule| rule.reader == ReaderDoes::Reject)
-                && files.iter().any(|file| note.is_about(file))
-        });
-        self.notes.retain_rules(|note| match note.kind {
-            // The new files still break these rules.
-            NoteKind::HeaderGuessed | NoteKind::Content => true,
-            NoteKind::LinkToNothing
-            | NoteKind::LinkNotReturned
-            | NoteKind::LinkOutOfOrder
-            | NoteKind::DetailMissing => !is_rejected,
-            _ => !guessed.iter().flatten().any(|file| note.is_about(file)),
-        });
-        for dropped in &mut self.dropped {
-            let is_link = dropped.why == DropReason::Orphans;
-            if (is_link && is_rejected) || guessed.contains(&Some(dropped.file)) {
-                dropped.rule = None;
-            }
-        }
-        for aside in self.set_aside.iter_mut().filter(|_| is_rejected) {
-            aside.rules.clear();
-        }
-    }
-
-    /// Removes the rules about how a file's events end.
-    pub(super) fn forget_rules_of_end(&mut self, file: &str) {
-        self.notes
-            .retain_rules(|note| note.kind != NoteKind::Damaged || !note.is_about(file));
-        for dropped in self.dropped.iter_mut().filter(|it| it.file == file) {
-            dropped.rule = None;
-        }
     }
 
     /// Records bytes that no new file contains, and the rule that the original breaks there.

@@ -1,10 +1,9 @@
 //! Notes grouped by kind, each with a count and the first few places where it occurs.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
-use crate::check::rules::Rule;
 use crate::error::Error;
+use crate::rules::Rule;
 
 /// How many places a [`Note`] lists; the rest are only counted.
 const PLACES: usize = 8;
@@ -120,25 +119,6 @@ impl Notes {
         self.add_up_to(1, kind, None, place);
     }
 
-    /// Keeps the rules of only some notes.
-    pub(in crate::rewrite) fn retain_rules(&mut self, is_kept: impl Fn(&Note) -> bool) {
-        for ((kind, _), mut note) in std::mem::take(&mut self.0) {
-            let rule = note.rule.filter(|_| is_kept(&note));
-            note.rule = rule;
-            match self.0.entry((kind, rule)) {
-                Entry::Vacant(place) => {
-                    place.insert(note);
-                }
-                Entry::Occupied(mut place) => {
-                    let known = place.get_mut();
-                    known.count = known.count.saturating_add(note.count);
-                    known.first.append(&mut note.first);
-                    known.first.truncate(PLACES);
-                }
-            }
-        }
-    }
-
     fn add_up_to(
         &mut self,
         places: usize,
@@ -168,7 +148,7 @@ pub struct Note {
     pub kind: NoteKind,
     /// The id of the broken rule, such as `ATF-IEVT-001`. [`check`](crate::check) reports it for
     /// the original; for [`NoteKind::Content`], it reports it for the new files.
-    /// [`check::rules`](crate::check::rules) has its text.
+    /// [`check::rules`](crate::rules) has its text.
     pub rule: Option<&'static str>,
     /// The effect on the new files.
     pub effect: Effect,
@@ -176,13 +156,6 @@ pub struct Note {
     pub count: u64,
     /// The first places.
     pub first: Vec<Place>,
-}
-
-impl Note {
-    /// Returns whether one of the first places is in a file.
-    pub(in crate::rewrite) fn is_about(&self, file: &str) -> bool {
-        self.first.iter().any(|place| place.file == file)
-    }
 }
 
 /// The effect on the new files.

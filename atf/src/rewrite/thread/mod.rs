@@ -9,18 +9,19 @@ use std::path::Path;
 
 use super::bits::Bits;
 use super::depth::Depth;
-use super::ends;
+use super::ends::{self, Seen};
 use super::job::{Details, Failure, Job, Progress};
 use super::report::{NoteKind, ThreadReport};
 use super::salvage::SalvagedDetails;
 use crate::check::end::Times;
-use crate::check::rules::Rule;
-use crate::check::{self, Fact, Kind, link, rule_of_fact};
+use crate::check::{self, link};
 use crate::completeness::Completeness;
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
 use crate::error::Error;
 use crate::index::{IndexEvent, IndexReader, Pass, timestamp_ns};
 use crate::manifest::Cut;
+use crate::reader::FileReader;
+use crate::rules::{ReaderDoes, Rule, table as rules};
 use crate::thread::{Ring, ThreadReader};
 use crate::wire::{Clock, Wire};
 use crate::write::{ThreadWriter, WriteOptions};
@@ -44,7 +45,9 @@ pub(super) struct Pair<'a> {
     pub(super) ring: Ring,
     /// Whether readers, and so the checker, ignore the ring.
     pub(super) is_ring_salvaged: bool,
-    /// Whether broken links prove that a rule is broken.
+    /// What the checker sees of each of the two files.
+    pub(super) seen: [Seen; 2],
+    /// Whether the checker compares the links of the two files, if neither must be rejected.
     pub(super) has_comparable_links: bool,
     /// The id in the name of the folder.
     pub(super) folder_id: Option<u32>,
@@ -142,6 +145,8 @@ struct Walk<'a, 'b> {
     cutting: Option<Cutting>,
     /// The previous event.
     before: Option<IndexEvent>,
+    /// Whether broken links prove that a rule is broken; `None` before the first broken link.
+    proves_links: Option<bool>,
 }
 
 impl<'a, 'b> Walk<'a, 'b> {
@@ -194,6 +199,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                 before.map_or_else(|| Cutting::new(range), Cutting::in_next_file)
             }),
             before: None,
+            proves_links: None,
         })
     }
 
@@ -242,16 +248,18 @@ impl<'a, 'b> Walk<'a, 'b> {
             None if is_read => Times::None,
             _ => Times::Unknown,
         };
-        ends::index(index, times, self.report)?;
+        let [index_seen, detail_seen] = self.pair.seen;
+        ends::index(index, index_seen, times, self.report)?;
         if let Some(detail) = self.pair.detail {
+            let hides_details = self.hides_details(detail)?;
             ends::detail(
                 detail,
+                detail_seen,
                 self.salvaged,
-                self.hides_details(detail)?,
+                hides_details,
                 self.report,
             )?;
         }
-        self.report.forget_unchecked_rules();
         let earlier = self.pair.earlier_cut.as_ref();
         let cutting = self.cutting.as_ref();
         let cut = cutting.map(|cutting| cutting.describe(earlier, index.event_count()));
@@ -381,7 +389,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "detail_seq").found(link.to_string());
         if self.next_link.is_some_and(|next| next != link) {
-            let rule = self.rule_of_link(seq, |_| rule_of_fact(Kind::Index, Fact::LinkOutOfOrder));
+            let rule = self.link_rule(seq, |_| &rules::ATF_LINK_005)?;
             self.report.notes.add(NoteKind::LinkOutOfOrder, rule, at);
         }
         self.next_link = Some(link.saturating_add(1));
@@ -415,8 +423,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             (Some(_), _) => {}
             (None, Some(_)) => {
-                let rule =
-                    self.rule_of_link(seq, |_| rule_of_fact(Kind::Index, Fact::LinksElsewhere));
+                let rule = self.link_rule(seq, |_| &rules::ATF_LINK_001)?;
                 self.report.notes.add(NoteKind::LinkNotReturned, rule, at);
             }
             (None, None) => {
@@ -440,7 +447,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                 } else {
                     NoteKind::LinkToNothing
                 };
-                let rule = self.rule_of_link(seq, |pair| Some(pair.rule_of_dangling()));
+                let rule = self.link_rule(seq, |pair| pair.dangling_rule())?;
                 self.report.notes.add(what, rule, at);
             }
         }
@@ -448,14 +455,33 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Returns the rule broken by an event's link, if links prove that a rule is broken.
-    fn rule_of_link(
-        &self,
+    fn link_rule(
+        &mut self,
         seq: u64,
-        rule: impl FnOnce(link::Pair<'_>) -> Option<&'static Rule>,
-    ) -> Option<&'static Rule> {
+        rule: impl FnOnce(link::Pair<'_>) -> &'static Rule,
+    ) -> Result<Option<&'static Rule>, Failure> {
         let pair = self.pair;
-        (pair.has_comparable_links && !pair.is_unseen(seq))
-            .then(|| rule(link::Pair::of(pair.index, pair.detail)))?
+        let is_proof = !pair.is_unseen(seq) && self.proves_links()?;
+        Ok(is_proof.then(|| rule(link::Pair::of(pair.index, pair.detail))))
+    }
+
+    /// Returns whether broken links prove that a rule is broken. A file that readers must reject
+    /// proves no link wrong.
+    fn proves_links(&mut self) -> Result<bool, Failure> {
+        if let Some(known) = self.proves_links {
+            return Ok(known);
+        }
+        let Pair { index, detail, .. } = self.pair;
+        let proves = self.pair.has_comparable_links && {
+            let mut problems = FileReader::problems(index)?;
+            if let Some(detail) = detail {
+                problems.extend(detail.problems()?);
+            }
+            let mut rules = problems.iter().filter_map(Error::rule);
+            rules.all(|rule| rule.reader != ReaderDoes::Reject)
+        };
+        self.proves_links = Some(proves);
+        Ok(proves)
     }
 }
 

@@ -3,12 +3,12 @@
 use super::{Pair, Walk};
 use crate::check::content;
 use crate::check::place::At;
-use crate::check::rules::{Rule, Severity, table as rules};
 use crate::check::{Finding, Findings};
 use crate::detail::DetailEvent;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
 use crate::index::{IndexEvent, IndexReader};
 use crate::rewrite::report::{NoteKind, Notes, Place, ThreadReport};
+use crate::rules::{Rule, Severity, table as rules};
 use crate::wire::{DetailFunctionPayload, Wire, offset};
 
 /// Returns the id for the new header. This is the old header's id, unless the folder's name and

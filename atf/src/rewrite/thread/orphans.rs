@@ -4,14 +4,15 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk};
-use crate::check::{Fact, Kind, link, rule_of_fact};
+use crate::check::link;
 use crate::error::Error;
 use crate::files::{DETAIL_FILE, INDEX_FILE};
-use crate::index::IndexEvent;
+use crate::index::{IndexEvent, is_zero};
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{DropReason, SetAside};
 use crate::rewrite::set_aside_writer::{OrphansWriter, SalvagedWriter};
 use crate::rewrite::stage::free_path;
+use crate::rules::table as rules;
 
 impl Walk<'_, '_> {
     /// Sets aside or drops the bytes after the first hole. The positions of the events there are
@@ -29,7 +30,7 @@ impl Walk<'_, '_> {
             if !index.is_readable(seq) {
                 continue;
             }
-            let why = if bytes == [0; IndexEvent::SIZE] {
+            let why = if is_zero(&bytes) {
                 DropReason::Hole
             } else if self.job.salvage {
                 let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
@@ -69,7 +70,7 @@ impl Walk<'_, '_> {
     fn dropped(&mut self, run: Option<(DropReason, u64, u64)>) {
         if let Some((why, offset, size)) = run {
             let rule = match why {
-                DropReason::Hole => rule_of_fact(Kind::Index, Fact::Hole),
+                DropReason::Hole => self.pair.seen[0].end_rule(Some(&rules::ATF_IEVT_006)),
                 _ => None,
             };
             self.report.drop(INDEX_FILE, (why, rule), offset, size);
@@ -85,6 +86,8 @@ impl Walk<'_, '_> {
 
     /// Sets aside or drops the details that no event refers to.
     pub(super) fn orphans(&mut self) -> Result<(), Failure> {
+        // The checker reads the files without a ring that only a recovery uses.
+        let proves_links = !self.pair.is_ring_salvaged && self.proves_links()?;
         // Without a detail file, there are no details.
         let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
             return Ok(());
@@ -123,10 +126,9 @@ impl Walk<'_, '_> {
                 }
                 continue;
             }
-            // The checker reads the files without a ring that only a recovery uses.
-            let rule = if self.pair.has_comparable_links && !self.pair.is_ring_salvaged {
+            let rule = if proves_links {
                 let event = pair.event(&mut events, detail.header.index_seq)?;
-                pair.rule_of_orphan(&detail, event.as_ref())
+                pair.orphan_rule(&detail, event.as_ref())
             } else {
                 None
             };

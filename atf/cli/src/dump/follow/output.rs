@@ -10,7 +10,7 @@ use crate::dump::filter::Filter;
 use crate::dump::names::Names;
 use crate::dump::told::{Dangling, Told};
 use crate::dump::trace::ThreadName;
-use crate::dump::{Dump, Row, Sink, is_zero, wire_of};
+use crate::dump::{Dump, Row, Sink, wire_of};
 use crate::output::Failure;
 
 /// A filter that passes the selected events to the sink.
@@ -71,7 +71,7 @@ impl<'a, 'b> Output<'a, 'b> {
             }
         };
         let id = id.unwrap_or_default();
-        let is_zero = is_zero(&event);
+        let is_zero = event.is_zero();
         let function = (0, event.function_id);
         if !self.dump.selects(id) || !filter.admits(function, event.timestamp_ns, event.event_kind)
         {

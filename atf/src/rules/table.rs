@@ -3,7 +3,7 @@
 //! All rules of the format, one static per id.
 
 use super::{Decision, Edition, Exclusion, Party, ReaderDoes, Rule, Sentence, Severity};
-use crate::check::verdict::Verdict;
+use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.4.0",

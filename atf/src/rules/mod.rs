@@ -3,10 +3,12 @@
 // Do not format generated code: its generator formats it.
 #[rustfmt::skip]
 pub mod table;
+pub(crate) mod of_file;
+mod verdict;
 
 use std::collections::BTreeSet;
 
-use super::verdict::Verdict;
+pub use verdict::Verdict;
 
 /// A rule of the format.
 #[derive(Debug)]
