@@ -1,4 +1,4 @@
-//! The README's Rust examples, word for word. `docs/tests/examples` compares them with the README.
+//! The documents' Rust examples, word for word. `docs/tests/examples` compares them.
 
 use std::env;
 use std::fs;
@@ -53,7 +53,7 @@ fn record() -> Result {
 /// The examples use relative paths and the working folder belongs to the process, so there is only
 /// one test.
 #[test]
-fn the_readmes_examples_write_and_read_a_session() {
+fn the_examples_write_and_read_a_session() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     env::set_current_dir(folder.path()).expect("the folder is there");
     write(Vec::new(), 7).expect("a session can be written");

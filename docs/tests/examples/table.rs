@@ -127,12 +127,12 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         Elsewhere("minutes", ".ci/run", "step cargo test --locked --workspace"),
     ),
     (
-        "README.md",
+        "docs/libraries.md",
         "use atf::{EventKind, write::{Event, SessionWriter, WriteOptions}};",
         Rust,
     ),
     (
-        "README.md",
+        "docs/libraries.md",
         "export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig",
         Elsewhere("installs", "atf/capi/tests/install/main.rs", "pkg-config"),
     ),
@@ -141,7 +141,11 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         "use atf::thread::{Linked, ThreadReader};",
         Rust,
     ),
-    ("README.md", "#[tracing::instrument(skip_all)]", Rust),
+    (
+        "docs/libraries.md",
+        "#[tracing::instrument(skip_all)]",
+        Rust,
+    ),
     (
         "docs/export.md",
         "atf export --format perfetto --out trace.pftrace samples/sample-small",
@@ -149,7 +153,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         Runs(1, None),
     ),
     (
-        "README.md",
+        "docs/commands.md",
         "$ atf last --thread 1 --events 2 samples/sample-crashed",
         // The thread's files were never finalized.
         Runs(1, None),
