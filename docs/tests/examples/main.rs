@@ -340,9 +340,10 @@ fn every_test_that_a_document_names_exists() {
                 is_module(part) || functions.iter().any(|function| function.contains(part))
             });
             assert!(is_there, "{path}: `{span}`: there is no test {filter}");
+            count += 1;
         }
     }
-    assert!(count > 60, "only {count} names of tests");
+    assert!(count > 10, "only {count} names of tests");
 }
 
 /// Returns the filters of a `cargo test` command.

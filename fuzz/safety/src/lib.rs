@@ -11,7 +11,7 @@
 //! | [`limits`] | limits on open files, file sizes and memory; sparse files, deep folders, file modes |
 //! | [`races`] | files are truncated, overwritten and replaced while they are read |
 //!
-//! `docs/safety.md` lists the counts, the times, and the planted bugs that each detector caught.
+//! `docs/safety.md` lists the counts and the planted bugs that each detector finds.
 //! The attacks run on a [`Subject`](exhaustive::Subject) or a similar interface, so that tests can
 //! plant bugs without changing the library.
 
