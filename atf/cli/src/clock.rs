@@ -9,11 +9,11 @@ use atf::session::SessionReader;
 
 use crate::output::Failure;
 
+/// The trace's own clock, or that of a sound or screen recording, which sessions of several machines
+/// can share. Help on each variant would make each option's help several lines longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Clock {
-    /// The trace's own clock.
     Trace,
-    /// The clock of a sound or screen recording, which sessions of several machines can share.
     Media,
 }
 

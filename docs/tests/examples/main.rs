@@ -366,17 +366,25 @@ fn filters(command: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// A screen and a half.
+const MOST_LINES: usize = 60;
+
 #[test]
-fn every_example_of_a_help_text_runs() {
+fn every_help_text_is_short_and_its_examples_run() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let mut texts = 0;
     for program in ["atf", "atf-conformance", "atf-codegen"] {
         let mut commands = vec![program.to_owned()];
         while let Some(command) = commands.pop() {
-            let output = sandbox.sh(&format!("{command} --help"));
+            let output = sandbox.sh(&format!("COLUMNS=100 {command} --help"));
             assert!(output.status.success(), "{}", said(&output));
             let help = String::from_utf8(output.stdout).expect("UTF-8");
+            let lines = help.lines().count();
+            assert!(
+                lines <= MOST_LINES,
+                "{command} --help: {lines} lines of at most {MOST_LINES}; move prose to docs/commands.md"
+            );
             texts += 1;
             for (example, _) in sessions(&help) {
                 if known.insert(example.clone()) {

@@ -14,28 +14,13 @@ use crate::time::Time;
 
 const AFTER_HELP: &str = "\
 --from and --to are inclusive; TIME is as for `atf dump`. Events keep their details, and the
-manifest its names, modules, anchors and losses. Where time goes back, the events of a thread stay
-together.
+manifest its names, modules, anchors and losses. A thread begins with the calls that are open at the
+start of the range, and ends with the returns of those that are open at its end. `cut` of each
+thread in manifest.json counts these events.
 
-With --clock media, TIME is a time of the recording that the session's timing anchors name, as for
-`atf export`. The range is still in the manifest as times of the trace's own clock, which all events
-keep. Sessions in which the same range has different times are refused: cut them one by one.
-
-A thread with calls that are open at the start of the range begins with these calls, and one with
-calls that are open at its end ends with their returns, unless it has no events after that. So a
-call counts with the part of its time that lies within the range, as in `atf report --from --to`.
-The added events have no details. In manifest.json, `cut` of each thread records the range, how many
-of the thread's first events are repeated calls, and how many of its last events are added returns.
-
-PATH is a session, or a folder with sessions below it. The segments of a process there are cut as
-one trace: calls continue from one to the next, and each call that is open at the start is repeated
-once. The segments from the first to the last one that then has events are written, under the same
-names. If a segment between two is missing, calls end there, and the exit status is 1. A single
-segment as PATH is cut alone, without the calls that are open at its start.
-
-An unfinalized trace is recovered on the way, with the same memory (see `atf recover --help`), and
-38 MB for 262,144 open calls; with segments, for each thread. Details that no event refers to,
-damaged data, and files that an earlier recovery set aside are dropped.
+An unfinalized trace is recovered on the way. Details that no event refers to, damaged data, and
+files that an earlier recovery set aside are dropped. docs/commands.md explains how segments are
+cut, and the limits.
 
 Exit status: 0; 1 events that were written are missing or changed, as for recover; 2 usage, or a
 path that could not be read or written.

@@ -11,37 +11,13 @@ use crate::report::Form;
 use crate::time::parse_span;
 
 const AFTER_HELP: &str = "\
-Functions are matched by name and by the file name of their module, because ids differ between
-builds. A function without a name is matched by its id. Functions with the same name in one module
-are added up.
-Times are as in `atf report`; with --clock media, they are those of each run's own recording. The
-function whose self time changed most is first. The first line has the sums of all self times.
+Functions are matched by name and by the file name of their module. A PATH is a session, the folder
+of a run with several processes or segments, or a folder of several sessions, which are several
+runs. With several runs on a side, change, total times and calls are those of medians.
 
-A PATH may be a session, which is one run; the folder of a run with several processes, which are
-added up; the folder of a run's segments; or a folder of several sessions, which are several runs.
-With several runs on a side, self times are shown from least to greatest; change, total times and
-calls are those of medians.
-
-A function is left out as noise if its calls and its self time differ no more than they may between
-runs of the same program:
-- With several runs on a side: the ranges of both sides overlap. The output states how often ranges
-  are apart by chance: of 2 and 2 runs in 2 of 6 functions that did not change, of 5 and 5 in 2 of
-  252. That is for one function: a disturbance during a run can affect all of its functions.
-- With one run on each side: they differ by at most --noise percent of the greater value. One run
-  does not tell how much runs vary, so this is an assumption. Of an unchanged program on a busy
-  machine, half of the functions differed by more than 28 percent, a fifth by more than 50.
-
-JSON: one object; 64-bit numbers are decimal strings. CSV: a line per function; times in
-nanoseconds. A row's state is changed, appeared, vanished or noise. The last column of CSV, `note`,
-is for rows without a function, on open calls, losses and damage.
-
-All events are verified as they are read. Problems are part of the output, in which text lists at
-most 20 per run; with --json and --csv they are also written to standard error.
-Details are not read: damage inside a finalized detail.atf is reported by `atf info`.
-Damaged or missing data causes differences: compare such runs with care.
-
-Memory: as for `atf report`, and about 300 bytes per function and run. 262,144 functions of each
-process are told apart; the rest are combined in one row.
+A function is left out as noise if its calls and its self time differ by at most --noise percent
+or, with several runs on a side, if the ranges of both sides overlap. docs/commands.md explains this
+and the forms. Damaged or missing data causes differences: compare such runs with care.
 
 Exit status: 0, whether or not anything changed; 1 something is damaged or missing, but not for
 events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.

@@ -10,40 +10,16 @@ use crate::export;
 use crate::output::{Failure, Outcome};
 
 const AFTER_HELP: &str = "\
-FORM            opens it; what it loses
-  chrome        chrome://tracing, Perfetto UI; details. Times are microseconds with 3 decimals.
-  perfetto      Perfetto UI, trace processor; stacks. Registers and fields are arguments of slices.
-  speedscope    speedscope; details, kinds of ends: open calls end with the thread's last event,
-                returns without a call are only counted.
-  firefox       Firefox Profiler; details, single calls: a sample per change of a stack, as heavy
-                as the time until the next one. Also as speedscope.
-  folded        flamegraph.pl, inferno, speedscope; single calls, their times, threads: the self
-                time of each stack in nanoseconds. `;` in a name becomes `:`.
-  csv           spreadsheets; details. A row per call: duration_ns is empty if no event ended it.
-                To open it in a spreadsheet, add --escape-formulas: names come from the program.
+FORM            opens it
+  chrome        chrome://tracing, Perfetto UI
+  perfetto      Perfetto UI, trace processor; the only form with details
+  speedscope    speedscope
+  firefox       Firefox Profiler, speedscope
+  folded        flamegraph.pl, inferno, speedscope; the self time of each stack
+  csv           spreadsheets and data frames, a row per call; see --escape-formulas
 
-All forms: times never go back, as for `atf report`, and names are truncated to 4096 bytes. Events
-after 9223372036854775807 ns, 292 years, are left out and counted, and the exit status is 1. Threads
-are numbered from 1, since some tools take 0 for the idle thread; their names contain the trace's
-ids, which csv uses. chrome, perfetto and csv have each call's start and end as in the trace;
-perfetto and csv also its times, the others count from the trace's first event. Every form records
-what is missing: open calls, losses, damage; but only perfetto reads details, and damage inside a
-finalized detail.atf is reported by `atf info`. csv has such notes in rows of their own, in the last
-column; folded has them as stacks with the time 0.
-
---from and --to are inclusive; TIME is as for `atf dump`. Calls that overlap the range are cut to
-it. Several processes of a session, or the segments of one process, become one file; several
-sessions must be exported one by one.
-
-With --clock media, times, including --from and --to, refer to the audio or screen recording with
-which a session's timing anchors align it. Sessions of several machines with anchors to one
-recording, all with the same timescale, are then one trace. Events before the recording's start are
-refused.
-
-Memory: 60 MB for 262,144 open calls, whatever the number of events. If more calls are open, all end
-there. speedscope and firefox: 100 bytes per function; firefox: 60 bytes per distinct stack of a
-thread, for up to a million stacks, and a temporary file. folded: 140 MB for a call tree of a
-million nodes, 1024 functions deep.
+Every form records what is missing: open calls, losses, damage. docs/export.md lists what each one
+loses, and its limits. --from and --to are inclusive; TIME is as for `atf dump`.
 
 FILE gets its name when it is complete, and replaces an older one. If this command is killed, it
 leaves a file .atf-export-… next to FILE, which can be deleted.

@@ -8,19 +8,11 @@ use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
 A frame is a function with the callers below it, over all threads; it is as wide as its total time.
-Open the file in a browser: a frame's times appear under the mouse, and a click zooms in. Frames
-narrower than a tenth of a pixel are left out.
+Open the file in a browser: a frame's times appear under the mouse, and a click zooms in. --diff
+draws frames with more self time than in BEFORE in red, and with less in blue.
 
---diff draws PATH, with frames that have more self time than in BEFORE in red, and with less in
-blue. Frames are compared by the names on their stacks.
-
-Times are as for `atf report --tree`; stacks deeper than 1024 functions are added up.
---from and --to are inclusive; TIME is as for `atf dump`, and applies to both traces.
-
-With --clock media, times, including --from and --to, refer to the audio or screen recording with
-which a session's timing anchors align it. Sessions of several machines with anchors to one
-recording, all with the same timescale, are then one trace. Events before the recording's start are
-refused.
+--from and --to are inclusive; TIME is as for `atf dump`, and applies to both traces. Frames
+narrower than a tenth of a pixel are left out; docs/export.md has the other limits.
 
 FILE gets its name when it is complete, and replaces an older one. If this command is killed, it
 leaves a file .atf-export-… next to FILE, which can be deleted.

@@ -11,32 +11,12 @@ use crate::time::parse_span;
 
 const AFTER_HELP: &str = "\
 For a crashed or killed program: shows, per thread, how and when its file ended (finalized, or
-died); the calls that were open, innermost first, with their start and how long they were open until
-the thread's last event or, with the mark ≥, at least until the process's (see `atf report --help`);
-and the last events. Outer calls that began before the first event, as in a
-flight recording, are counted if the file has depths. Events that a killed tracer left only in
-ring.atf are included. Threads that died come first, and of those the one that ended last; after a
-crash, that is usually the thread that crashed. The first --limit threads are shown in full, and 20
-more in one line each.
+died), the calls that were open, and the last events, also those that a killed tracer left only in
+ring.atf. Threads that died come first, and of those the one that ended last; after a crash, that is
+usually the thread that crashed. Times count from the first event, in seconds.
 
-Times count from the first event, in seconds. Where a thread's time goes back, they are corrected as
-in `atf report`, and the thread says so; `atf dump` shows the stored times. Names come from
-manifest.json or --symbols. Losses that the manifest records are shown with the thread. With --clock
-media, times are those of the recording that the session's timing anchors name, as for `atf export`,
-without a + in text.
-
-If PATH is a folder with several sessions or processes, all are shown. The segments of a process are
-one trace: positions of events continue from segment to segment.
-
-JSON lines: an object per session. 64-bit numbers are decimal strings, event_kind is a number.
-
-All events are verified as they are read. Problems are part of the output, in which text lists at
-most 20 per session; with --json they are also written to standard error.
-Details are not read: damage inside a finalized detail.atf is reported by `atf info`.
-
-Memory: 28 MB per core for at most 262,144 open calls of a thread, and 56 bytes per event that is
-shown, with --for as many as there are. If more are
-open, the outermost are given up and counted, and the exit status is 1.
+Problems are part of the output; with --json they are also written to standard error.
+docs/commands.md explains the columns and limits.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not
 for events that the manifest counts as lost or unwritten; 2 usage, or a path that could not be read.

@@ -13,12 +13,6 @@ serves the file to the page at that address until the page has fetched nothing f
 --timeout. Open the address in a browser on this machine. The page comes from ui.perfetto.dev; the
 trace does not leave this machine. Other pages cannot read it, nor can other users of this machine:
 the address contains a random number, so treat it like a password.
-
-With --clock media, times, including --from and --to, refer to the audio or screen recording with
-which a session's timing anchors align it. Sessions of several machines with anchors to one
-recording, all with the same timescale, are then one trace. Events before the recording's start are
-refused.
-
 Perfetto UI fetches traces from port 9001 only; another port is for other tools.
 
 Exit status: 0; 1 something is damaged or missing, such as the end of an unfinalized file, but not

@@ -12,32 +12,9 @@ use crate::record::{self, Settings, values};
 const AFTER_HELP: &str = "\
 The program must have been compiled with -finstrument-functions (GCC) or
 -finstrument-functions-after-inlining (Clang). It is run with libatf_instrument.so preloaded, and
-records into DIR/session_<date>_<time>/pid_<pid>; children that it forks, and programs that it
-starts with exec (pid_<pid>_2), record into folders of their own. Nothing can be preloaded into
-statically linked programs, which must be linked with libatf_instrument.a, or into programs that
-ignore the environment, such as setuid programs.
-
-Events go straight to the files, in buffers that outlive the program: once its hook has returned, an
-event is not lost, whatever ends the program. With --ring, another thread of the program writes the
-events. That costs the program's threads less, but a signal, _exit or exec loses the events in the
-rings.
-
-With --details trigger, calls have registers and stack only around triggers: --trigger-signal,
---trigger-after, --trigger-function and --trigger-depth, or the program calls
-atf_instrument_trigger(). With --flight, nothing else is recorded at all: SIGSEGV, SIGBUS, SIGABRT,
-SIGFPE, SIGILL and the program's exit are triggers too, and so are SIGINT, SIGTERM, SIGHUP and
-SIGQUIT, unless the program handles or ignores them. A window holds at most half of a ring: if that
-is less than --flight or --pre-roll requests, the summary suggests a --ring that is large enough.
-With --segment, a long run is split into several sessions: pid_<pid>, pid_<pid>_segment_000002 and
-so on. A session may exceed the requested size by the contents of all rings: 2 MiB per thread, or
-less with a smaller --ring, plus details. All three use rings.
-
-After the run, the sessions of processes that died are finalized, functions get their names from the
-symbol tables of the program and its libraries, and a summary is written to standard error. It shows
-the functions with the most self time if that takes at most a tenth of the program's time. SIGTERM,
-SIGHUP, SIGUSR1, SIGUSR2, SIGURG and SIGCONT are passed to the program. So are SIGINT, SIGQUIT,
-SIGWINCH and SIGTSTP, unless this command is in the foreground of a terminal and the program is in
-its process group: there, the terminal sends them to both.
+records into DIR/session_<date>_<time>/pid_<pid>; so do its children. Once its hook has returned, an
+event is not lost, whatever ends the program, except with options that use rings: --ring, --details
+trigger, --flight, --segment. docs/record.md explains all options, signals and limits.
 
 Exit status: the program's, or 128 plus the number of the signal that ended it; 2 usage, a program
 that cannot be run, or nothing was recorded although the program exited with 0.
@@ -59,75 +36,70 @@ pub(super) struct Options {
     /// Leave out calls that are deeper than this
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: Option<u32>,
-    /// Record only functions of modules whose path or file name matches; with `!`, none of these; may
-    /// be repeated, and the last match decides
+    /// Record only functions of modules whose path or file name matches; with `!`, none of these. Of
+    /// several patterns, the last match decides
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     module: Vec<String>,
-    /// Record only functions whose name matches, as in the source or as in the symbol table; a C++ name
-    /// matches with or without its return type and parameters; with `!`, none of these; may be repeated,
-    /// and the last match decides. Functions without a name are recorded
+    /// Record only functions whose name matches, and functions without a name; patterns as with
+    /// --module
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     function: Vec<String>,
     /// Leave out functions whose code has fewer bytes than this
     #[arg(long, value_name = "BYTES")]
     min_size: Option<u64>,
-    /// Take times from the system's clock, or from the processor's time-stamp counter, which takes less
-    /// time to read
+    /// The clock; tsc, the processor's time-stamp counter, takes less time to read
     #[arg(long, value_name = "CLOCK", value_parser = ["system", "tsc"])]
     clock: Option<String>,
     /// Record through a ring of this many events for each thread
     #[arg(long, value_name = "EVENTS", value_parser = clap::value_parser!(u32).range(1..=1 << 25))]
     ring: Option<u32>,
-    /// Make a thread with a full ring wait, or drop its events, or drop first only their details
+    /// What a thread with a full ring does: wait, or drop its events
     #[arg(long, value_name = "HOW", value_parser = ["block", "drop", "drop-detail"])]
     overflow: Option<String>,
-    /// How much memory the rings of all live threads may take together, as in 64M; 2G by default.
-    /// Beyond that, rings are smaller
+    /// How much memory all rings may take together, as in 64M [default: 2G]
     #[arg(long, value_name = "BYTES", value_parser = values::size)]
     ring_memory: Option<String>,
-    /// Record calls and returns with registers and stack: always, or around triggers
+    /// When to record registers and stack
     #[arg(long, value_name = "WHEN", value_parser = ["off", "all", "trigger"])]
     details: Option<String>,
-    /// How many bytes of the stack a detail contains; 128 by default
+    /// How many bytes of the stack a detail contains [default: 128]
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=256))]
     stack: Option<u32>,
-    /// Record details only of functions whose name matches, as with --function; with `!`, of none of
-    /// these; may be repeated
+    /// Record details only of these functions; patterns as with --function
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     detail_function: Vec<String>,
-    /// Keep only the last seconds (as in 10, 0.5 or 500ms), or bytes of events per thread (as in 64M), and
-    /// write them when there is a trigger, a crash, or at the end; seconds may need a larger --ring
+    /// Keep only the last seconds (10, 0.5, 500ms), or bytes per thread (64M), and write them at a
+    /// trigger, a crash, or the end
     #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::flight)]
     flight: Option<String>,
-    /// How many milliseconds to keep from the time before a trigger (as in 250, 0.5 or 2s); 0 by default
+    /// Milliseconds before a trigger (250, 0.5, 2s) to keep [default: 0]
     #[arg(long, value_name = "MS", conflicts_with = "flight", value_parser = values::milliseconds)]
     pre_roll: Option<String>,
-    /// How many milliseconds to keep from the time after a trigger; 0 by default
+    /// Milliseconds after a trigger to keep [default: 0]
     #[arg(long, value_name = "MS", value_parser = values::milliseconds)]
     post_roll: Option<String>,
     /// A signal that is a trigger: HUP, USR1, USR2, URG or WINCH
     #[arg(long, value_name = "SIGNAL", value_parser = values::signal)]
     trigger_signal: Option<String>,
-    /// Fire a trigger this many milliseconds after the program's first call
+    /// Fire a trigger this long after the program's first call
     #[arg(long, value_name = "MS", value_parser = values::milliseconds)]
     trigger_after: Option<String>,
-    /// Calls of functions whose name matches, as with --function, are triggers; may be repeated
+    /// Calls of functions whose name matches are triggers
     #[arg(long, value_name = "GLOB", value_parser = Filter::escape)]
     trigger_function: Vec<String>,
-    /// Only calls from this depth on are triggers; without --trigger-function, all of them
+    /// Only calls from this depth on are triggers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trigger_depth: Option<u32>,
-    /// Start a new session when the current one reaches this age in seconds (as in 10, 0.5 or 500ms) or
-    /// this size (as in 64M)
+    /// Start a new session when this one has this age (10, 500ms) or size (64M)
     #[arg(long, value_name = "SECONDS|BYTES", value_parser = values::segment)]
     segment: Option<String>,
     /// Keep only the last segments, and delete the others
     #[arg(long, requires = "segment", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
-    /// Also search here for files with symbols; may be repeated
+    /// Also search here for files with symbols
     #[arg(long, value_name = "DIR")]
     debug_dir: Vec<PathBuf>,
-    /// The library to preload; by default `libatf_instrument.so` next to this program or in ../lib
+    /// The library to preload [default: `libatf_instrument.so` here or in ../lib]
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
     /// The program and its arguments

@@ -15,7 +15,8 @@ use crate::time::Time;
 /// The clock of a command's times.
 #[derive(clap::Args)]
 pub(super) struct ClockOption {
-    /// The clock of the times: the trace's own, or that of a recording, by the session's timing anchors
+    /// The clock of the times: the trace's own, or that of the sound or screen recording that the session's
+    /// timing anchors name
     #[arg(long, value_name = "CLOCK", default_value = "trace")]
     pub(super) clock: Clock,
 }
@@ -26,7 +27,7 @@ pub(super) struct CsvOption {
     /// Write CSV
     #[arg(long, conflicts_with = "json")]
     csv: bool,
-    /// Write ' before text that begins with =, +, - or @, which spreadsheets would run as a formula
+    /// Write ' before text that spreadsheets would run as a formula
     #[arg(long, requires = "csv")]
     escape_formulas: bool,
 }

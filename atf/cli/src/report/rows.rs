@@ -14,16 +14,11 @@ use crate::parts::Part;
 /// The column to sort by: greatest first, or alphabetically by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
-    /// Time in the function itself
     #[value(name = "self")]
     Own,
-    /// Time in the function and in what it called
     Total,
-    /// Number of calls
     Calls,
-    /// The longest call
     Max,
-    /// The function's name
     Name,
 }
 

@@ -115,7 +115,6 @@ pub(super) struct Testees {
 /// The kinds of notes on a writer that can make a run fail.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Deny {
-    /// A broken SHOULD
     Should,
 }
 
