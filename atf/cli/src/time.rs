@@ -61,16 +61,6 @@ pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     span_ns(text).map(Duration::from_nanos)
 }
 
-/// Parses a time span whose unit may be missing, such as `0.5` in the unit `s`.
-#[cfg(target_os = "linux")]
-pub(crate) fn parse_span_in(unit: &str, text: &str) -> Result<Duration, String> {
-    if text.ends_with(|end: char| end.is_ascii_digit() || end == '.') {
-        parse_span(&format!("{text}{unit}"))
-    } else {
-        parse_span(text)
-    }
-}
-
 /// Parses a span such as `1.5ms` exactly. Rejects fractions of a nanosecond.
 fn span_ns(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.');

@@ -71,8 +71,6 @@ mod aside;
 mod capture;
 mod children;
 mod crash;
-mod details;
-mod environment;
 mod functions;
 mod guest;
 pub mod hook;

@@ -5,9 +5,9 @@ use std::ffi::{c_int, c_void};
 use atf::record::Trigger;
 
 use crate::crash;
-use crate::details::Triggers;
 use crate::guest::keep_errno;
 use crate::process;
+use crate::settings::Triggers;
 use crate::signals;
 use crate::system::now_ns;
 

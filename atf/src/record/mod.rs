@@ -68,6 +68,7 @@ mod output;
 mod recorder;
 mod recording;
 mod segments;
+pub mod settings;
 mod shared;
 mod thread;
 mod trigger;

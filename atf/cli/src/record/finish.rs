@@ -405,7 +405,7 @@ mod tests {
         drop(thread);
         let settings = Settings {
             out: &folder,
-            variables: Vec::new(),
+            recorder: Default::default(),
             debug_dirs: &[],
             library: None,
             program: &[],

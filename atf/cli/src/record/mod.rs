@@ -8,7 +8,6 @@ mod program;
 mod ring;
 mod signals;
 mod summary;
-pub(crate) mod values;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -20,6 +19,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
+
+use atf::record::settings::{self, DEPTH, FLIGHT, FUNCTIONS, MIN_SIZE, MODULES};
 
 use self::folder::RunFolder;
 use self::program::Obstacle;
@@ -36,8 +37,8 @@ const UNKNOWN: i32 = 2 << 8;
 /// The options of `record`.
 pub(crate) struct Settings<'a> {
     pub(crate) out: &'a Path,
-    /// The library's settings. Those without a value have their defaults.
-    pub(crate) variables: Vec<(&'static str, Option<String>)>,
+    /// The library's settings.
+    pub(crate) recorder: settings::Settings,
     pub(crate) debug_dirs: &'a [PathBuf],
     /// The library's path, unless it is in its installed location.
     pub(crate) library: Option<&'a Path>,
@@ -61,49 +62,13 @@ impl Settings<'_> {
 
     /// Returns whether only the events around triggers are kept.
     fn is_flight(&self) -> bool {
-        self.is_set("ATF_FLIGHT", "")
-    }
-
-    /// Returns how much time before a trigger each window covers, or `None` if there are no
-    /// windows.
-    fn pre_roll(&self) -> Option<Duration> {
-        let time = |variable, unit| values::time(self.value(variable)?, unit);
-        let size = self.is_flight_size().then_some(Duration::MAX);
-        let seconds = time("ATF_FLIGHT", 1.0).or(size);
-        seconds.or_else(|| time("ATF_PRE_ROLL", 1e-3))
-    }
-
-    /// Returns how much time after a trigger each window covers.
-    fn post_roll(&self) -> Duration {
-        let time = self.value("ATF_POST_ROLL").unwrap_or_default();
-        values::time(time, 1e-3).unwrap_or_default()
-    }
-
-    /// Returns whether the flight recorder's limit is given in bytes rather than in seconds.
-    fn is_flight_size(&self) -> bool {
-        let flight = self.value("ATF_FLIGHT").unwrap_or_default();
-        flight.ends_with(['K', 'M', 'G'])
-    }
-
-    fn has_details(&self) -> bool {
-        self.is_set("ATF_DETAILS", "") && !self.is_set("ATF_DETAILS", "off")
+        self.recorder.is_set(&FLIGHT)
     }
 
     /// Returns whether any filter may exclude calls.
     fn has_filters(&self) -> bool {
-        let filters = ["ATF_FUNCTIONS", "ATF_MODULES", "ATF_MIN_SIZE", "ATF_DEPTH"];
-        filters.iter().any(|filter| self.is_set(filter, ""))
-    }
-
-    fn is_set(&self, variable: &str, expected: &str) -> bool {
-        self.value(variable)
-            .is_some_and(|value| value.starts_with(expected))
-    }
-
-    fn value(&self, variable: &str) -> Option<&str> {
-        let mut variables = self.variables.iter();
-        let (_, value) = variables.find(|(name, _)| *name == variable)?;
-        value.as_deref()
+        let filters = [&FUNCTIONS, &MODULES, &MIN_SIZE, &DEPTH];
+        filters.iter().any(|filter| self.recorder.is_set(filter))
     }
 }
 
@@ -224,7 +189,7 @@ fn run_program(
         .env_remove("ATF_RECORD")
         .env_remove("ATF_OUT")
         .env_remove("ATF_DEBUG_DIRS");
-    for (name, value) in &settings.variables {
+    for (name, value) in settings.recorder.variables() {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),

@@ -3,18 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use atf::record::settings::{DETAIL_FUNCTIONS, Setting, TRIGGER_FUNCTIONS};
 use atf::session::{ProcessName, Segments, SessionReader};
 use atf_symbolize::{Filter, Search};
 
 use super::Settings;
 
-/// The variables whose patterns have no effect without a match, and their options. Patterns for the
-/// functions to record are not listed: if they match no function, nothing is recorded, and that is
-/// reported elsewhere.
-const PATTERNS: [(&str, &str); 2] = [
-    ("ATF_TRIGGER_FUNCTIONS", "--trigger-function"),
-    ("ATF_DETAIL_FUNCTIONS", "--detail-function"),
-];
+/// The settings whose patterns have no effect without a match. Patterns for the functions to record
+/// are not listed: if they match no function, nothing is recorded, and that is reported elsewhere.
+static PATTERNS: [&Setting; 2] = [&TRIGGER_FUNCTIONS, &DETAIL_FUNCTIONS];
 
 /// The offsets of recorded functions, by the path and build id of their module.
 type Modules = BTreeMap<(Option<String>, Option<String>), BTreeSet<u64>>;
@@ -26,11 +23,11 @@ pub(super) fn unmatched(
     settings: &Settings<'_>,
     may_lack_events: bool,
 ) -> Vec<String> {
-    let given = PATTERNS.iter().filter_map(|(variable, option)| {
-        let patterns = settings.value(variable).filter(|it| !it.is_empty())?;
+    let given = PATTERNS.iter().filter_map(|setting| {
+        let patterns = settings.recorder.text(setting)?;
         // The library has already accepted the patterns.
         let filter = Filter::parse(patterns).ok()?;
-        Some((option, patterns, filter))
+        Some((setting.flag, patterns, filter))
     });
     let mut given: Vec<_> = given.collect();
     if given.is_empty() || lacks_segments(sessions) {
@@ -73,8 +70,8 @@ pub(super) fn unmatched(
     } else {
         ""
     };
-    let message = |(option, patterns, _): &(&&str, &str, Filter)| {
-        format!("{option}: no recorded function matches \"{patterns}\"{unless}")
+    let message = |(option, patterns, _): &(&str, &str, Filter)| {
+        format!("--{option}: no recorded function matches \"{patterns}\"{unless}")
     };
     given.iter().map(message).collect()
 }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use atf::detail::FunctionPayload;
 use atf::manifest::ManifestThread;
+use atf::record::settings::{FLIGHT, Settings};
 use atf::session::ThreadEntry;
-
-use super::{Settings, values};
 
 /// The maximum number of events in a ring.
 const MOST_EVENTS: u64 = 1 << 25;
@@ -87,38 +86,25 @@ pub(super) fn too_large(
     }))
 }
 
-/// Returns the size of an event's detail in a ring, in bytes.
-fn payload_size(settings: &Settings<'_>) -> u64 {
-    if !settings.has_details() {
-        return 0;
-    }
-    let stack = settings.value("ATF_STACK").and_then(|it| it.parse().ok());
-    FunctionPayload::SIZE as u64 + stack.unwrap_or(128)
-}
-
 /// Returns how many events a full ring holds in this run.
-fn full_ring(settings: &Settings<'_>) -> u64 {
-    let payload = payload_size(settings);
-    let flight = settings.value("ATF_FLIGHT").and_then(values::bytes);
-    let flight = flight.map(|size| size.saturating_mul(2) / (EVENT + payload));
-    // The library's defaults.
-    let default = flight.unwrap_or(if payload > 0 { 1 << 17 } else { 1 << 20 });
-    let ring = settings.value("ATF_RING").and_then(|it| it.parse().ok());
-    let most = MOST_PAYLOAD.checked_div(payload).unwrap_or(MOST_EVENTS);
-    ring.unwrap_or(default).min(most)
+fn full_ring(recorder: &Settings) -> u64 {
+    let most = MOST_PAYLOAD.checked_div(recorder.payload_size());
+    recorder
+        .ring()
+        .unwrap_or(0)
+        .min(most.unwrap_or(MOST_EVENTS))
 }
 
 /// Returns the `--ring-memory` with which the rings of all these threads are full, if it is more
 /// than that of this run.
-fn more_memory(ring: u64, threads: u64, settings: &Settings<'_>) -> Option<String> {
+fn more_memory(ring: u64, threads: u64, recorder: &Settings) -> Option<String> {
     let events = ring.saturating_mul(EVENT);
-    let payloads = ring.saturating_mul(payload_size(settings));
+    let payloads = ring.saturating_mul(recorder.payload_size());
     let times = ring.min(MOST_TIMES).saturating_mul(TIME);
     let each = events + payloads.min(MOST_PAYLOAD) + times;
     // Full rings take up to half of the memory.
     let needed = each.saturating_mul(threads).saturating_mul(2);
-    let limit = settings.value("ATF_RING_MEMORY").and_then(values::bytes);
-    let is_more = needed > limit.unwrap_or(2 << 30);
+    let is_more = needed > recorder.ring_memory();
     // The next power of two of a larger number could overflow.
     let needed = needed.min(1 << 62).next_power_of_two();
     is_more.then(|| match needed >> 30 {
@@ -129,14 +115,14 @@ fn more_memory(ring: u64, threads: u64, settings: &Settings<'_>) -> Option<Strin
 
 /// Returns advice on how to record such windows without losses, for a process with this number of
 /// threads.
-pub(super) fn advice(window: TooLarge, threads: u64, settings: &Settings<'_>) -> String {
+pub(super) fn advice(window: TooLarge, threads: u64, recorder: &Settings) -> String {
     // A flight recorder that keeps a number of bytes never requests more than its rings hold.
-    let is_size = settings.is_flight_size();
-    let ring = full_ring(settings);
+    let is_size = recorder.number(&FLIGHT).is_some();
+    let ring = full_ring(recorder);
     let half = ring / 2;
     if is_size
         && window.kept > 0
-        && let Some(memory) = more_memory(ring, threads, settings)
+        && let Some(memory) = more_memory(ring, threads, recorder)
     {
         return format!("a thread had a smaller ring: {memory} would have been enough");
     }
@@ -157,14 +143,14 @@ pub(super) fn advice(window: TooLarge, threads: u64, settings: &Settings<'_>) ->
     // A window gets half of a ring, less the events that were recorded between the trigger and its
     // discovery. Allow for slightly larger windows in the next run.
     let events = window.events.max(least).saturating_mul(5) / 2;
-    let most = if settings.has_details() {
+    let most = if recorder.stack_size().is_some() {
         MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))
     } else {
         MOST_EVENTS
     };
     match events.checked_next_power_of_two() {
         Some(ring) if ring <= most => {
-            let memory = more_memory(ring, threads, settings);
+            let memory = more_memory(ring, threads, recorder);
             let unless = if is_smaller && memory.is_none() {
                 ", unless there was no memory for full rings"
             } else {
@@ -180,11 +166,10 @@ pub(super) fn advice(window: TooLarge, threads: u64, settings: &Settings<'_>) ->
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use atf::DetailEventType;
     use atf::EventKind;
     use atf::manifest::Loss;
+    use atf::record::settings::SettingNames;
     use atf::session::SessionReader;
     use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 
@@ -277,15 +262,12 @@ mod tests {
     #[test]
     fn a_larger_ring_is_suggested_only_if_the_ring_was_too_small() {
         let given = |window: u64, threads: u64, variables: &[(&'static str, &str)]| {
-            let variables = variables.iter();
-            let variables = variables.map(|(name, value)| (*name, Some((*value).to_owned())));
-            let settings = Settings {
-                out: Path::new(""),
-                variables: variables.collect(),
-                debug_dirs: &[],
-                library: None,
-                program: &[],
-            };
+            let settings = Settings::read(SettingNames::Variables, |setting| {
+                let mut given = variables.iter();
+                let given = given.find(|(name, _)| *name == setting.variable);
+                Ok(given.map(|(_, value)| (*value).to_owned()))
+            });
+            let settings = settings.unwrap();
             let half = full_ring(&settings) / 2;
             let [none, some, full] = [0, half / 2, half].map(|kept| {
                 let events = window;

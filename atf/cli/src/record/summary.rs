@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::manifest::{Manifest, Missing};
+use atf::record::settings::DETAILS;
 use atf::session::SessionReader;
 
 use super::Settings;
@@ -80,7 +81,7 @@ impl Summary {
         self.lost = self.lost.plus(lost);
         let all = self.unwritten.into_iter().chain(Unwritten::of(manifest));
         self.unwritten = all.reduce(Unwritten::or);
-        let Some(pre_roll) = settings.pre_roll() else {
+        let Some(window) = settings.recorder.window() else {
             return Ok(());
         };
         for thread in session.threads() {
@@ -89,8 +90,8 @@ impl Summary {
                 .iter()
                 .find(|listed| listed.id == thread.id());
             // `atf info` reports any problems with the thread's files.
-            let found = listed
-                .map(|listed| ring::too_large(thread, listed, pre_roll, settings.post_roll()));
+            let (pre_roll, post_roll) = (window.pre_roll, window.post_roll);
+            let found = listed.map(|listed| ring::too_large(thread, listed, pre_roll, post_roll));
             self.window = self.window.max(found.transpose().ok().flatten().flatten());
         }
         Ok(())
@@ -107,7 +108,7 @@ impl Summary {
             elapsed.as_secs_f64(),
             self.missing(settings),
         ));
-        let has_triggers = settings.is_set("ATF_DETAILS", "trigger");
+        let has_triggers = settings.recorder.text(&DETAILS) == Some("trigger");
         if has_triggers && self.details == 0 && self.lost.details.is_none() {
             complain(
                 "no details recorded: no trigger fired, or its window has no event with details",
@@ -116,7 +117,7 @@ impl Summary {
         if let Some(window) = self.window {
             complain(format_args!(
                 "{}",
-                ring::advice(window, self.most_threads(), settings)
+                ring::advice(window, self.most_threads(), &settings.recorder)
             ));
         }
         complain(format_args!("written to {}", Printable(folder.display())));

@@ -78,7 +78,7 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
             (
                 "ATF_DEPTH",
                 "deep",
-                "atf: ATF_DEPTH: expected a number, found \"deep\"\n",
+                "atf: ATF_DEPTH: expected a number from 1 to 4294967295, found \"deep\"\n",
             ),
             (
                 "ATF_OVERFLOW",
@@ -88,7 +88,7 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
             (
                 "ATF_RING",
                 "0",
-                "atf: nothing is recorded: events: 0, expected 1 to 33554432\n",
+                "atf: ATF_RING: expected a number from 1 to 33554432, found \"0\"\n",
             ),
             (
                 "ATF_MODULES",
