@@ -40,3 +40,14 @@ each() { for it in "$@"; do echo "atf $it"; atf $it 2>&1; echo "status $?"; done
 
 # messages ARGUMENTS…: the same without the output.
 messages() { for it in "$@"; do echo "atf $it"; atf $it 2>&1 >/dev/null; echo "status $?"; done; }
+
+# followed ARGUMENTS: runs atf dump, and compares its lines, messages and status with those of atf dump --follow.
+followed() {
+    local status
+    atf dump "$@" > dumped.out 2> dumped; status=$?
+    echo "$*: $(wc -l < dumped.out) lines, status $status"
+    sort -o dumped dumped
+    atf dump --follow "$@" > followed.out 2> followed
+    [ $? = $status ] && [ "$(wc -l < followed.out)" = "$(wc -l < dumped.out)" ] || echo differs
+    sort followed | diff - dumped; cat dumped
+}

@@ -199,6 +199,6 @@ macro_rules! files {
 }
 
 files! {
-    check cut damage diff dump explain export info last losses media paths recover report rewrite segments symbolize
-    synth usage
+    check cut damage diff dump explain export follow info last losses media paths record recover report rewrite
+    segments symbolize synth usage
 }
