@@ -367,7 +367,7 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         "atf dump …/thread_0/salvaged.atf",
         Elsewhere(
             "needs a trace with a hole",
-            "atf/cli/tests/cli/told.rs",
+            "atf/cli/tests/commands/recover.txt",
             "thread_7/salvaged.atf",
         ),
     ),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::{atf, clean, golden, lines, number, sample_files, texts, written};
+use super::{atf, lines, number, sample_files, texts};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
 /// Returns the bytes shown in text output. Each line must start where the previous one ended.
@@ -111,133 +111,6 @@ fn every_byte_of_any_file_is_shown_once() {
     }
 }
 
-/// Writes a file of each kind, small enough for a golden file.
-fn small(folder: &Path, version: u8) {
-    let index = IndexFile::finalized(version, 2);
-    fs::write(folder.join("index.atf"), index.bytes()).unwrap();
-    let mut calls = vec![
-        DetailRecord::call(0, 1000, 9),
-        DetailRecord::call(1, 2000, 0),
-    ];
-    calls[1].payload = b"opaque\x1b\x00".to_vec();
-    let detail = DetailFile::of(version, calls);
-    fs::write(folder.join("detail.atf"), detail.bytes()).unwrap();
-}
-
-#[test]
-fn small_files_match_the_golden_files() {
-    for version in [1, 2] {
-        let folder = TempDir::new().unwrap();
-        small(folder.path(), version);
-        for name in ["index", "detail"] {
-            let text = clean(folder.path(), &["explain", &format!("{name}.atf")]);
-            golden(&format!("explain-{name}-v{version}.txt"), &text);
-        }
-    }
-}
-
-#[test]
-fn field_problems_are_shown_and_set_the_exit_status() {
-    let folder = TempDir::new().unwrap();
-    // Omit the checksum, which would reveal any changed bit.
-    let whole = IndexFile {
-        checksum: 0,
-        ..IndexFile::finalized(1, 2)
-    };
-    let whole = whole.bytes();
-    let say = |offset: usize, bytes: &[u8], expected: &str, status: i32| {
-        let path = folder.path().join("index.atf");
-        fs::write(&path, patched(&whole, offset, bytes)).unwrap();
-        let output = atf(folder.path(), &["explain", "index.atf"]);
-        let (found, text, _) = texts(&output);
-        assert!(text.contains(expected), "{expected} in\n{text}");
-        assert_eq!(found, status, "{expected}");
-    };
-    say(6, &[9], "arch             9 ! unknown arch", 0);
-    say(17, &[1, 0, 2], "! reserved, but not 0", 0);
-    say(
-        8,
-        &[0x81],
-        "flags            129 ! has_detail_file, unknown bits 0x80",
-        0,
-    );
-    say(5, &[7], "version          7 ! expected 1", 1);
-    say(24, &[31], "event_size       31 ! expected 32", 1);
-    say(
-        64 + 20,
-        &[77],
-        "event_kind       77 ! unknown event kind",
-        0,
-    );
-    let damaged = "damaged: index.atf: footer.event_count: 99 events need 3168 bytes";
-    say(128 + 8, &[99], damaged, 1);
-}
-
-#[test]
-fn zeros_before_a_torn_event_are_not_shown_as_one() {
-    let folder = TempDir::new().unwrap();
-    let file = IndexFile::finalized(1, 2).placeholder().without_footer();
-    let bytes = [padded(&file, 64), vec![0xee; 5]].concat();
-    fs::write(folder.path().join("index.atf"), bytes).unwrap();
-    let output = atf(folder.path(), &["explain", "index.atf"]);
-    let (_, text, _) = texts(&output);
-    let expected = "trailing bytes at 0x80, 69 bytes: not a whole event";
-    assert!(text.contains(expected), "{text}");
-}
-
-#[test]
-fn events_are_selected_by_position_and_omissions_reported() {
-    let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("i"), IndexFile::finalized(2, 20).bytes()).unwrap();
-    let events = |arguments: &[&str]| {
-        let text = clean(folder.path(), &[&["explain", "i"], arguments].concat());
-        let seq = |line: &str| {
-            let rest = line.strip_prefix("index_event ")?;
-            rest.split_once(' ')?.0.parse::<u64>().ok()
-        };
-        let left_out = |line: &&str| line.starts_with('…');
-        let left_out: Vec<_> = text.lines().filter(left_out).map(str::to_owned).collect();
-        (text.lines().filter_map(seq).collect::<Vec<_>>(), left_out)
-    };
-    let (seqs, left_out) = events(&[]);
-    assert_eq!(seqs, [0, 1, 2, 3, 4, 5, 6, 7, 18, 19]);
-    assert_eq!(left_out, ["… 10 events left out, 0x140 to 0x280"]);
-    let (seqs, left_out) = events(&["--events", "3..5"]);
-    assert_eq!(seqs, [3, 4]);
-    assert_eq!(left_out.len(), 2);
-    assert_eq!(events(&["--events", "7"]).0, [7]);
-    assert_eq!(events(&["--events", "19.."]).0, [19]);
-    assert_eq!(events(&["--all"]).0, (0..20).collect::<Vec<_>>());
-    let output = atf(folder.path(), &["explain", "i", "--events", "20.."]);
-    let (status, text, messages) = texts(&output);
-    let expected = "atf: no event matches; the file has 20 events\n";
-    assert_eq!((status, messages), (0, expected));
-    assert!(!text.contains("index_event "), "{text}");
-}
-
-#[test]
-fn all_bytes_of_a_selected_event_are_shown() {
-    let folder = TempDir::new().unwrap();
-    let details = [0, 1].map(|seq| DetailRecord::call(seq, 1000, 100));
-    let bytes = DetailFile::of(1, details.to_vec()).bytes();
-    fs::write(folder.path().join("d"), bytes).unwrap();
-    let text = clean(folder.path(), &["explain", "d"]);
-    assert!(text.contains("… 36 bytes left out"), "{text}");
-    let text = clean(folder.path(), &["explain", "d", "--events", "0"]);
-    let left_out = text.lines().filter(|line| line.starts_with('…'));
-    let left_out: Vec<_> = left_out.collect();
-    assert!(
-        matches!(left_out[..], [line] if line.contains("1 event left out")),
-        "{text}"
-    );
-    let text = clean(folder.path(), &["explain", "d", "--events", "0", "--json"]);
-    let fields = lines(&text);
-    let stack = fields.iter().filter(|field| field["field"] == "stack");
-    assert_eq!(stack.map(|field| number(&field["size"])).sum::<u64>(), 100);
-    let register = fields.iter().find(|field| field["field"] == "x_regs[7]");
-    assert_eq!(register.unwrap()["value"], (0x1111 * 7).to_string());
-}
-
 /// Writes a session of one thread whose writer was killed, with 20 events, 10 of them with details,
 /// all in the ring.
 fn killed(folder: &Path) {
@@ -260,7 +133,7 @@ fn killed(folder: &Path) {
 }
 
 #[test]
-fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
+fn every_byte_of_a_kill_journal_is_shown_once() {
     let folder = TempDir::new().unwrap();
     killed(folder.path());
     let ring = folder.path().join("thread_5/ring.atf");
@@ -268,9 +141,6 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
     for told in told_in_both_forms(folder.path(), &ring) {
         assert!(told == whole);
     }
-    let text = clean(folder.path(), &["explain", "thread_5/ring.atf"]);
-    assert!(text.contains("index_event 19 at 0x2e0"), "{text}");
-    assert!(text.contains("detail_event_header 9 at"), "{text}");
     // Test wrong numbers and truncated rings.
     for offset in (16..72).step_by(4) {
         fs::write(&ring, patched(&whole, offset, &[0xff; 4])).unwrap();
@@ -283,33 +153,4 @@ fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
         let [text, _] = told_in_both_forms(folder.path(), &ring);
         assert_eq!(text, whole[..size]);
     }
-    fs::write(&ring, &whole).unwrap();
-
-    for command in ["check", "info", "dump", "report", "last"] {
-        let output = atf(folder.path(), &[command, "thread_5/ring.atf"]);
-        let (status, text, messages) = texts(&output);
-        let expected = "a thread's kill journal: give the thread's folder instead";
-        let told = [text, messages].concat();
-        assert!(status == 2 && told.contains(expected), "{told}");
-    }
-    for path in [".", "thread_5"] {
-        let events = lines(&written(
-            folder.path(),
-            &["dump", "--json", "--details", path],
-        ));
-        assert_eq!(events.len(), 20);
-        let details = events.iter().filter(|event| event["detail"].is_object());
-        assert_eq!(details.count(), 10);
-        let spans = written(folder.path(), &["dump", "--spans", path]);
-        assert_eq!(spans.lines().count(), 20);
-        let text = written(folder.path(), &["info", path]);
-        assert!(text.contains("ring.atf"), "{text}");
-    }
-    // The ring of another thread is a problem, but it does not prevent reading the events in the
-    // files.
-    fs::write(&ring, patched(&whole, 8, &[6])).unwrap();
-    let output = atf(folder.path(), &["info", "."]);
-    let (status, text, _) = texts(&output);
-    assert_eq!(status, 1);
-    assert!(text.contains("ring.atf: header.thread_id: 6"), "{text}");
 }

@@ -8,8 +8,8 @@ use atf::manifest::{Loss, Symbol};
 use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
-use super::{atf, clean, expected, lines, number, texts};
-use atf_samples::files::{DetailFile, IndexFile, patched};
+use super::{lines, number, texts};
+use atf_samples::files::IndexFile;
 
 /// A running `atf dump --follow`.
 struct Following {
@@ -56,45 +56,6 @@ impl Following {
 
 fn call(seq: u64) -> Event {
     Event::new(1000 + seq, 70, EventKind::CALL, 1)
-}
-
-#[test]
-fn finalized_files_are_followed_like_dumped() {
-    let path = "sample-small/session_20260105_101500/pid_4242";
-    let threads = format!("{path}/thread_0");
-    let index = format!("{threads}/index.atf");
-    let detail = format!("{threads}/detail.atf");
-    for arguments in [
-        &["dump", threads.as_str()][..],
-        &["dump", "--json", &threads],
-        &["dump", "--json", "--details", &threads],
-        &["dump", "--details", "--kind", "return", &threads],
-        &["dump", "--from", "+1us", "--limit", "20", &index],
-        &["dump", "--json", &detail],
-    ] {
-        let plain = clean(&atf_samples::folder(), arguments);
-        assert!(!plain.is_empty());
-        let followed = clean(&atf_samples::folder(), &[arguments, &["--follow"]].concat());
-        assert_eq!(followed, plain, "{arguments:?}");
-    }
-}
-
-#[test]
-fn a_finalized_session_is_followed_completely() {
-    let key = |event: &serde_json::Value| (event["thread"].as_u64(), number(&event["seq"]));
-    for (path, expected) in expected() {
-        // Each of the other samples has a thread that is never finalized.
-        if path.starts_with("sample-small") {
-            let sorted = |arguments: &[&str]| {
-                let mut events = lines(&clean(&atf_samples::folder(), arguments));
-                events.sort_by_key(key);
-                events
-            };
-            let followed = sorted(&["dump", "--json", "--follow", &path]);
-            assert_eq!(followed, sorted(&["dump", "--json", &path]));
-            assert!(!expected["threads"].as_object().unwrap().is_empty());
-        }
-    }
 }
 
 #[test]
@@ -289,25 +250,6 @@ fn a_recovered_copy_is_followed_from_the_next_event() {
 }
 
 #[test]
-fn unreadable_details_do_not_hide_events() {
-    let folder = tempfile::tempdir().unwrap();
-    let index = IndexFile::finalized(2, 9);
-    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
-    let mut detail = DetailFile::finalized(2, 3).bytes();
-    detail[0] = b'x';
-    std::fs::write(folder.path().join("detail.atf"), detail).unwrap();
-    let path = folder.path().to_str().unwrap();
-    let output = atf(
-        folder.path(),
-        &["dump", "--follow", "--details", "--json", path],
-    );
-    let (status, text, messages) = texts(&output);
-    assert_eq!(status, 1);
-    assert_eq!(text.lines().count(), 9);
-    assert!(messages.contains("header.magic"), "{messages}");
-}
-
-#[test]
 fn a_closed_pipe_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("thread_0");
@@ -323,15 +265,6 @@ fn a_closed_pipe_is_not_an_error() {
     let output = child.wait_with_output().unwrap();
     let (status, _, messages) = texts(&output);
     assert_eq!((status, messages), (0, ""));
-}
-
-#[test]
-fn spans_cannot_be_followed() {
-    let output = atf(
-        &atf_samples::folder(),
-        &["dump", "--follow", "--spans", "sample-small"],
-    );
-    assert_eq!(output.status.code(), Some(2));
 }
 
 /// Creates a segment with thread 3, a loss and a name for function 70.
@@ -391,130 +324,4 @@ fn a_session_is_followed_from_segment_to_segment() {
         assert_eq!(messages.matches(missing).count(), 1, "{messages}");
         assert!(messages.contains("lost 6 events"), "{messages}");
     }
-}
-
-#[test]
-fn finalized_segments_are_followed_like_dumped() {
-    let folder = tempfile::tempdir().unwrap();
-    for (number, name) in (0..).zip(["pid_42", "pid_42_segment_000002"]) {
-        let mut segment = segment(folder.path(), name, "parse");
-        for seq in 0..5 {
-            segment.1.write(&call(10 * number + seq)).unwrap();
-        }
-        end(segment);
-    }
-    for options in [&["--json"][..], &[], &["--limit", "7"], &["--thread", "3"]] {
-        let output = |more: &[&str]| {
-            let arguments = [&["dump", "."], options, more].concat();
-            let output = atf(folder.path(), &arguments);
-            let (status, text, _) = texts(&output);
-            assert_eq!(status, 0, "{arguments:?}");
-            text.to_owned()
-        };
-        assert_eq!(output(&["--follow"]), output(&[]), "{options:?}");
-    }
-    // Segments of several processes are not one trace.
-    segment(folder.path(), "pid_43", "other").1.flush().unwrap();
-    let output = atf(folder.path(), &["dump", "--follow", "."]);
-    let (status, _, messages) = texts(&output);
-    assert!(
-        status == 2 && messages.contains("several sessions"),
-        "{messages}"
-    );
-}
-
-/// Follows and dumps a finished session, and asserts that both report the same.
-fn assert_reported(folder: &Path, options: &[&str], status: i32) {
-    let run = |more: &[&str]| {
-        let arguments = [&["dump", "s"], options, more].concat();
-        let output = atf(folder, &arguments);
-        let (status, text, messages) = texts(&output);
-        let mut messages: Vec<_> = messages.lines().map(str::to_owned).collect();
-        messages.sort();
-        (status, text.lines().count(), messages)
-    };
-    let (dumped, followed) = (run(&[]), run(&["--follow"]));
-    assert_eq!(dumped.0, status, "{:?}", dumped.2);
-    assert_eq!(followed, dumped, "{options:?}");
-}
-
-/// Writes thread 7 of a session. It has nine events; the first, fourth and seventh have details.
-fn finished(index: &[u8], detail: &DetailFile) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let thread = folder.path().join("s/thread_7");
-    std::fs::create_dir_all(&thread).unwrap();
-    std::fs::write(thread.join("index.atf"), index).unwrap();
-    std::fs::write(thread.join("detail.atf"), detail.bytes()).unwrap();
-    folder
-}
-
-#[test]
-fn problems_of_a_session_are_reported_after_following_it() {
-    let whole = IndexFile::finalized(1, 9).bytes();
-    let details = DetailFile::finalized(1, 3);
-    let session = || finished(&whole, &details);
-
-    let misnamed = session();
-    std::fs::create_dir(misnamed.path().join("s/thread_x")).unwrap();
-    assert_reported(misnamed.path(), &[], 1);
-    // It is not one of the selected threads.
-    assert_reported(misnamed.path(), &["--thread", "7"], 0);
-
-    let listed = session();
-    let manifest = listed.path().join("s/manifest.json");
-    std::fs::write(&manifest, r#"{"threads": [{"id": 7}, {"id": 8}]}"#).unwrap();
-    assert_reported(listed.path(), &[], 1);
-    assert_reported(listed.path(), &["--thread", "7"], 0);
-
-    let damaged = session();
-    std::fs::write(damaged.path().join("s/manifest.json"), "\u{feff}{}").unwrap();
-    assert_reported(damaged.path(), &[], 1);
-
-    #[cfg(unix)]
-    {
-        let linked = session();
-        let thread = linked.path().join("s/thread_2");
-        std::os::unix::fs::symlink("thread_7", thread).unwrap();
-        assert_reported(linked.path(), &[], 1);
-    }
-}
-
-#[test]
-fn gaps_and_wrong_links_are_reported_after_following_a_thread() {
-    let details = DetailFile::finalized(1, 3);
-    let mut unchecked = IndexFile::finalized(1, 9);
-    unchecked.checksum = 0;
-    let gap = patched(&unchecked.bytes(), 64 + 3 * 32, &[0; 64]);
-    assert_reported(finished(&gap, &details).path(), &[], 1);
-
-    let whole = IndexFile::finalized(1, 9).bytes();
-    let fewer = finished(&whole, &DetailFile::finalized(1, 2));
-    assert_reported(fewer.path(), &["--details"], 1);
-    assert_reported(fewer.path(), &["--details", "--json"], 1);
-
-    let mut swapped = IndexFile::finalized(1, 9).events;
-    (swapped[0].detail_seq, swapped[3].detail_seq) = (Some(1), Some(0));
-    let foreign = finished(&IndexFile::of(1, swapped.clone()).bytes(), &details);
-    assert_reported(foreign.path(), &["--details"], 1);
-
-    // The events have the same time, so only the details' own links tell them apart.
-    let time = swapped[0].timestamp_ns;
-    swapped.iter_mut().for_each(|it| it.timestamp_ns = time);
-    let mut records = details.events;
-    records.iter_mut().for_each(|it| it.timestamp = time);
-    let index = IndexFile::of(1, swapped).bytes();
-    let foreign = finished(&index, &DetailFile::of(1, records));
-    assert_reported(foreign.path(), &["--details"], 1);
-}
-
-#[test]
-fn deleted_segments_are_reported_before_the_first_one_is_followed() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut third = segment(folder.path(), "pid_42_segment_000003", "parse");
-    third.1.write(&call(0)).unwrap();
-    end(third);
-    let output = atf(folder.path(), &["dump", "--follow", "."]);
-    let (status, _, messages) = texts(&output);
-    let deleted = "segments 1 to 2 of the recording are not in this trace";
-    assert!(status == 0 && messages.contains(deleted), "{messages}");
 }

@@ -1,33 +1,24 @@
 //! Runs `atf` on real sessions, on files built byte by byte, and on bad input.
 
 mod bad_input;
-mod check;
-mod cut;
 mod diff;
 mod dump;
 mod explain;
-mod export;
-mod fields;
 mod follow;
 mod info;
-mod last;
-mod media;
 #[cfg(target_os = "linux")]
 mod memory;
-mod newest;
 mod open;
 #[cfg(target_os = "linux")]
 mod reads;
 #[cfg(target_os = "linux")]
 mod record;
+#[cfg(unix)]
+mod recover;
 mod report;
-mod rewrite;
-mod segments;
 // These tests build ELF files.
 #[cfg(target_os = "linux")]
 mod symbolize;
-mod told;
-mod unknown;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -100,19 +91,4 @@ fn lines(text: &str) -> Vec<Value> {
 /// Parses a 64-bit number, which is a decimal string.
 fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
-}
-
-/// Compares text with a golden file, or writes the file if `ATF_BLESS` is set.
-fn golden(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let path = path.join(name);
-    if std::env::var_os("ATF_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        text == expected,
-        "{} differs; ATF_BLESS=1 rewrites it. Output:\n{text}",
-        path.display()
-    );
 }

@@ -12,7 +12,14 @@ use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 use atf_samples::tools;
 use tempfile::TempDir;
 
-use super::export::FORMS;
+const FORMS: [&str; 6] = [
+    "chrome",
+    "perfetto",
+    "speedscope",
+    "firefox",
+    "folded",
+    "csv",
+];
 
 const LIMIT: u64 = 256 << 20;
 const EVENTS: u64 = 100_000_000;
