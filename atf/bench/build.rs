@@ -1,4 +1,4 @@
-//! Compiles the C code for the C API row.
+//! Compiles the C code for the C API rows.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/rows/capi.c");

@@ -1,35 +1,30 @@
 //! How costs grow with events, threads and file sizes.
 
-use std::hint::black_box;
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::write::{ThreadWriter, WriteOptions};
-use atf_synth::{Shape, Synth};
+use atf_synth::Shape;
 
 use crate::context::Context;
-use crate::harness::{Result, Time, median_of};
-use crate::input::{self, Tape};
+use crate::harness::{Result, Time, median_of, timed};
+use crate::input::{Session, Tape};
 use crate::rows::merge::Input;
-use crate::table::{Amount, Fact, millions, three_digits};
+use crate::table::{Amount, millions, three_digits};
 
-/// Adds one figure for each kind of growth.
+const COUNTS: [u64; 3] = [100_000, 1_000_000, 10_000_000];
+
+/// Adds figures for each kind of growth.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
-    write(context)?;
-    merge(context)?;
-    open(context)
-}
-
-/// Measures writing, whose cost per event does not depend on the number of events.
-fn write(context: &mut Context) -> Result<()> {
-    let tape = Tape::new();
-    let folder = context.path("growth_write");
-    let mut figures = Vec::new();
-    for count in [100_000, 1_000_000, 10_000_000].map(|count| context.events(count)) {
+    let (tape, folder) = (Tape::new(), context.path("growth"));
+    let mut written = Vec::new();
+    for count in COUNTS.map(|count| context.events(count)) {
         let time = median_of(context.pairs, Time::Cpu, |watch| {
             if folder.exists() {
-                std::fs::remove_dir_all(&folder)?;
+                fs::remove_dir_all(&folder)?;
             }
             watch.time(|| {
                 let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
@@ -39,68 +34,50 @@ fn write(context: &mut Context) -> Result<()> {
             })
         })?;
         let cost = Amount::Each(count, "event").cost(time);
-        figures.push(format!("{}: {cost}", millions(count)));
+        written.push(format!("{}: {cost}", millions(count)));
     }
-    context.report.state_growth(Fact {
-        what: "writing, by the number of events (fresh pages, CPU time)".to_owned(),
-        figure: figures.join(", "),
-    });
-    Ok(())
-}
-
-/// Measures merging: twice as many threads cost one more comparison per event.
-fn merge(context: &mut Context) -> Result<()> {
-    let mut figures = Vec::new();
+    let mut merged = Vec::new();
     for threads in [4, 16, 64, 256, 1024] {
         let input = Input::new(context, threads, Shape::Random)?;
         let time = median_of(context.pairs, Time::Wall, |watch| input.ours(watch))?;
-        let cost = Amount::Each(input.count, "event").cost(time);
-        figures.push(format!("{threads}: {cost}"));
-        input.remove()?;
+        let cost = Amount::Each(input.session.count, "event").cost(time);
+        merged.push(format!("{threads}: {cost}"));
     }
-    context.report.state_growth(Fact {
-        what: "merging, by the number of threads (random arrivals)".to_owned(),
-        figure: figures.join(", "),
-    });
-    Ok(())
-}
-
-/// Measures opening: an index file takes the same time at any size, while a detail file is read
-/// once.
-fn open(context: &mut Context) -> Result<()> {
     let (mut index, mut detail) = (Vec::new(), Vec::new());
-    for count in [100_000, 1_000_000, 10_000_000].map(|count| context.events(count)) {
-        let synth = Synth {
-            threads: 1,
-            events_per_thread: count,
-            ..Synth::default()
-        };
-        let session = input::session(context, "growth_open", &synth)?;
-        let path = input::index_file(&session);
-        let time = median_of(context.pairs, Time::Wall, |watch| {
-            black_box(watch.time(|| IndexReader::open(&path))?);
-            Ok(())
-        })?;
-        index.push(size_and_time(&path, time)?);
-        let path = path.with_file_name("detail.atf");
-        let time = median_of(context.pairs, Time::Wall, |watch| {
-            black_box(watch.time(|| DetailReader::open(&path))?);
-            Ok(())
-        })?;
-        detail.push(size_and_time(&path, time)?);
-        std::fs::remove_dir_all(session)?;
+    for count in COUNTS {
+        let session = Session::new(context, 1, count, 100, Shape::Independent)?;
+        let path = session.index();
+        let open = timed(|| IndexReader::open(&path));
+        index.push(size_and_time(
+            &path,
+            median_of(context.pairs, Time::Wall, open)?,
+        )?);
+        let path = session.thread().join("detail.atf");
+        let open = timed(|| DetailReader::open(&path));
+        detail.push(size_and_time(
+            &path,
+            median_of(context.pairs, Time::Wall, open)?,
+        )?);
     }
-    for (what, figures) in [("an index file", index), ("a detail file", detail)] {
-        context.report.state_growth(Fact {
-            what: format!("opening {what}, by its size"),
-            figure: figures.join(", "),
-        });
+    for (what, figures) in [
+        (
+            "writing, by the number of events (fresh pages, CPU time)",
+            written,
+        ),
+        (
+            "merging, by the number of threads (random arrivals)",
+            merged,
+        ),
+        ("opening an index file, by its size", index),
+        ("opening a detail file, by its size", detail),
+    ] {
+        context.report.state_growth(what, &figures);
     }
     Ok(())
 }
 
-fn size_and_time(path: &std::path::Path, time: Duration) -> Result<String> {
-    let megabytes = std::fs::metadata(path)?.len() as f64 / 1e6;
+fn size_and_time(path: &Path, time: Duration) -> Result<String> {
+    let megabytes = fs::metadata(path)?.len() as f64 / 1e6;
     let micros = time.as_secs_f64() * 1e6;
     let time = match micros {
         1_000.0.. => format!("{} ms", three_digits(micros / 1e3)),

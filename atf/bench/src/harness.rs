@@ -1,6 +1,7 @@
 //! Times two ways of doing the same work, in alternating runs.
 
-use std::time::{Duration, Instant};
+use std::hint::black_box;
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -19,36 +20,21 @@ pub(crate) enum Time {
 }
 
 impl Time {
-    fn now(self) -> Instants {
+    fn now(self) -> Duration {
         match self {
-            Self::Wall => Instants::Wall(Instant::now()),
-            Self::Cpu => Instants::Cpu(cpu()),
+            Self::Wall => since_start(ClockId::Monotonic),
+            Self::Cpu => since_start(ClockId::ProcessCPUTime) + commands(),
         }
     }
 }
 
-enum Instants {
-    Wall(Instant),
-    Cpu(Duration),
-}
-
-impl Instants {
-    fn elapsed(&self) -> Duration {
-        match self {
-            Self::Wall(start) => start.elapsed(),
-            Self::Cpu(start) => cpu().saturating_sub(*start),
-        }
-    }
-}
-
-fn cpu() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    // The clock starts with the process, so it is never negative.
-    let own = Duration::new(
+fn since_start(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    // Both clocks start at zero, so they are never negative.
+    Duration::new(
         time.tv_sec.try_into().unwrap_or_default(),
         time.tv_nsec.try_into().unwrap_or_default(),
-    );
-    own + commands()
+    )
 }
 
 /// Returns the CPU time of the commands that have ended, and of theirs.
@@ -83,18 +69,39 @@ impl Stopwatch {
     pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = self.time.now();
         let done = work();
-        self.total += start.elapsed();
+        self.total += self.time.now().saturating_sub(start);
         done
     }
 }
 
+/// Returns a run that times all of some work.
+pub(crate) fn timed<T, E: Into<Box<dyn std::error::Error>>>(
+    mut work: impl FnMut() -> std::result::Result<T, E>,
+) -> impl FnMut(&mut Stopwatch) -> Result<()> {
+    move |watch| {
+        black_box(watch.time(&mut work).map_err(Into::into)?);
+        Ok(())
+    }
+}
+
+/// Returns a run that times all of some work, whose result must be the expected one.
+pub(crate) fn checked<T: PartialEq, E: Into<Box<dyn std::error::Error>>>(
+    expected: T,
+    mut work: impl FnMut() -> std::result::Result<T, E>,
+) -> impl FnMut(&mut Stopwatch) -> Result<()> {
+    move |watch| match watch.time(&mut work) {
+        Ok(result) if black_box(&result) == &expected => Ok(()),
+        Ok(_) => Err("two ways of doing the work gave different results".into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Times one run.
-pub(crate) fn once(
-    time: Time,
-    mut work: impl FnMut(&mut Stopwatch) -> Result<()>,
-) -> Result<Duration> {
-    let total = Duration::ZERO;
-    let mut stopwatch = Stopwatch { time, total };
+fn once(time: Time, mut work: impl FnMut(&mut Stopwatch) -> Result<()>) -> Result<Duration> {
+    let mut stopwatch = Stopwatch {
+        time,
+        total: Duration::ZERO,
+    };
     work(&mut stopwatch)?;
     Ok(stopwatch.total)
 }
@@ -185,16 +192,6 @@ impl Comparison {
     pub(crate) fn ours(&self) -> Duration {
         median(self.ours.clone())
     }
-
-    /// Returns the median of the baseline's times.
-    pub(crate) fn baseline(&self) -> Duration {
-        median(self.baseline.clone())
-    }
-
-    /// Returns how many pairs were timed.
-    pub(crate) fn pairs(&self) -> usize {
-        self.ours.len()
-    }
 }
 
 /// Returns how many of `count` sorted samples lie beyond either end of the median's 95 % interval.
@@ -214,11 +211,7 @@ fn beyond(count: usize) -> usize {
 
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
-    middle(&times).copied().unwrap_or_default()
-}
-
-fn middle<T>(sorted: &[T]) -> Option<&T> {
-    sorted.get(sorted.len() / 2)
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

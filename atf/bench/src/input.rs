@@ -9,8 +9,9 @@ use std::sync::Arc;
 use atf::ReadAt;
 use atf::index::{IndexEvent, IndexReader};
 use atf::write::Event;
-use atf_synth::Synth;
+use atf_synth::{Shape, Synth};
 use memmap2::Mmap;
+use tempfile::TempDir;
 
 use crate::context::Context;
 use crate::harness::Result;
@@ -20,16 +21,62 @@ pub(crate) const EVENT_SIZE: usize = IndexEvent::SIZE;
 /// The size in bytes of the header before the events.
 pub(crate) const HEADER_SIZE: usize = 64;
 
-/// Writes a session and returns its folder.
-pub(crate) fn session(context: &Context, name: &str, synth: &Synth) -> Result<PathBuf> {
-    let folder = context.path(name);
-    synth.write(&folder)?;
-    Ok(folder)
+/// A synthetic session, which is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Session {
+    folder: TempDir,
+    threads: u32,
+    /// The number of events in all threads.
+    pub(crate) count: u64,
 }
 
-/// Returns the index file of a session's first thread.
-pub(crate) fn index_file(session: &Path) -> PathBuf {
-    session.join("thread_0").join("index.atf")
+impl Session {
+    /// Writes a session with so many events in all threads. `details` of 1000 events have a detail.
+    pub(crate) fn new(
+        context: &Context,
+        threads: u32,
+        events: u64,
+        details: u32,
+        shape: Shape,
+    ) -> Result<Self> {
+        let folder = context.temporary()?;
+        let events_per_thread = context.events(events) / u64::from(threads);
+        let synth = Synth {
+            threads,
+            events_per_thread,
+            detail_per_mille: details,
+            shape,
+            ..Synth::default()
+        };
+        synth.write(folder.path())?;
+        let count = events_per_thread * u64::from(threads);
+        Ok(Self {
+            folder,
+            threads,
+            count,
+        })
+    }
+
+    /// Returns the session's folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Returns the folder of the first thread.
+    pub(crate) fn thread(&self) -> PathBuf {
+        self.path().join("thread_0")
+    }
+
+    /// Returns the index file of the first thread.
+    pub(crate) fn index(&self) -> PathBuf {
+        self.thread().join("index.atf")
+    }
+
+    /// Returns each thread's file of this name.
+    pub(crate) fn files(&self, name: &str) -> Vec<PathBuf> {
+        let folders = (0..self.threads).map(|thread| self.path().join(format!("thread_{thread}")));
+        folders.map(|folder| folder.join(name)).collect()
+    }
 }
 
 /// A mapped file whose pages are already in this process's page table. Both sides of a comparison
@@ -154,5 +201,25 @@ impl Tape {
             later_ns += self.lap_ns;
         }
         Ok(())
+    }
+}
+
+/// A random number generator that returns the same numbers in each run: xorshift64* (Vigna 2016).
+#[derive(Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// Creates a generator; each seed gives a different sequence.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// Returns a number from 0 to `n` − 1.
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let bits = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D);
+        ((u128::from(bits) * u128::from(n)) >> 64) as u64
     }
 }

@@ -1,22 +1,19 @@
-//! Times atf against named baselines and prints the Speed table.
+//! Times atf against named baselines and prints the tables of `docs/speed.md`.
 
 mod context;
 mod growth;
 mod harness;
 mod input;
 mod machine;
-mod memory;
-mod random;
 mod rows;
-mod stdio;
-mod storage;
 mod table;
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
 
 use crate::context::Context;
 use crate::harness::Result;
@@ -29,7 +26,8 @@ use crate::harness::Result;
 #[command(name = "atf-bench")]
 struct Options {
     /// Which groups of rows to run; all by default.
-    groups: Vec<Group>,
+    #[arg(value_parser = PossibleValuesParser::new(GROUPS.map(|(name, _)| name)))]
+    groups: Vec<String>,
     /// Writes the tables as Markdown.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -42,78 +40,26 @@ struct Options {
     /// Folder for the inputs; by default one kept in memory, if the system has one.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Measures memory with a session of more than 5 GB.
-    #[arg(long, conflicts_with = "quick")]
-    large: bool,
-    /// Does only this job with a session, and prints the peak memory use.
-    #[arg(long, hide = true, requires = "session")]
-    job: Option<memory::Job>,
-    #[arg(long, hide = true)]
-    session: Option<PathBuf>,
 }
 
-/// A group of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Group {
-    /// Writing index events.
-    Write,
-    /// Writing events from C.
-    Capi,
-    /// Recording events in a ring.
-    Record,
-    /// Recording a C program.
-    Program,
-    /// Recording Lua, as whole commands, if its sources can be downloaded.
-    Lua,
-    /// Other tracers' libraries and tools, where they are installed.
-    Peers,
-    /// Reading events and details, as the library does by default.
-    Read,
-    /// One pass over all events of a file.
-    Scan,
-    /// Merging the events of several threads by time.
-    Merge,
-    /// Finding the events of a detail file.
-    Detail,
-    /// Looking up events at random places.
-    Lookup,
-    /// Finding the events of a time range.
-    Time,
-    /// Times by function and the call tree.
-    Analyze,
-    /// The commands, compared with `cat` and `cp`.
-    Commands,
-    /// The exports, compared with `cat`.
-    Export,
-    /// How costs grow with events, threads and file sizes.
-    Growth,
-    /// How much memory reading takes.
-    Memory,
-}
+type Group = fn(&mut Context) -> Result<()>;
 
-impl Group {
-    fn run(self, context: &mut Context) -> Result<()> {
-        match self {
-            Self::Write => rows::write::run(context),
-            Self::Capi => rows::capi::run(context),
-            Self::Record => rows::record::run(context),
-            Self::Program => rows::program::run(context),
-            Self::Lua => rows::lua::run(context),
-            Self::Peers => rows::peers::run(context),
-            Self::Read => rows::read::run(context),
-            Self::Scan => rows::scan::run(context),
-            Self::Merge => rows::merge::run(context),
-            Self::Detail => rows::detail::run(context),
-            Self::Lookup => rows::lookup::run(context),
-            Self::Time => rows::time::run(context),
-            Self::Analyze => rows::analyze::run(context),
-            Self::Commands => rows::commands::run(context),
-            Self::Export => rows::export::run(context),
-            Self::Growth => growth::run(context),
-            Self::Memory => memory::run(context),
-        }
-    }
-}
+/// The groups of rows. Each one's file begins with what it times.
+const GROUPS: [(&str, Group); 13] = [
+    ("write", rows::write::run),
+    ("capi", rows::capi::run),
+    ("record", rows::record::run),
+    ("program", rows::program::run),
+    ("peers", rows::peers::run),
+    ("read", rows::read::run),
+    ("scan", rows::scan::run),
+    ("merge", rows::merge::run),
+    ("detail", rows::detail::run),
+    ("lookup", rows::lookup::run),
+    ("time", rows::time::run),
+    ("commands", rows::commands::run),
+    ("growth", growth::run),
+];
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {
@@ -126,24 +72,18 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<()> {
-    if let Some((job, session)) = options.job.zip(options.session.as_deref()) {
-        return memory::child(job, session);
-    }
     if cfg!(debug_assertions) {
         eprintln!("warning: not a release build, so the figures are meaningless");
     }
     let folder = options.folder.clone();
     let folder = folder.unwrap_or_else(machine::memory_folder);
     let shrink = if options.quick { 20 } else { 1 };
-    let mut context = Context::new(&folder, options.pairs, shrink, options.large)?;
-    let load = machine::load().unwrap_or_default();
-    table::say(&format!("{}; load {load}", machine::name()));
-    let groups = match options.groups.as_slice() {
-        [] => Group::value_variants(),
-        groups => groups,
-    };
-    for group in groups {
-        group.run(&mut context)?;
+    let mut context = Context::new(&folder, options.pairs, shrink)?;
+    table::say(&machine::name());
+    for (name, group) in GROUPS {
+        if options.groups.is_empty() || options.groups.iter().any(|it| it == name) {
+            group(&mut context)?;
+        }
     }
     if let Some(path) = &options.markdown {
         fs::write(path, context.report.markdown())?;

@@ -4,23 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
-use crate::harness::Comparison;
 use crate::machine;
-
-/// One row of the Speed table.
-#[derive(Debug)]
-pub(crate) struct Row {
-    /// The work that is timed.
-    pub(crate) work: String,
-    /// The work it is compared with.
-    pub(crate) baseline: &'static str,
-    /// The speed that the work should reach, as a multiple of the baseline's. `None` for a bound,
-    /// which is work that no program can avoid.
-    pub(crate) goal: Option<f64>,
-    pub(crate) comparison: Comparison,
-    /// How much work one run does.
-    pub(crate) amount: Amount,
-}
 
 /// The amount of work in one run, to compute its cost.
 #[derive(Debug, Clone, Copy)]
@@ -47,47 +31,11 @@ impl Amount {
     }
 }
 
-impl Row {
-    fn verdict(&self) -> &'static str {
-        let ratio = self.comparison.ratio();
-        match self.goal {
-            None => "bound",
-            Some(goal) if ratio.low >= goal => "yes",
-            Some(goal) if ratio.high < goal => "below",
-            Some(_) => "unsure",
-        }
-    }
-
-    fn cells(&self) -> [String; 6] {
-        let ratio = self.comparison.ratio();
-        [
-            self.work.clone(),
-            self.baseline.to_owned(),
-            self.goal.map_or("–".to_owned(), |goal| format!("≥ {goal}")),
-            format!(
-                "{:.2} ({:.2} to {:.2})",
-                ratio.median, ratio.low, ratio.high
-            ),
-            self.amount.cost(self.comparison.ours()),
-            self.verdict().to_owned(),
-        ]
-    }
-}
-
-/// A fact with one figure: how a cost grows, how much memory something takes, or how much it reads.
-#[derive(Debug)]
-pub(crate) struct Fact {
-    pub(crate) what: String,
-    pub(crate) figure: String,
-}
-
 /// All measurements.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    pub(crate) rows: Vec<Row>,
-    pub(crate) growth: Vec<Fact>,
-    pub(crate) memory: Vec<Fact>,
-    pub(crate) reads: Vec<Fact>,
+    rows: Vec<[String; 6]>,
+    growth: Vec<[String; 2]>,
 }
 
 const HEADINGS: [&str; 6] = [
@@ -101,74 +49,42 @@ const HEADINGS: [&str; 6] = [
 
 impl Report {
     /// Adds a row and prints it.
-    pub(crate) fn add(&mut self, row: Row) {
-        let [work, baseline, goal, ratio, cost, reached] = row.cells();
-        let theirs = row.amount.cost(row.comparison.baseline());
+    pub(crate) fn add(&mut self, row: [String; 6]) {
+        let [work, baseline, goal, ratio, cost, verdict] = &row;
         say(&format!(
-            "{reached:>6}  {ratio:<22} {goal:<7} {cost:<16} {theirs:<16} {work} | {baseline}"
+            "{verdict:>6}  {ratio:<22} {goal:<7} {cost:<16} {work} | {baseline}"
         ));
         self.rows.push(row);
     }
 
-    /// Reports that work was not timed, and why.
-    pub(crate) fn skip(&self, work: &str, why: &str) {
-        say(&format!("SKIPPED  {work}: {why}"));
+    /// Adds figures for how a cost grows, and prints them.
+    pub(crate) fn state_growth(&mut self, what: &str, figures: &[String]) {
+        let figures = figures.join(", ");
+        say(&format!("{what}: {figures}"));
+        self.growth.push([what.to_owned(), figures]);
     }
 
-    /// Adds a figure for how a cost grows, and prints it.
-    pub(crate) fn state_growth(&mut self, fact: Fact) {
-        say(&format!("{}: {}", fact.what, fact.figure));
-        self.growth.push(fact);
-    }
-
-    /// Adds a figure for peak memory use, and prints it.
-    pub(crate) fn state_memory(&mut self, fact: Fact) {
-        say(&format!("{}: {}", fact.what, fact.figure));
-        self.memory.push(fact);
-    }
-
-    /// Adds a figure for how much a command reads, and prints it.
-    pub(crate) fn state_reads(&mut self, fact: Fact) {
-        say(&format!("{}: {}", fact.what, fact.figure));
-        self.reads.push(fact);
-    }
-
-    /// Returns the report as Markdown, for the README.
+    /// Returns the report as Markdown, for `docs/speed.md`.
     pub(crate) fn markdown(&self) -> String {
         let mut text = String::new();
         if !self.rows.is_empty() {
-            let pairs = self.rows.iter().map(|row| row.comparison.pairs()).min();
-            let rows: Vec<_> = self.rows.iter().map(Row::cells).collect();
             line(&mut text, &HEADINGS);
             line(&mut text, &HEADINGS.map(|_| "---"));
-            rows.iter().for_each(|cells| line(&mut text, cells));
-            let machine = machine::name();
+            self.rows.iter().for_each(|cells| line(&mut text, cells));
             // Writing to a String cannot fail.
             let _ = writeln!(
                 text,
-                "\nMedian (and its 95 % interval) of {} or more interleaved pairs on {machine}. A goal \
-                 counts as reached only if the whole interval is.",
-                pairs.unwrap_or_default()
+                "\nMedian (and its 95 % interval) of interleaved pairs on {}. A goal counts as reached \
+                 only if the whole interval is.\n",
+                machine::name(),
             );
         }
-        facts(&mut text, ["how costs grow", "figures"], &self.growth);
-        facts(&mut text, ["memory", "peak"], &self.memory);
-        facts(&mut text, ["reads", "figures"], &self.reads);
+        if !self.growth.is_empty() {
+            line(&mut text, &["how costs grow", "figures"]);
+            line(&mut text, &["---", "---"]);
+            self.growth.iter().for_each(|cells| line(&mut text, cells));
+        }
         text
-    }
-}
-
-fn facts(text: &mut String, headings: [&str; 2], facts: &[Fact]) {
-    if facts.is_empty() {
-        return;
-    }
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    line(text, &headings);
-    line(text, &["---", "---"]);
-    for fact in facts {
-        line(text, &[&fact.what, &fact.figure]);
     }
 }
 
@@ -178,6 +94,11 @@ fn line(text: &mut String, cells: &[impl AsRef<str>]) {
         let _ = write!(text, "| {} ", cell.as_ref());
     }
     text.push_str("|\n");
+}
+
+/// Reports that work was not timed, and why.
+pub(crate) fn skip(work: &str, why: &str) {
+    say(&format!("SKIPPED  {work}: {why}"));
 }
 
 /// Prints a line. A closed stdout is not an error: the tables may be written to a file as well.

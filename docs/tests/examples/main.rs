@@ -191,7 +191,7 @@ fn every_command_within_a_sentence_runs() {
         if span.starts_with("cargo ") {
             names_exist(path, &span);
         }
-        if !is_command(&span) || is_bench_or_group(&span) {
+        if !is_command(&span) {
             continue;
         }
         if known.insert(span.clone()) {
@@ -199,24 +199,6 @@ fn every_command_within_a_sentence_runs() {
         }
     }
     assert_none_is_gone(SPANS, &known);
-}
-
-/// Returns whether a command runs benchmarks, which take minutes. Checks the group's name with the
-/// command's parser.
-fn is_bench_or_group(span: &str) -> bool {
-    let Some(group) = span.strip_prefix("cargo run --release -p atf-bench") else {
-        return false;
-    };
-    let group = group.trim();
-    assert!(
-        group.is_empty()
-            || group.starts_with("--")
-            || text("atf/bench/src/main.rs")
-                .to_lowercase()
-                .contains(&format!("self::{group} =>")),
-        "{span}"
-    );
-    !group.starts_with("-- --markdown")
 }
 
 fn classified(sandbox: &Sandbox, command: &str, table: &[(&str, How)]) {

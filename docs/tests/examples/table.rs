@@ -396,6 +396,10 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         ),
     ),
     (
+        "cargo run --release -p atf-bench",
+        Elsewhere("minutes", ".github/workflows/nightly.yml", "atf-bench"),
+    ),
+    (
         "cargo run --release -p atf-bench -- --markdown FILE",
         Elsewhere("minutes", ".github/workflows/nightly.yml", "atf-bench"),
     ),

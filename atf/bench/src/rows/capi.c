@@ -1,6 +1,6 @@
 /* A traced thread in C that makes one C API call per event. Called by capi.rs. */
 
-#include "atf_record.h"
+#include "atf.h"
 
 /* An event to replay; capi.rs declares the same struct. */
 typedef struct Recorded {
@@ -42,9 +42,9 @@ int bench_write_loop(const char *session_dir, const Recorded *recorded, size_t r
 
 /* Does the same with S3's functions. */
 int bench_s3_loop(const char *session_dir, const Recorded *recorded, size_t recorded_count,
-                  uint64_t lap_ns, uint64_t count, uint8_t clock_type)
+                  uint64_t lap_ns, uint64_t count)
 {
-    AtfThreadWriter *writer = atf_writer_create(session_dir, 0, clock_type);
+    AtfThreadWriter *writer = atf_writer_create(session_dir, 0, atf_clock_type());
     uint64_t later_ns = 0;
     while (count > 0) {
         for (size_t i = 0; i < recorded_count && count > 0; i++, count--) {
@@ -59,23 +59,5 @@ int bench_s3_loop(const char *session_dir, const Recorded *recorded, size_t reco
     }
     atf_writer_finalize(writer);
     atf_writer_close(writer);
-    return 0;
-}
-
-/*
- * Records the events of record.rs, starting with number first, through the thread's recorder or,
- * if that is NULL, through the recording.
- */
-int bench_record_loop(const void *recording, const void *recorder, uint64_t first, uint64_t count)
-{
-    for (uint64_t n = first; n < first + count; n++) {
-        uint32_t kind = 1 + (uint32_t)(n % 2), depth = (uint32_t)(n % 8);
-        AtfStatus status = recorder
-            ? atf_recorder_record(recorder, n * 3, n % 1024, kind, depth, NULL)
-            : atf_recording_record(recording, n * 3, n % 1024, kind, depth, NULL);
-        if (status != ATF_OK) {
-            return 1;
-        }
-    }
     return 0;
 }

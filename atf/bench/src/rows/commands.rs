@@ -1,142 +1,103 @@
-//! The commands, run as separate processes and compared with `cat` and `cp` of the same files.
+//! The commands, run as separate processes and compared with `cat` and `cp` of the same files. Their
+//! output is discarded.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use atf_synth::Synth;
+use atf_synth::Shape;
 
 use crate::context::Context;
-use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::input;
-use crate::table::{Amount, Fact, Row};
+use crate::harness::{Result, Stopwatch};
+use crate::input::Session;
 
 /// The number of events in a session of eight threads. Every seventh event has a detail; the
 /// session is about 800 MB.
 const EVENTS: u64 = 12_000_000;
-const THREADS: u32 = 8;
+/// The number of events in the session to export, of four threads.
+const EXPORTED: u64 = 4_000_000;
 
 /// Adds the rows for commands.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let atf = build("cli", "atf")?;
-    let synth = Synth {
-        threads: THREADS,
-        events_per_thread: context.events(EVENTS / u64::from(THREADS)),
-        detail_per_mille: 150,
-        ..Synth::default()
-    };
-    let session = input::session(context, "commands", &synth)?;
-    let files = files(&session, THREADS);
-    let sizes = files.iter().map(|file| Ok(file.metadata()?.len()));
-    let bytes = sizes.sum::<std::io::Result<u64>>()?;
-    let events = synth.events_per_thread * u64::from(THREADS);
+    let session = Session::new(context, 8, EVENTS, 150, Shape::Independent)?;
+    let bytes = size(&session)?;
+    for (command, goal) in [
+        ("check", 0.25),
+        ("info --verify", 0.5),
+        ("dump", 0.06),
+        ("dump --json", 0.05),
+    ] {
+        let row = context.row(
+            format!("atf {command} of a session of 8 threads with details"),
+            "cat of the same files",
+        );
+        let row = match command {
+            "check" | "info --verify" => row.goal(goal).bytes(bytes),
+            _ => row.goal(goal).each(session.count, "event"),
+        };
+        row.compare(
+            |watch| read(watch, &atf, command, &session),
+            |watch| cat(watch, &session),
+        )?;
+    }
     let (out, copy) = (context.path("out"), context.path("copy"));
-    let cat = |watch: &mut Stopwatch| time(watch, Command::new("cat").args(&files));
-    let cp = |watch: &mut Stopwatch| {
-        time(watch, Command::new("cp").arg("-R").arg(&session).arg(&copy))?;
-        Ok(std::fs::remove_dir_all(&copy)?)
-    };
-    let reads: [(&str, &[&str], _, _); 4] = [
-        ("check", &["check"], 0.25, Amount::Bytes(bytes)),
-        (
-            "info --verify",
-            &["info", "--verify"],
-            0.5,
-            Amount::Bytes(bytes),
-        ),
-        ("dump", &["dump"], 0.06, Amount::Each(events, "event")),
-        (
-            "dump --json",
-            &["dump", "--json"],
-            0.05,
-            Amount::Each(events, "event"),
-        ),
-    ];
-    for (name, arguments, goal, amount) in reads {
-        let ours =
-            |watch: &mut Stopwatch| time(watch, Command::new(&atf).args(arguments).arg(&session));
-        let comparison = compare(context.pairs, Time::Wall, ours, cat)?;
-        context.report.add(Row {
-            work: format!("atf {name} of a session of {THREADS} threads with details"),
-            baseline: "cat of the same files",
-            goal: Some(goal),
-            comparison,
-            amount,
-        });
+    for command in ["recover", "convert --wire 2"] {
+        let row = context.row(
+            format!("atf {command} of the same session"),
+            "cp -R of the session",
+        );
+        row.goal(0.8).bytes(bytes).compare(
+            |watch| {
+                let mut process = Command::new(&atf);
+                process.args(command.split(' ')).arg(session.path());
+                time(watch, process.arg("--out").arg(&out))?;
+                Ok(fs::remove_dir_all(&out)?)
+            },
+            |watch| {
+                let mut process = Command::new("cp");
+                time(watch, process.arg("-R").arg(session.path()).arg(&copy))?;
+                Ok(fs::remove_dir_all(&copy)?)
+            },
+        )?;
     }
-    let writes: [(&str, &[&str]); 2] = [
-        ("recover", &["recover"]),
-        ("convert --wire 2", &["convert", "--wire", "2"]),
-    ];
-    for (name, arguments) in writes {
-        let ours = |watch: &mut Stopwatch| {
-            let mut command = Command::new(&atf);
-            command.args(arguments).arg(&session).arg("--out").arg(&out);
-            time(watch, &mut command)?;
-            Ok(std::fs::remove_dir_all(&out)?)
-        };
-        let comparison = compare(context.pairs, Time::Wall, ours, cp)?;
-        context.report.add(Row {
-            work: format!("atf {name} of the same session"),
-            baseline: "cp -R of the session",
-            goal: Some(0.8),
-            comparison,
-            amount: Amount::Bytes(bytes),
-        });
+    drop(session);
+    let session = Session::new(context, 4, EXPORTED, 150, Shape::Independent)?;
+    for form in ["perfetto", "csv"] {
+        let row = context.row(
+            format!("atf export --format {form} of a session of 4 threads with details"),
+            "cat of the same files",
+        );
+        let command = format!("export --out - --format {form}");
+        row.goal(0.03).each(session.count, "event").compare(
+            |watch| read(watch, &atf, &command, &session),
+            |watch| cat(watch, &session),
+        )?;
     }
-    for (name, arguments) in reads
-        .map(|(name, arguments, ..)| (name, arguments))
-        .into_iter()
-        .chain(writes)
-    {
-        let mut command = Command::new(&atf);
-        command.args(arguments).arg(&session);
-        if writes.iter().any(|(writer, _)| *writer == name) {
-            command.arg("--out").arg(&out);
-        }
-        let Some((read, calls)) = reads_of(&mut command)? else {
-            continue;
-        };
-        context.report.state_reads(Fact {
-            what: format!("atf {name} of that session"),
-            figure: format!(
-                "{:.2} times the bytes of its files, in {calls} calls",
-                read as f64 / bytes as f64
-            ),
-        });
-        if out.exists() {
-            std::fs::remove_dir_all(&out)?;
-        }
-    }
-    std::fs::remove_dir_all(session)?;
     Ok(())
 }
 
-/// Runs a command, and returns how many bytes it read, and in how many calls; `None` if the system
-/// does not count them.
-#[cfg(target_os = "linux")]
-fn reads_of(command: &mut Command) -> Result<Option<(u64, u64)>> {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-
-    let mut child = command.stdout(Stdio::null()).spawn()?;
-    // Read the counts before the process is reaped.
-    let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    waitid(WaitId::Pid(Pid::from_child(&child)), ended)?;
-    let counts = std::fs::read_to_string(format!("/proc/{}/io", child.id()))?;
-    let status = child.wait()?;
-    if !status.success() {
-        return Err(format!("{command:?}: {status}").into());
-    }
-    let count = |name| {
-        let line = counts.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|number| number.parse().ok())
-    };
-    Ok(count("rchar: ").zip(count("syscr: ")))
+fn read(watch: &mut Stopwatch, atf: &Path, command: &str, session: &Session) -> Result<()> {
+    let mut process = Command::new(atf);
+    // Exports report the open calls of synthetic traces.
+    process.stderr(Stdio::null());
+    time(watch, process.args(command.split(' ')).arg(session.path()))
 }
 
-#[cfg(not(target_os = "linux"))]
-fn reads_of(_: &mut Command) -> Result<Option<(u64, u64)>> {
-    Ok(None)
+fn cat(watch: &mut Stopwatch, session: &Session) -> Result<()> {
+    let mut process = Command::new("cat");
+    time(watch, process.args(files(session)))
+}
+
+fn files(session: &Session) -> impl Iterator<Item = PathBuf> {
+    let pairs = session.files("index.atf").into_iter();
+    pairs.flat_map(|index| [index.with_file_name("detail.atf"), index])
+}
+
+fn size(session: &Session) -> Result<u64> {
+    let sizes = files(session).map(|file| Ok(file.metadata()?.len()));
+    sizes.sum()
 }
 
 /// Builds a package next to this one with the same optimizations, and returns the path of its
@@ -156,13 +117,6 @@ pub(crate) fn build(package: &str, name: &str) -> Result<PathBuf> {
     } else {
         Err(format!("{} was not built", path.display()).into())
     }
-}
-
-/// Returns the files of all threads in a session.
-pub(crate) fn files(session: &Path, threads: u32) -> Vec<PathBuf> {
-    let folders = (0..threads).map(|thread| session.join(format!("thread_{thread}")));
-    let files = |folder: PathBuf| ["index.atf", "detail.atf"].map(|name| folder.join(name));
-    folders.flat_map(files).collect()
 }
 
 /// Times a command from start to finish; its output is discarded.

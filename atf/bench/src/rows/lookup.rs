@@ -1,77 +1,51 @@
 //! Looking up events at random places.
 
-use std::hint::black_box;
-
 use atf::index::{IndexEvent, IndexReader};
-use atf_synth::{Shape, Synth};
+use atf_synth::Shape;
 
 use crate::context::Context;
-use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::input::{self, EVENT_SIZE, Events, mapped};
-use crate::random::Random;
-use crate::table::{Amount, Row};
+use crate::harness::{Result, checked};
+use crate::input::{EVENT_SIZE, Events, Random, Session, mapped};
 
 /// Events in the file, 32 bytes each.
 const EVENTS: u64 = 20_000_000;
 /// Lookups per run.
-const LOOKUPS: usize = 1_000_000;
+const LOOKUPS: u64 = 1_000_000;
 
-/// Adds the row for `get`.
+/// Adds the rows for `get`.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
-    let synth = Synth {
-        threads: 1,
-        events_per_thread: context.events(EVENTS),
-        detail_per_mille: 0,
-        shape: Shape::Random,
-        ..Synth::default()
-    };
-    let session = input::session(context, "lookup", &synth)?;
-    let path = input::index_file(&session);
-    let events = Events::map(&path)?;
-    let reader = IndexReader::open_with(&path, mapped())?;
+    let session = Session::new(context, 1, EVENTS, 0, Shape::Random)?;
+    let events = Events::map(&session.index())?;
+    let reader = IndexReader::open_with(session.index(), mapped())?;
+    let slice = reader.slice(..).ok_or("the mapped file is not in memory")?;
     let mut random = Random::new(1);
-    let place = |_| random.below(synth.events_per_thread);
-    let places: Vec<u64> = (0..LOOKUPS).map(place).collect();
+    let places: Vec<u64> = (0..LOOKUPS).map(|_| random.below(session.count)).collect();
 
-    let baseline = |watch: &mut Stopwatch| {
-        let records = events.records();
+    let records = events.records();
+    let read = || {
         let fold = |sum, place: &u64| sum ^ fold_record(&records[*place as usize]);
-        black_box(watch.time(|| places.iter().fold(0, fold)));
-        Ok(())
+        Ok::<_, atf::Error>(places.iter().fold(0, fold))
     };
-    let by_reader = |watch: &mut Stopwatch| {
-        let sum = watch.time(|| {
-            places.iter().try_fold(0_u64, |sum, place| {
-                let event = reader.get(*place)?;
-                Ok::<_, atf::Error>(event.map_or(sum, |event| sum ^ fold_event(&event)))
-            })
-        });
-        black_box(sum?);
-        Ok(())
+    let by_reader = || {
+        places.iter().try_fold(0_u64, |sum, place| {
+            let event = reader.get(*place)?;
+            Ok::<_, atf::Error>(event.map_or(sum, |event| sum ^ fold_event(&event)))
+        })
     };
-    let by_slice = |watch: &mut Stopwatch| {
-        let events = reader.slice(..).ok_or("the mapped file is not in memory")?;
-        let get = |place: &u64| events.get(*place as usize);
+    let by_slice = || {
+        let get = |place: &u64| slice.get(*place as usize);
         let fold = |sum, place| get(place).map_or(sum, |event| sum ^ fold_event(&event));
-        black_box(watch.time(|| places.iter().fold(0_u64, fold)));
-        Ok(())
+        Ok::<_, atf::Error>(places.iter().fold(0_u64, fold))
     };
-    let of_reader = compare(context.pairs, Time::Wall, by_reader, baseline)?;
-    let of_slice = compare(context.pairs, Time::Wall, by_slice, baseline)?;
-    for (work, comparison) in [
-        ("IndexReader::get at random places, mapped", of_reader),
-        ("EventSlice::get at random places, mapped", of_slice),
-    ] {
-        context.report.add(Row {
-            work: work.to_owned(),
-            baseline: "independent reads of 32 bytes of the same mapping",
-            goal: Some(0.8),
-            comparison,
-            amount: Amount::Each(LOOKUPS as u64, "event"),
-        });
-    }
-    std::fs::remove_dir_all(session)?;
-    Ok(())
+    let (sum, baseline) = (read()?, "independent reads of 32 bytes of the same mapping");
+    let row = context.row("IndexReader::get at random places, mapped", baseline);
+    row.goal(0.8)
+        .each(LOOKUPS, "event")
+        .compare(checked(sum, by_reader), checked(sum, read))?;
+    let row = context.row("EventSlice::get at random places, mapped", baseline);
+    row.goal(0.8)
+        .each(LOOKUPS, "event")
+        .compare(checked(sum, by_slice), checked(sum, read))
 }
 
 /// Combines the timestamp and the function, which is all that most lookups need.

@@ -1,12 +1,9 @@
 //! The rows of the tables, one file per group.
 
-pub(crate) mod analyze;
 pub(crate) mod capi;
 pub(crate) mod commands;
 pub(crate) mod detail;
-pub(crate) mod export;
 pub(crate) mod lookup;
-pub(crate) mod lua;
 pub(crate) mod merge;
 pub(crate) mod peers;
 pub(crate) mod program;

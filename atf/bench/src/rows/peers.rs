@@ -11,18 +11,18 @@ use atf::EventKind;
 use atf::record::{Overflow, RecordOptions};
 use atf::session::SessionReader;
 use atf::write::{Event, SessionWriter};
-use atf_synth::{Shape, Synth};
+use atf_synth::Shape;
 use atf_tracing::AtfLayer;
 use tracing::Dispatch;
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::prelude::*;
 
 use crate::context::Context;
-use crate::harness::{Comparison, Result, Stopwatch, Time, compare};
-use crate::input;
+use crate::harness::{Result, Stopwatch, checked};
+use crate::input::Session;
 use crate::rows::commands::{build, time};
 use crate::rows::program::is_installed;
-use crate::table::{Amount, Row};
+use crate::table::skip;
 
 /// The number of events, in all threads.
 const EVENTS: u64 = 4_000_000;
@@ -40,25 +40,9 @@ const OTF2: [(&str, &str); 2] = [
 
 /// Adds the rows that compare atf with other tracers.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
-    let session = session(context, EVENTS)?;
-    otf2(context, &session, &events(&session)?)?;
-    fs::remove_dir_all(&session)?;
-    let session = self::session(context, FEWER_EVENTS)?;
-    babeltrace(context, &session, &events(&session)?)?;
-    fs::remove_dir_all(session)?;
+    otf2(context)?;
+    babeltrace(context)?;
     spans(context)
-}
-
-/// Writes a session of 16 threads whose events arrive at random.
-fn session(context: &Context, events: u64) -> Result<PathBuf> {
-    let synth = Synth {
-        threads: THREADS,
-        events_per_thread: context.events(events) / u64::from(THREADS),
-        detail_per_mille: 0,
-        shape: Shape::Random,
-        ..Synth::default()
-    };
-    input::session(context, "peers", &synth)
 }
 
 /// Returns the events of each thread of a session.
@@ -81,39 +65,21 @@ fn events(session: &Path) -> Result<Vec<Vec<Event>>> {
     threads.collect()
 }
 
-fn add(
-    context: &mut Context,
-    (work, baseline): (&str, &'static str),
-    comparison: Comparison,
-    amount: Amount,
-) {
-    context.report.add(Row {
-        work: work.to_owned(),
-        baseline,
-        goal: Some(1.0),
-        comparison,
-        amount,
-    });
-}
-
 /// Compares writing and merging with OTF2's library.
-fn otf2(context: &mut Context, session: &Path, threads: &[Vec<Event>]) -> Result<()> {
+fn otf2(context: &mut Context) -> Result<()> {
     let folder = context.path("otf2");
     let Some(program) = compile(&folder)? else {
-        context
-            .report
-            .skip("write and merge events", "OTF2's library is not installed");
+        skip("write and merge events", "OTF2's library is not installed");
         return Ok(());
     };
-    let count = threads.iter().map(|events| events.len() as u64).sum();
+    let session = Session::new(context, THREADS, EVENTS, 0, Shape::Random)?;
+    let (threads, count) = (events(session.path())?, session.count);
     let (ours, archive) = (context.path("peers_ours"), folder.join("archive"));
-    let files: Vec<_> = (0..threads.len())
-        .map(|id| session.join(format!("thread_{id}/index.atf")))
-        .collect();
+    let files = session.files("index.atf");
     let write = |watch: &mut Stopwatch| {
         watch.time(|| {
             let session = SessionWriter::create(&ours, &Default::default())?;
-            for (id, events) in (0..).zip(threads) {
+            for (id, events) in (0..).zip(&threads) {
                 let mut thread = session.thread(id)?;
                 for event in events {
                     thread.write(event)?;
@@ -132,47 +98,36 @@ fn otf2(context: &mut Context, session: &Path, threads: &[Vec<Event>]) -> Result
         watch.add(cpu_time(command.arg("write").arg(&archive).args(&files))?);
         Ok(())
     };
-    let comparison = compare(context.pairs, Time::Cpu, write, write_archive)?;
-    let amount = Amount::Each(count, "event");
-    let work = "write a session of 16 threads, with checksums; fresh pages, CPU time";
-    add(
-        context,
-        (work, "OTF2: an archive of the same events"),
-        comparison,
-        amount,
+    let row = context.row(
+        "write a session of 16 threads, with checksums; fresh pages, CPU time",
+        "OTF2: an archive of the same events",
     );
-    let merge = |watch: &mut Stopwatch| {
-        let merged: u64 = watch.time(|| {
-            let session = SessionReader::open(session)?;
-            let mut count = 0;
-            let merge = session.merge();
-            for event in merge.events() {
-                event?;
-                count += 1;
-            }
-            Ok::<_, atf::Error>(count)
-        })?;
-        if merged == count {
-            Ok(())
-        } else {
-            Err("the merge returned a different number of events".into())
+    row.goal(1.0)
+        .cpu()
+        .each(count, "event")
+        .compare(write, write_archive)?;
+    let merge = checked(count, || {
+        let mut count = 0;
+        for event in SessionReader::open(session.path())?.merge().events() {
+            event?;
+            count += 1;
         }
-    };
+        Ok::<u64, atf::Error>(count)
+    });
     let read_archive = |watch: &mut Stopwatch| {
         let mut command = Command::new(&program);
         let numbers = [threads.len().to_string(), count.to_string()];
         watch.add(cpu_time(command.arg("read").arg(&archive).args(numbers))?);
         Ok(())
     };
-    let comparison = compare(context.pairs, Time::Cpu, merge, read_archive)?;
-    let work = "open a session of 16 threads and merge it, random arrivals, CPU time";
-    add(
-        context,
-        (work, "OTF2: its global reader, two callbacks"),
-        comparison,
-        amount,
+    let row = context.row(
+        "open a session of 16 threads and merge it, random arrivals, CPU time",
+        "OTF2: its global reader, two callbacks",
     );
-    Ok(fs::remove_dir_all(folder)?)
+    row.goal(1.0)
+        .cpu()
+        .each(count, "event")
+        .compare(merge, read_archive)
 }
 
 /// Compiles the OTF2 program; returns `None` if OTF2 is not installed.
@@ -213,17 +168,15 @@ fn cpu_time(command: &mut Command) -> Result<Duration> {
 }
 
 /// Compares `atf dump` and `atf info --verify` with Babeltrace.
-fn babeltrace(context: &mut Context, session: &Path, threads: &[Vec<Event>]) -> Result<()> {
+fn babeltrace(context: &mut Context) -> Result<()> {
     if !is_installed("babeltrace2") {
-        context
-            .report
-            .skip("print and read events", "babeltrace2 is not installed");
+        skip("print and read events", "babeltrace2 is not installed");
         return Ok(());
     }
     let atf = build("cli", "atf")?;
-    let folder = context.path("ctf");
-    write_ctf(&folder, threads)?;
-    let count = threads.iter().map(|events| events.len() as u64).sum();
+    let session = Session::new(context, THREADS, FEWER_EVENTS, 0, Shape::Random)?;
+    let folder = context.temporary()?;
+    write_ctf(folder.path(), &events(session.path())?)?;
     let all: [(&str, &[&str], &str, &[&str]); 2] = [
         (
             "atf dump of a session of 16 threads, in the order of time",
@@ -239,19 +192,19 @@ fn babeltrace(context: &mut Context, session: &Path, threads: &[Vec<Event>]) -> 
         ),
     ];
     for (work, arguments, baseline, theirs) in all {
-        let ours =
-            |watch: &mut Stopwatch| time(watch, Command::new(&atf).args(arguments).arg(session));
-        let comparison = compare(context.pairs, Time::Wall, ours, |watch| {
-            time(watch, Command::new("babeltrace2").args(theirs).arg(&folder))
-        })?;
-        add(
-            context,
-            (work, baseline),
-            comparison,
-            Amount::Each(count, "event"),
-        );
+        let row = context.row(work, baseline).goal(1.0);
+        row.each(session.count, "event").compare(
+            |watch| {
+                let mut command = Command::new(&atf);
+                time(watch, command.args(arguments).arg(session.path()))
+            },
+            |watch| {
+                let mut command = Command::new("babeltrace2");
+                time(watch, command.args(theirs).arg(folder.path()))
+            },
+        )?;
     }
-    Ok(fs::remove_dir_all(folder)?)
+    Ok(())
 }
 
 /// The layout of the CTF trace: 57 bytes before the events of each stream, 21 bytes per event.
@@ -276,7 +229,6 @@ event { name = "return"; id = 2; stream_id = 0; fields := struct { u64 function;
 
 /// Writes the events of each thread as a CTF stream of one packet.
 fn write_ctf(folder: &Path, threads: &[Vec<Event>]) -> Result<()> {
-    fs::create_dir_all(folder)?;
     fs::write(folder.join("metadata"), METADATA)?;
     for (id, events) in (0_u32..).zip(threads) {
         let mut out = BufWriter::new(File::create(folder.join(format!("thread_{id}")))?);
@@ -339,27 +291,12 @@ fn spans(context: &mut Context) -> Result<()> {
         })?;
         Ok(fs::remove_file(&theirs)?)
     };
-    let amount = Amount::Each(count, "span");
     let work = "record new spans of tracing with atf-tracing, CPU time";
-    let comparison = compare(context.pairs, Time::Cpu, recorded, chrome)?;
-    add(context, (work, "tracing-chrome"), comparison, amount);
-    let comparison = compare(context.pairs, Time::Cpu, recorded, text)?;
-    add(
-        context,
-        (work, "tracing-subscriber's fmt layer, to a file"),
-        comparison,
-        amount,
-    );
-    let none = |watch: &mut Stopwatch| {
-        watch.time(|| run(&tracing_subscriber::registry().into()));
-        Ok(())
-    };
-    context.report.add(Row {
-        work: "enter and exit new spans of tracing, without a layer".into(),
-        baseline: "record them with atf-tracing",
-        goal: None,
-        comparison: compare(context.pairs, Time::Cpu, none, recorded)?,
-        amount,
-    });
-    Ok(())
+    let row = context.row(work, "tracing-chrome").goal(1.0).cpu();
+    row.each(count, "span").compare(recorded, chrome)?;
+    let row = context.row(work, "tracing-subscriber's fmt layer, to a file");
+    row.goal(1.0)
+        .cpu()
+        .each(count, "span")
+        .compare(recorded, text)
 }

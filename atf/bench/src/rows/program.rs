@@ -1,4 +1,4 @@
-//! Recording a C program's calls, compared with running it without a recorder and under uftrace.
+//! Recording a C program's calls, compared with uftrace.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use atf::clock::CounterClock;
 
 use crate::context::Context;
-use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::harness::{Result, Stopwatch};
 use crate::rows::commands::{build, time};
-use crate::table::{Amount, Report, Row};
+use crate::table::skip;
 
 /// A program that makes the number of calls given by its argument, and does nothing else.
 const SOURCE: &str = "
@@ -35,13 +35,8 @@ const COUNTER: Setting = ("ATF_CLOCK", "tsc");
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let library = build("instrument", "libatf_instrument.so")?;
     let folder = context.path("program");
-    let (Some(program), Some(without_hooks)) = (
-        compile(&folder, "program", &["-finstrument-functions"])?,
-        compile(&folder, "without_hooks", &[])?,
-    ) else {
-        context
-            .report
-            .skip("record a C program", "gcc is not installed");
+    let Some(program) = compile(&folder)? else {
+        skip("record a C program", "gcc is not installed");
         return Ok(());
     };
     let calls = context.events(2 * CALLS) / 2;
@@ -58,44 +53,13 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         time(watch, &mut command)?;
         Ok(fs::remove_dir_all(&traces)?)
     };
-    let amount = Amount::Each(2 * calls, "event");
-    let pairs = context.pairs;
-    let report = &mut context.report;
-    let add = |report: &mut Report, work: &str, baseline, goal, comparison| {
-        report.add(Row {
-            work: work.to_owned(),
-            baseline,
-            goal,
-            comparison,
-            amount,
-        });
-    };
-    for (work, program) in [
-        (
-            "run a C program that only makes calls, compiled without hooks",
-            &without_hooks,
-        ),
-        ("run it with hooks that do nothing", &program),
-    ] {
-        let run = |watch: &mut Stopwatch| time(watch, Command::new(program).arg(calls.to_string()));
-        let plain = compare(pairs, Time::Wall, run, |watch| recorded(watch, &[]))?;
-        add(report, work, "the same program, recorded", None, plain);
-    }
-    let rings = compare(
-        pairs,
-        Time::Wall,
+    let row = context.row("record it through rings", "record it without rings");
+    row.goal(1.0).each(2 * calls, "event").compare(
         |watch| recorded(watch, &[RINGS]),
         |watch| recorded(watch, &[]),
     )?;
-    add(
-        report,
-        "record it through rings",
-        "record it without rings",
-        Some(1.0),
-        rings,
-    );
     if !is_installed("uftrace") {
-        report.skip("the same under uftrace", "uftrace is not installed");
+        skip("the same under uftrace", "uftrace is not installed");
         return Ok(());
     }
     let uftrace = |watch: &mut Stopwatch| {
@@ -108,50 +72,41 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     };
     // uftrace stores the events in a second process, which runs on another core if one is idle.
     let mut settings = vec![
-        ("record it without rings", Time::Wall, &[][..]),
-        ("record it without rings, CPU time", Time::Cpu, &[]),
-        ("record it through rings", Time::Wall, &[RINGS]),
+        ("record it without rings", &[][..]),
+        ("record it through rings", &[RINGS]),
     ];
     if CounterClock::is_available() {
-        settings.extend([
-            (
-                "record it without rings, times from the processor's counter",
-                Time::Wall,
-                &[COUNTER][..],
-            ),
-            (
-                "record it through rings, times from the processor's counter",
-                Time::Wall,
-                &[COUNTER, RINGS],
-            ),
-        ]);
+        settings.push((
+            "record it through rings, times from the processor's counter",
+            &[COUNTER, RINGS],
+        ));
     }
-    for (work, kind, setting) in settings {
-        let record = |watch: &mut Stopwatch| recorded(watch, setting);
-        let compared = compare(pairs, kind, record, uftrace)?;
-        add(
-            report,
-            work,
-            "uftrace record --no-libcall --no-event of the same program",
-            Some(2.0),
-            compared,
-        );
+    for (work, setting) in settings {
+        let baseline = "uftrace record --no-libcall --no-event of the same program";
+        let row = context.row(work, baseline).goal(2.0);
+        row.each(2 * calls, "event")
+            .compare(|watch| recorded(watch, setting), uftrace)?;
     }
-    Ok(())
+    let row = context.row(
+        "record it without rings, CPU time",
+        "uftrace record --no-libcall --no-event of the same program",
+    );
+    row.goal(2.0)
+        .cpu()
+        .each(2 * calls, "event")
+        .compare(|watch| recorded(watch, &[]), uftrace)
 }
 
 /// Compiles the program, or returns `None` if there is no compiler.
-fn compile(folder: &Path, name: &str, options: &[&str]) -> Result<Option<PathBuf>> {
+fn compile(folder: &Path) -> Result<Option<PathBuf>> {
     if !is_installed("gcc") {
         return Ok(None);
     }
     fs::create_dir_all(folder)?;
-    let (source, program) = (folder.join("program.c"), folder.join(name));
+    let (source, program) = (folder.join("program.c"), folder.join("program"));
     fs::write(&source, SOURCE)?;
     let status = Command::new("gcc")
-        .arg("-O2")
-        .args(options)
-        .arg("-o")
+        .args(["-O2", "-finstrument-functions", "-o"])
         .args([&program, &source])
         .status()?;
     if status.success() {

@@ -12,90 +12,67 @@ use rtrb::RingBuffer;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::context::Context;
-use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::table::{Amount, Row};
+use crate::harness::{Result, Stopwatch};
 
 /// Events per run, 32 bytes each.
-pub(super) const EVENTS: u64 = 4_000_000;
+const EVENTS: u64 = 4_000_000;
 /// Events that fit into the ring: 512 KiB, filled and drained alternately.
-pub(super) const CAPACITY: u64 = 1 << 14;
+const CAPACITY: u64 = 1 << 14;
+/// Threads of a whole session.
+const THREADS: u32 = 2;
 
 /// Adds the rows for recording.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
-    read_clock(context)?;
-    let rounds = context.events(EVENTS).div_ceil(CAPACITY);
-    let amount = Amount::Each(rounds * CAPACITY, "event");
+    let count = context.events(EVENTS);
+    let row = context
+        .row("read the clock", "clock_gettime(CLOCK_BOOTTIME)")
+        .goal(0.9);
+    row.each(count, "reading").compare(
+        |watch| readings(watch, count, atf::clock::now_ns),
+        |watch| readings(watch, count, || clock_gettime(ClockId::Boottime).tv_nsec),
+    )?;
+    let rounds = count.div_ceil(CAPACITY);
+    let count = rounds * CAPACITY;
     let folder = context.path("record");
-
     type Bare = fn(&mut Stopwatch, u64) -> Result<()>;
     let bare: [(&str, f64, Bare); 2] = [
         ("rtrb push of 32 bytes", 0.8, bare_push),
         ("a plain store of 32 bytes into an array", 0.5, bare_store),
     ];
     for (baseline, goal, bare) in bare {
-        let push = compare(
-            context.pairs,
-            Time::Wall,
+        let row = context.row("record an event in process, without the clock", baseline);
+        row.goal(goal).each(count, "event").compare(
             |watch| ring(Timed::Push, watch, rounds, &folder),
             |watch| bare(watch, rounds),
         )?;
-        context.report.add(Row {
-            work: "record an event in process, without the clock".to_owned(),
-            baseline,
-            goal: Some(goal),
-            comparison: push,
-            amount,
-        });
     }
-
-    let drain = compare(
-        context.pairs,
-        Time::Cpu,
+    let row = context.row(
+        "drain a ring into a thread's writer; fresh pages, CPU time",
+        "write the same events from an array",
+    );
+    row.goal(0.8).cpu().each(count, "event").compare(
         |watch| ring(Timed::Drain, watch, rounds, &folder),
         |watch| write(watch, rounds, &folder),
     )?;
-    context.report.add(Row {
-        work: "drain a ring into a thread's writer; fresh pages, CPU time".to_owned(),
-        baseline: "write the same events from an array",
-        goal: Some(0.8),
-        comparison: drain,
-        amount,
-    });
-    for threads in [1, 2] {
-        let count = rounds * CAPACITY;
-        let whole = compare(
-            context.pairs,
-            Time::Wall,
-            |watch| whole(watch, threads, count, &folder, false),
-            |watch| whole(watch, threads, count, &folder, true),
-        )?;
-        let noun = if threads == 1 { "thread" } else { "threads" };
-        context.report.add(Row {
-            work: format!("record a session of {threads} {noun} through rings, start to stop"),
-            baseline: "the same without rings, each thread writing its files",
-            goal: Some(0.8),
-            comparison: whole,
-            amount: Amount::Each(u64::from(threads) * count, "event"),
-        });
-    }
-    Ok(())
+    let row = context.row(
+        format!("record a session of {THREADS} threads through rings, start to stop"),
+        "the same without rings, each thread writing its files",
+    );
+    let row = row.goal(0.8).each(u64::from(THREADS) * count, "event");
+    row.compare(
+        |watch| whole(watch, rounds, &folder, false),
+        |watch| whole(watch, rounds, &folder, true),
+    )
 }
 
 /// Times a recording from its start until everything is finalized.
-fn whole(
-    watch: &mut Stopwatch,
-    threads: u32,
-    count: u64,
-    folder: &Path,
-    survive_kill: bool,
-) -> Result<()> {
+fn whole(watch: &mut Stopwatch, rounds: u64, folder: &Path, survive_kill: bool) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
     let write = WriteOptions::default().survive_kill(survive_kill);
     let session = SessionWriter::create(folder, &write)?;
     let options = RecordOptions::default().overflow(Overflow::Block);
-    let rounds = count.div_ceil(CAPACITY);
     let summary = watch.time(|| {
         let recording = Recording::start(session, &options)?;
         let record = || {
@@ -103,10 +80,10 @@ fn whole(
             (0..rounds)
                 .try_for_each(|round| play(round, |event| recorder.record(event).map(drop)).ok())
         };
-        thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(record))));
+        thread::scope(|scope| (0..THREADS).for_each(|_| drop(scope.spawn(record))));
         recording.stop()
     })?;
-    if summary.totals.event_count == u64::from(threads) * rounds * CAPACITY {
+    if summary.totals.event_count == u64::from(THREADS) * rounds * CAPACITY {
         Ok(())
     } else {
         Err("events were lost".into())
@@ -114,24 +91,6 @@ fn whole(
 }
 
 /// Times reading the clock, the part of each event's cost that precedes recording.
-fn read_clock(context: &mut Context) -> Result<()> {
-    let count = context.events(EVENTS);
-    let ours = compare(
-        context.pairs,
-        Time::Wall,
-        |watch| readings(watch, count, atf::clock::now_ns),
-        |watch| readings(watch, count, || clock_gettime(ClockId::Boottime).tv_nsec),
-    )?;
-    context.report.add(Row {
-        work: "read the clock".to_owned(),
-        baseline: "clock_gettime(CLOCK_BOOTTIME)",
-        goal: Some(0.9),
-        comparison: ours,
-        amount: Amount::Each(count, "reading"),
-    });
-    Ok(())
-}
-
 fn readings<T>(watch: &mut Stopwatch, count: u64, read: impl Fn() -> T) -> Result<()> {
     watch.time(|| {
         for _ in 0..count {
@@ -236,7 +195,7 @@ fn write(watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
 /// Generates the events of a round in registers, like a tracer, because reading prepared events
 /// from memory would cost more than the ring.
 #[inline]
-pub(super) fn play<E>(
+fn play<E>(
     round: u64,
     mut event: impl FnMut(&Event) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {

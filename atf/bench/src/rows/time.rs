@@ -1,88 +1,56 @@
 //! Finding the events of a time range.
 
-use std::hint::black_box;
-
 use atf::index::IndexReader;
 use atf::merge::Merge;
 use atf::session::SessionReader;
-use atf_synth::{Shape, Synth};
+use atf_synth::Shape;
 
 use crate::context::Context;
-use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::input::{self, EVENT_SIZE, Events};
-use crate::random::Random;
-use crate::table::{Amount, Row, millions};
+use crate::harness::{Result, checked};
+use crate::input::{EVENT_SIZE, Events, Random, Session};
+use crate::table::millions;
 
 /// Events in the file, 32 bytes each.
 const EVENTS: u64 = 100_000_000;
 /// The number of events in the session, in all threads together.
 const SESSION_EVENTS: u64 = 20_000_000;
 /// Queries per run.
-const QUERIES: usize = 20_000;
+const QUERIES: u64 = 20_000;
 
 /// Adds the rows for time ranges. The single scan that checks the file's order is not timed.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
-    let shapes = [
-        (Shape::Random, "arriving at random"),
-        (Shape::Independent, "of call trees with stalls"),
-    ];
-    for (shape, name) in shapes {
-        let synth = Synth {
-            threads: 1,
-            events_per_thread: context.events(EVENTS),
-            detail_per_mille: 0,
-            shape,
-            ..Synth::default()
-        };
-        let session = input::session(context, "time", &synth)?;
-        let events = Events::map(&input::index_file(&session))?;
-        let reader = events.reader()?;
-        let queries = queries(&reader)?;
-        let ours = |watch: &mut Stopwatch| {
-            let find = |sum: u64, (from, to): &(u64, u64)| {
-                let range = reader.seq_range(*from..*to)?.unwrap_or_default();
-                Ok::<_, atf::Error>(sum.wrapping_add(range.start).rotate_left(1) ^ range.end)
-            };
-            check(
-                &events,
-                &queries,
-                watch.time(|| queries.iter().try_fold(0, find))?,
-            )
-        };
-        let baseline = |watch: &mut Stopwatch| {
-            let records = events.records();
-            black_box(watch.time(|| bisect(records, &queries)));
-            Ok(())
-        };
-        let comparison = compare(context.pairs, Time::Wall, ours, baseline)?;
-        context.report.add(Row {
-            work: format!(
-                "time range in {} events {name}",
-                millions(synth.events_per_thread)
-            ),
-            baseline: "partition_point over the mapping, twice",
-            goal: Some(4.0),
-            comparison,
-            amount: Amount::Each(queries.len() as u64, "query"),
-        });
-        std::fs::remove_dir_all(session)?;
-    }
+    let session = Session::new(context, 1, EVENTS, 0, Shape::Random)?;
+    let events = Events::map(&session.index())?;
+    let reader = events.reader()?;
+    let queries = queries(&reader)?;
+    let ours = || {
+        queries.iter().try_fold(0_u64, |sum, (from, to)| {
+            let range = reader.seq_range(*from..*to)?.unwrap_or_default();
+            Ok::<_, atf::Error>(sum.wrapping_add(range.start).rotate_left(1) ^ range.end)
+        })
+    };
+    let search = || Ok::<_, atf::Error>(bisect(events.records(), &queries));
+    let sum = search()?;
+    let row = context.row(
+        format!(
+            "time range in {} events arriving at random",
+            millions(session.count)
+        ),
+        "partition_point over the mapping, twice",
+    );
+    row.goal(4.0)
+        .each(QUERIES, "query")
+        .compare(checked(sum, ours), checked(sum, search))?;
     of_session(context)
 }
 
 /// Adds the row for a time range of a session. The session is reopened for each query, as in a
 /// program that makes only one.
 fn of_session(context: &mut Context) -> Result<()> {
-    let synth = Synth {
-        threads: 16,
-        events_per_thread: context.events(SESSION_EVENTS / 16),
-        detail_per_mille: 0,
-        shape: Shape::Random,
-        ..Synth::default()
-    };
-    let folder = input::session(context, "seek", &synth)?;
-    let summary = SessionReader::open(&folder)?.summary();
-    let (first, last) = summary.time_range.ok_or("the session has no events")?;
+    let session = Session::new(context, 16, SESSION_EVENTS, 0, Shape::Random)?;
+    let open = || SessionReader::open(session.path());
+    let range = open()?.summary().time_range;
+    let (first, last) = range.ok_or("the session has no events")?;
     // A thousandth of the session's time, starting in the middle.
     let from = first + (last - first) / 2;
     let range = from..from + (last - first) / 1000;
@@ -94,41 +62,19 @@ fn of_session(context: &mut Context) -> Result<()> {
         });
         count
     };
-    let expected = count(SessionReader::open(&folder)?.merge());
-    let check = |found| {
-        if found == expected {
-            Ok(())
-        } else {
-            Err("two ways of finding a time range gave different results".into())
-        }
-    };
-    let ours = |watch: &mut Stopwatch| {
-        let seek = || {
-            Ok(count(
-                SessionReader::open(&folder)?
-                    .merge()
-                    .time_range(range.clone()),
-            ))
-        };
-        check(watch.time(seek).map_err(|error: atf::Error| error)?)
-    };
-    let baseline = |watch: &mut Stopwatch| {
-        let filter = || Ok(count(SessionReader::open(&folder)?.merge()));
-        check(watch.time(filter).map_err(|error: atf::Error| error)?)
-    };
-    let comparison = compare(context.pairs, Time::Wall, ours, baseline)?;
-    context.report.add(Row {
-        work: format!(
+    let seek = || Ok::<_, atf::Error>(count(open()?.merge().time_range(range.clone())));
+    let filter = || Ok::<_, atf::Error>(count(open()?.merge()));
+    let expected = filter()?;
+    let row = context.row(
+        format!(
             "a thousandth of the time of a session of {} events, opened for it",
-            millions(16 * synth.events_per_thread)
+            millions(session.count)
         ),
-        baseline: "merging the whole session and filtering",
-        goal: Some(50.0),
-        comparison,
-        amount: Amount::Each(1, "query"),
-    });
-    std::fs::remove_dir_all(folder)?;
-    Ok(())
+        "merging the whole session and filtering",
+    );
+    row.goal(50.0)
+        .each(1, "query")
+        .compare(checked(expected, seek), checked(expected, filter))
 }
 
 /// Returns random ranges of up to a hundredth of the file's time.
@@ -152,13 +98,4 @@ fn bisect(records: &[[u8; EVENT_SIZE]], queries: &[(u64, u64)]) -> u64 {
         let end = records.partition_point(|record| time(record) < *to) as u64;
         sum.wrapping_add(start).rotate_left(1) ^ end
     })
-}
-
-/// Checks that a plain binary search finds the same events.
-fn check(events: &Events, queries: &[(u64, u64)], sum: u64) -> Result<()> {
-    if sum == bisect(events.records(), queries) {
-        Ok(())
-    } else {
-        Err("two ways of finding a time range gave different results".into())
-    }
 }
