@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use atf::session::{ProcessName, Search, SessionReader};
+use atf::thread::DETAIL_FILE;
 use atf::wire::RingHeader;
 use atf::{FileKind, FolderKind};
 use atf_conformance::command::repeated;
@@ -15,9 +16,9 @@ use crate::output::Failure;
 /// The kind of file or folder at a path.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// A file with the magic bytes of `index.atf` or `detail.atf`.
+    /// A file with the magic bytes of `index.atf` or `detail.atf`, or a damaged `detail.atf`.
     File(PathBuf, FileKind),
-    /// A file without these bytes that may still be a damaged trace file, because of its name,
+    /// A file without these bytes that may still be a damaged index file, because of its name,
     /// because it is too short, or because it begins with zeros.
     OtherFile(PathBuf),
     /// A thread's folder.
@@ -69,7 +70,10 @@ impl Target {
             .iter()
             .any(|name| extension == *name);
         if is_named_so || begin.len() < 4 || begin == [0; 4] {
-            return Ok(Self::OtherFile(path.to_owned()));
+            return Ok(match path.file_name() {
+                Some(name) if name == DETAIL_FILE => Self::File(path.to_owned(), FileKind::Detail),
+                _ => Self::OtherFile(path.to_owned()),
+            });
         }
         let begin = begin.escape_ascii();
         let what = format!("not an ATF file (it begins with \"{begin}\")");

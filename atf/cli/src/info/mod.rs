@@ -13,7 +13,6 @@ use std::path::Path;
 
 use atf::check::Finding;
 use atf::rules;
-use atf::thread::DETAIL_FILE;
 use atf::{Error, FileKind};
 use serde::Serialize;
 
@@ -56,10 +55,6 @@ impl Info {
         let session = |path: &Path| SessionInfo::of(path, verify, progress);
         Ok(match Target::of(path)? {
             Target::File(path, FileKind::Detail) => {
-                Self::File(Box::new(FileInfo::of_detail(&path, verify)))
-            }
-            // The magic is unreadable, so the name decides.
-            Target::OtherFile(path) if path.file_name() == Some(DETAIL_FILE.as_ref()) => {
                 Self::File(Box::new(FileInfo::of_detail(&path, verify)))
             }
             Target::File(path, FileKind::Index) | Target::OtherFile(path) => {

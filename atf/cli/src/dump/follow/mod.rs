@@ -171,7 +171,7 @@ fn target(path: &Path) -> Result<Option<Target>, Failure> {
     };
     match Target::of(path) {
         // A file's magic bytes or a folder's first file may still be missing.
-        Ok(Target::OtherFile(_)) if metadata.len() < 4 => Ok(None),
+        Ok(Target::File(..) | Target::OtherFile(_)) if metadata.len() < 4 => Ok(None),
         Err(Failure::Usage(_)) if metadata.is_dir() && fs::read_dir(path).is_ok() => Ok(None),
         target => target.map(Some),
     }
