@@ -14,16 +14,11 @@ use serde_json::Value;
 /// Production code that uses the layout of one wire version, through `v1::` or `v2::`.
 const LAYOUTS: &[(&str, &str)] = &[
     ("atf/src/wire/mod.rs", "the owner"),
-    (
-        "atf/src/index/slice.rs",
-        "returns the bytes in place, as a slice of either version",
-    ),
     // Tools outside the library.
     (
         "atf/bench/src/rows/write.rs",
         "the baseline writes packed structs itself",
     ),
-    ("fuzz/src/ring.rs", "builds a header byte by byte"),
 ];
 
 /// Files with numbers deliberately typed by hand from the documents. Each file must say so in its

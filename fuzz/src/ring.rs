@@ -2,10 +2,10 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use atf::detail::{DetailEvent, DetailReader};
+use atf::index::IndexFooter;
 use atf::index::{IndexEvent, IndexReader};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 use atf::wire::RingHeader;
-use atf::wire::v1::{DetailHeader, IndexFooter};
 use crc_fast::CrcAlgorithm;
 use zerocopy::IntoBytes;
 
@@ -114,9 +114,9 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// The offset of the version, which is the same in every header.
-const VERSION_AT: usize = std::mem::offset_of!(DetailHeader, version);
+const VERSION_AT: usize = std::mem::offset_of!(RingHeader, version);
 /// The offset of the thread's id, which is the same in every header.
-const THREAD_ID_AT: usize = std::mem::offset_of!(DetailHeader, thread_id);
+const THREAD_ID_AT: usize = std::mem::offset_of!(RingHeader, thread_id);
 
 impl Parted {
     fn part(&self, placeholder: &[u8], last: &[u8]) -> Part {
@@ -145,7 +145,7 @@ fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
     let detail_area = detail.map_or(&empty, |detail| &detail.area);
     let header = RingHeader {
         magic: RingHeader::MAGIC,
-        endian: DetailHeader::ENDIAN,
+        endian: RingHeader::ENDIAN,
         version,
         _reserved1: [0; 2],
         thread_id: 7.into(),

@@ -3,11 +3,9 @@
 use std::iter::FusedIterator;
 use std::ops::{Bound, Range, RangeBounds};
 
-use zerocopy::FromBytes;
-
 use super::IndexEvent;
 use super::event;
-use crate::wire::{Wire, v1, v2};
+use crate::wire::Wire;
 
 /// Consecutive events with the same bytes as in the file, without a copy.
 ///
@@ -108,20 +106,6 @@ impl<'a> EventSlice<'a> {
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.events.as_flattened()
-    }
-
-    /// Returns the events as structs of wire version 1 if that is their version.
-    #[must_use]
-    pub fn as_v1(&self) -> Option<&'a [v1::IndexEvent]> {
-        let events = <[v1::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
-        events.filter(|_| self.wire == Wire::V1)
-    }
-
-    /// Returns the events as structs of wire version 2 if that is their version.
-    #[must_use]
-    pub fn as_v2(&self) -> Option<&'a [v2::IndexEvent]> {
-        let events = <[v2::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
-        events.filter(|_| self.wire == Wire::V2)
     }
 
     /// Returns each event's bytes.

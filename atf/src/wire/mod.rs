@@ -1,10 +1,9 @@
 //! The records exactly as they are in the files, and their fields in each wire version.
 //!
 //! The folder `generated` is generated from the resolved layout; [`Field`] and its functions are
-//! written by hand. [`v1`] and [`v2`] contain packed structs of little-endian integers, with
-//! offsets and sizes asserted at compile time; [`Record::fields`] lists the same at run time. Most
-//! callers need neither, because the readers decode each record into one type for all wire
-//! versions, for example [`IndexHeader`](crate::index::IndexHeader).
+//! written by hand. [`Record::fields`] lists the fields of a record. Most callers do not need it,
+//! because the readers decode each record into one type for all wire versions, for example
+//! [`IndexHeader`](crate::index::IndexHeader). For packed structs, use the crate `atf-derive`.
 
 use std::fmt;
 
@@ -13,7 +12,7 @@ use std::fmt;
 mod generated;
 
 pub use generated::*;
-pub(crate) use generated::{decoded, with_wire};
+pub(crate) use generated::{decoded, v1, with_wire};
 /// These structs have the same layout in every wire version.
 pub use v1::{DetailFunctionPayload, RingHeader};
 

@@ -7,7 +7,6 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use atf::wire::v1;
 use atf::write::{Event, ThreadWriter, WriteOptions};
 use zerocopy::{FromZeros as _, Immutable, IntoBytes};
 
@@ -60,6 +59,21 @@ fn write(
         writer.finalize()?;
         Ok(())
     })
+}
+
+/// The records of wire version 1.
+mod v1 {
+    /// The header.
+    #[atf_derive::record(index_header, wire = 1)]
+    pub(super) struct IndexHeader;
+
+    /// An event.
+    #[atf_derive::record(index_event, wire = 1)]
+    pub(super) struct IndexEvent;
+
+    /// The footer.
+    #[atf_derive::record(index_footer, wire = 1)]
+    pub(super) struct IndexFooter;
 }
 
 /// Writes the way existing tracers do: the header, each event as it arrives, the footer, and the

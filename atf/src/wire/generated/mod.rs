@@ -5,8 +5,10 @@
 pub(crate) mod decoded;
 mod enums;
 mod table;
-pub mod v1;
-pub mod v2;
+#[allow(dead_code, unreachable_pub, reason = "the whole layout, also for copies")]
+pub(crate) mod v1;
+#[allow(dead_code, unreachable_pub, reason = "the whole layout, also for copies")]
+pub(crate) mod v2;
 pub use enums::*;
 pub use table::{Record, Wire};
 pub(crate) use table::with_wire;

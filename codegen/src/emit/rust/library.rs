@@ -111,7 +111,10 @@ fn module(layout: &Layout) -> TokenStream {
         pub(crate) mod decoded;
         mod enums;
         mod table;
-        #(pub mod #wires;)*
+        #(
+            #[allow(dead_code, unreachable_pub, reason = "the whole layout, also for copies")]
+            pub(crate) mod #wires;
+        )*
 
         pub use enums::*;
         pub use table::{Record, Wire};
