@@ -80,7 +80,13 @@ pub(super) fn flipped(
 ) -> Result<(), String> {
     let (first, last) = (bits.start / 8, (bits.end - 1) / 8);
     let (Some(reading), Some(whole)) = (reading, &base.reading) else {
-        return Ok(());
+        // Only the header can make a file unreadable, or the footer that proves where events begin.
+        let is_lost = base.reading.is_some() && first >= 64 && begins_after_header(file);
+        return if is_lost {
+            Err("is refused".to_owned())
+        } else {
+            Ok(())
+        };
     };
     if reading.is_proven && whole.is_proven && reading.events != whole.events {
         // In version 2, the thread of an event comes from the header, which no checksum covers.
