@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use atf::Error;
 use atf::index::IndexEvent;
+use atf::{Completeness, CountSource, Error};
 use atf_samples::files::{DetailRecord, hex};
 use serde_json::Value;
 
@@ -63,6 +63,31 @@ impl File<'_> {
             self.may("accept") || is_of_payload || is_reported,
             "{self}: {errors:?}"
         );
+    }
+
+    /// Compares how the events were counted, and how many bytes follow them, with the expected document.
+    fn ends(&self, completeness: &Completeness, source: CountSource, after_footer: u64) {
+        let derived = &self.case["expected"]["derived"];
+        let trailing = match completeness {
+            Completeness::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+                ..
+            } => {
+                trailing_bytes + zero_tail_bytes + partial_footer.map_or(0, |partial| partial.size)
+            }
+            Completeness::DamagedFooter { trailing_bytes, .. } => *trailing_bytes,
+            _ => after_footer,
+        };
+        let count_source = derived["count_source"].as_str();
+        assert_eq!(
+            count_source.unwrap_or(source.name()),
+            source.name(),
+            "{self}"
+        );
+        let expected = derived.get("trailing_bytes").map(number);
+        assert_eq!(expected.unwrap_or(trailing), trailing, "{self}");
     }
 }
 
@@ -121,6 +146,11 @@ fn index(file: &File<'_>) {
         let count: u64 = file.names().map(|(_, times)| times).sum();
         return assert_eq!(index.event_count(), count, "{file}");
     };
+    file.ends(
+        index.completeness(),
+        index.count_source(),
+        index.bytes_after_footer(),
+    );
     let header = &file.case["expected"]["header"]["thread_id"];
     let event = |event: &Value| {
         let [time, function] = ["timestamp_ns", "function_id"].map(|name| number(&event[name]));
@@ -154,6 +184,11 @@ fn detail(file: &File<'_>) {
         let names: BTreeSet<_> = file.names().map(|(name, _)| name).collect();
         return assert_eq!(detail.event_count(), names.len() as u64, "{file}");
     };
+    file.ends(
+        detail.completeness(),
+        detail.count_source(),
+        detail.bytes_after_footer(),
+    );
     let event = |event: &Value| DetailRecord {
         event_type: number(&event["event_type"]),
         index_seq: number(&event["index_seq"]),

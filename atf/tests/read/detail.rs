@@ -93,6 +93,17 @@ fn a_footer_followed_by_other_bytes_is_found() {
     }
 }
 
+#[test]
+fn a_finalized_file_truncated_before_its_footer_has_no_torn_footer() {
+    let file = DetailFile::finalized(1, 6);
+    let (offset, size) = (*file.places().last().unwrap(), 3);
+    let detail = ways::detail(file.without_footer()).unwrap();
+    assert_eq!(tail(&detail), (0, 0, None));
+    let torn = [file.without_footer(), file.footer()[..3].to_vec()].concat();
+    let partial = Some(PartialFooter { offset, size });
+    assert_eq!(tail(&ways::detail(torn).unwrap()), (0, 0, partial));
+}
+
 /// Creates a file with five events, and two more events after the offset where, according to the
 /// header, the events end. There is no footer at that offset.
 fn stated(header_count: u64) -> (DetailFile, DetailReader) {
