@@ -10,7 +10,7 @@ use atf::{Completeness, CountSource, Error};
 use atf_samples::files::{DetailRecord, hex};
 use serde_json::Value;
 
-use crate::{details, events, ways};
+use crate::{details, events, problems, ways};
 
 /// A file of a case.
 struct File<'a> {
@@ -141,6 +141,7 @@ fn index(file: &File<'_>) {
         }
     };
     let read = events(&index);
+    problems::agree(&file.bytes());
     file.is_reported(&[index.problems(), index.disagreements().to_vec()].concat());
     let Some(expected) = file.expected() else {
         let count: u64 = file.names().map(|(_, times)| times).sum();
@@ -179,6 +180,9 @@ fn detail(file: &File<'_>) {
         }
     };
     let read = details(&detail);
+    let told: Vec<_> = detail.events().filter_map(Result::err).collect();
+    let texts = |errors: &[Error]| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(texts(&told), texts(&detail.problems().unwrap()), "{file}");
     file.is_reported(&[detail.problems().unwrap(), detail.disagreements().to_vec()].concat());
     let Some(expected) = file.expected() else {
         let names: BTreeSet<_> = file.names().map(|(name, _)| name).collect();
