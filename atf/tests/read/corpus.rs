@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use atf::index::IndexEvent;
+use atf::manifest::Manifest;
 use atf::{Completeness, CountSource, Error};
 use atf_samples::files::{DetailRecord, hex};
 use serde_json::Value;
@@ -123,6 +124,7 @@ fn every_file_of_the_corpus_has_the_expected_events_in_every_way() {
                 match name.rsplit('/').next() {
                     Some("index.atf") => index(&file),
                     Some("detail.atf") => detail(&file),
+                    Some("manifest.json") => manifest(&file),
                     _ => continue,
                 }
                 count += 1;
@@ -204,4 +206,34 @@ fn detail(file: &File<'_>) {
         expected.iter().map(event).collect::<Vec<_>>(),
         "{file}"
     );
+}
+
+/// The rules on manifests that the parser checks.
+const PARSED: [&str; 5] = [
+    "ATF-MANI-002",
+    "ATF-MANI-003",
+    "ATF-MANI-004",
+    "ATF-MANI-011",
+    "ATF-MANI-013",
+];
+
+/// Checks that the parser reports problems if and where the manifest breaks a rule on its text.
+fn manifest(file: &File<'_>) {
+    let problems = Manifest::parse(&file.bytes()).problems;
+    let is_parsed =
+        |it: &Value| it["file"] == file.name && PARSED.iter().any(|id| it["rule"] == *id);
+    let mut broken = file.case["broken"].as_array().into_iter().flatten();
+    let is_first = broken.clone().next().is_some_and(is_parsed);
+    assert_eq!(
+        broken.any(is_parsed),
+        !problems.is_empty(),
+        "{file}: {problems:?}"
+    );
+    let place = file.case["place"]["offset"].as_u64().filter(|_| is_first);
+    let is_there = |place| {
+        problems
+            .iter()
+            .any(|problem| problem.offset() == Some(place))
+    };
+    assert!(place.is_none_or(is_there), "{file}: {problems:?}");
 }
