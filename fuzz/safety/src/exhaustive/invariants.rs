@@ -63,10 +63,12 @@ fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
 /// Returns whether the events begin right after the header. Otherwise, only a footer can prove
 /// where they begin.
 fn begins_after_header(file: &File) -> bool {
-    let offset = file
-        .bytes
-        .get(32..40)
-        .and_then(|bytes| bytes.try_into().ok());
+    let at = match file.kind {
+        FileKind::Index => 32,
+        FileKind::Detail => 20,
+    };
+    let offset = file.bytes.get(at..at + 8);
+    let offset = offset.and_then(|bytes| bytes.try_into().ok());
     offset.is_some_and(|bytes| u64::from_le_bytes(bytes) == 64)
 }
 
