@@ -1,4 +1,4 @@
-//! Planted bugs that AddressSanitizer and LeakSanitizer (`.ci/asan`) and Miri (`.ci/miri`) must find, one at a time.
+//! Planted bugs that AddressSanitizer with LeakSanitizer and Miri must find (`.ci/sanitize`), one at a time.
 #![allow(unsafe_code, reason = "the bugs are intentional")]
 
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! A planted race: `.ci/tsan` fails if ThreadSanitizer does not report it.
+//! A planted race: `.ci/sanitize threads` fails if ThreadSanitizer does not report it.
 static mut COUNT: u64 = 0;
 
 fn main() {

@@ -1,12 +1,15 @@
 //! Tests that C programs read and write the bytes given in the sources' tables.
 //!
-//! All expected bytes here and in `c/` are typed by hand, never taken from the layout.
+//! All expected bytes here and in `c/` are typed by hand or from the hand-typed table in `samples`, never taken from the
+//! layout.
 
 mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atf_samples::layout::{Field, FieldKind, Record, little_endian};
+use atf_spec::layout::camel_case;
 use support::{Bench, Compiler, headers, layout, text};
 
 fn program(name: &str) -> PathBuf {
@@ -15,11 +18,69 @@ fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
+/// Returns C code that reads and writes each field of each record at the places of the hand-typed table.
+fn records(wire: u8) -> String {
+    let (mut code, mut main) = (String::new(), String::new());
+    for record in Record::ALL
+        .into_iter()
+        .filter(|it| *it != Record::RingHeader)
+    {
+        let name = record.name();
+        let is_shared = matches!(
+            record,
+            Record::IndexEvent | Record::DetailEventHeader | Record::DetailFunctionPayload
+        );
+        let c_name = if is_shared {
+            camel_case(name)
+        } else {
+            format!("Atf{}", camel_case(name))
+        };
+        let bytes: Vec<u8> = (1..=record.size()).map(|at| at.to_le_bytes()[0]).collect();
+        let listed = bytes
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
+        code += &format!(
+            "static void {name}(void) {{\nstatic const uint8_t bytes[] = {{ {listed} }};\nBEGIN({c_name});\n"
+        );
+        for Field {
+            name: field,
+            offset,
+            size,
+            is,
+        } in record.fields(wire)
+        {
+            let value = |start: usize, size: usize| {
+                format!("{:#x}u", little_endian(&bytes[start..start + size]))
+            };
+            code += &match is {
+                FieldKind::Registers => (0..size / 8)
+                    .map(|at| {
+                        format!(
+                            "ELEMENT({name}, {field}, {at}, {});\n",
+                            value(offset + 8 * at, 8)
+                        )
+                    })
+                    .collect(),
+                FieldKind::Magic | FieldKind::Reserved => format!("BYTES({field}, {size});\n"),
+                _ if *size == 1 => format!("BYTES({field}, 1);\n"),
+                _ => format!("FIELD({name}, {field}, {});\n", value(*offset, *size)),
+            };
+        }
+        code += &format!("END({name});\n}}\n");
+        main += &format!("{name}();\n");
+    }
+    format!("{code}static void records(void) {{\n{main}}}\n")
+}
+
 #[test]
 fn accessors_read_and_write_the_bytes_of_both_wire_versions() {
     let bench = Bench::new(&headers(&layout(), ".h"));
-    for compiler in Compiler::all() {
-        for wire in ["-DWIRE=1", "-DWIRE=2"] {
+    for wire in [1, 2] {
+        fs::write(bench.path().join("records.h"), records(wire)).expect("a temporary folder");
+        let wire = &*format!("-DWIRE={wire}");
+        for compiler in Compiler::all() {
             for options in [[wire].as_slice(), &[wire, "-DSIDE_BY_SIDE"]] {
                 let output = compiler.run(&bench, &program("accessors.c"), options, &[]);
                 let said = text(&output.stdout);

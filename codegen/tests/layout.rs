@@ -1,203 +1,12 @@
-//! Compares the resolved layout with numbers typed by hand from the documents' tables and structs.
+//! Compares the resolved layout with the hand-typed tables in `samples`, and with values typed by hand here.
 //!
 //! Generators, readers and their tests take their offsets from the spec, so none of them would
 //! notice a mistake in it. Nothing in this file comes from the spec's YAML.
 
 use std::path::Path;
 
+use atf_samples::layout::Record as Typed;
 use atf_spec::layout::{Layout, Record, Value, Wire};
-
-/// A record's name, its size, and its fields: offset, size, name.
-type Table = (&'static str, u32, &'static [(u32, u32, &'static str)]);
-
-/// The records that are the same in both wire versions. They come from the structs of S0, S1 and S4
-/// and the tables of S2.
-const BOTH: &[Table] = &[
-    (
-        "index_footer",
-        64,
-        &[
-            (0, 4, "magic"),
-            (4, 4, "checksum"),
-            (8, 8, "event_count"),
-            (16, 8, "time_start_ns"),
-            (24, 8, "time_end_ns"),
-            (32, 8, "bytes_written"),
-            // S2 states 24 bytes, which agrees with the record size of 64 that all sources state.
-            // The 28 bytes of S0 and S1 would make the record 68 bytes long.
-            (40, 24, "reserved"),
-        ],
-    ),
-    (
-        "detail_header",
-        64,
-        &[
-            (0, 4, "magic"),
-            (4, 1, "endian"),
-            (5, 1, "version"),
-            (6, 1, "arch"),
-            (7, 1, "os"),
-            (8, 4, "flags"),
-            (12, 4, "thread_id"),
-            (16, 4, "_reserved1"),
-            // From here on, 64-bit fields are not aligned to 8 bytes.
-            (20, 8, "events_offset"),
-            (28, 8, "event_count"),
-            (36, 8, "bytes_length"),
-            (44, 8, "index_seq_start"),
-            (52, 8, "index_seq_end"),
-            // This field follows from S2 and the record size of 64 that all sources state. The
-            // structs of S1 and S4 end at 60.
-            (60, 4, "_reserved2"),
-        ],
-    ),
-    (
-        "detail_function_payload",
-        100,
-        &[
-            (0, 8, "function_id"),
-            (8, 64, "x_regs"),
-            (72, 8, "lr"),
-            (80, 8, "fp"),
-            (88, 8, "sp"),
-            (96, 2, "stack_size"),
-            (98, 2, "_reserved"),
-        ],
-    ),
-    (
-        // Unlike in the index footer, the length comes before the times.
-        "detail_footer",
-        64,
-        &[
-            (0, 4, "magic"),
-            (4, 4, "checksum"),
-            (8, 8, "event_count"),
-            (16, 8, "bytes_length"),
-            (24, 8, "time_start_ns"),
-            (32, 8, "time_end_ns"),
-            (40, 24, "reserved"),
-        ],
-    ),
-    // No document describes this record. The decision ring.place defines it.
-    (
-        "ring_header",
-        128,
-        &[
-            (0, 4, "magic"),
-            (4, 1, "endian"),
-            (5, 1, "version"),
-            (6, 2, "_reserved1"),
-            (8, 4, "thread_id"),
-            (12, 4, "_reserved2"),
-            (16, 8, "index_capacity"),
-            (24, 8, "index_start"),
-            (32, 8, "index_size"),
-            (40, 4, "index_checksum"),
-            (44, 4, "detail_checksum"),
-            (48, 8, "detail_capacity"),
-            (56, 8, "detail_start"),
-            (64, 8, "detail_size"),
-            (72, 56, "_reserved3"),
-        ],
-    ),
-];
-
-/// The structs of S0, S1, S3 and S4.
-const VERSION_1: &[Table] = &[
-    (
-        "index_header",
-        64,
-        &[
-            (0, 4, "magic"),
-            (4, 1, "endian"),
-            (5, 1, "version"),
-            (6, 1, "arch"),
-            (7, 1, "os"),
-            (8, 4, "flags"),
-            (12, 4, "thread_id"),
-            (16, 1, "clock_type"),
-            (17, 3, "_reserved1"),
-            (20, 4, "_reserved2"),
-            (24, 4, "event_size"),
-            (28, 4, "event_count"),
-            (32, 8, "events_offset"),
-            (40, 8, "footer_offset"),
-            (48, 8, "time_start_ns"),
-            (56, 8, "time_end_ns"),
-        ],
-    ),
-    (
-        "index_event",
-        32,
-        &[
-            (0, 8, "timestamp_ns"),
-            (8, 8, "function_id"),
-            (16, 4, "thread_id"),
-            (20, 4, "event_kind"),
-            (24, 4, "call_depth"),
-            (28, 4, "detail_seq"),
-        ],
-    ),
-    (
-        "detail_event_header",
-        24,
-        &[
-            (0, 4, "total_length"),
-            (4, 2, "event_type"),
-            (6, 2, "flags"),
-            (8, 4, "index_seq"),
-            (12, 4, "thread_id"),
-            (16, 8, "timestamp"),
-        ],
-    ),
-];
-
-/// The tables of S2.
-const VERSION_2: &[Table] = &[
-    (
-        "index_header",
-        64,
-        &[
-            (0, 4, "magic"),
-            (4, 1, "endian"),
-            (5, 1, "version"),
-            (6, 1, "arch"),
-            (7, 1, "os"),
-            (8, 4, "flags"),
-            (12, 4, "thread_id"),
-            (16, 1, "clock_type"),
-            (17, 3, "_reserved1"),
-            (20, 4, "event_size"),
-            (24, 8, "event_count"),
-            (32, 8, "events_offset"),
-            (40, 8, "footer_offset"),
-            (48, 8, "time_start_ns"),
-            (56, 8, "time_end_ns"),
-        ],
-    ),
-    (
-        "index_event",
-        32,
-        &[
-            (0, 8, "timestamp_ns"),
-            (8, 8, "function_id"),
-            (16, 8, "detail_seq"),
-            (24, 1, "event_kind"),
-            (25, 7, "_reserved"),
-        ],
-    ),
-    (
-        "detail_event_header",
-        24,
-        &[
-            (0, 4, "total_length"),
-            (4, 2, "event_type"),
-            (6, 2, "flags"),
-            (8, 8, "index_seq"),
-            (16, 8, "timestamp"),
-        ],
-    ),
-];
 
 /// The members of an enumeration: name and value.
 type Members = &'static [(&'static str, u64)];
@@ -256,34 +65,36 @@ fn value(layout: &Layout, record: &str, wire: Wire, field: &str) -> Option<Value
 fn every_field_is_where_the_documents_put_it() {
     let layout = layout();
     assert_eq!(layout.wires, [1, 2]);
-    for (wire, own) in [(1, VERSION_1), (2, VERSION_2)] {
-        let tables: Vec<&Table> = BOTH.iter().chain(own).collect();
-        assert_eq!(layout.records.len(), tables.len());
-        for (name, size, fields) in tables {
-            let record = record(&layout, name);
-            assert_eq!(record.size, *size, "{name}");
-            let found = record
-                .layout(wire)
-                .expect("both wire versions have all records");
-            let found: Vec<(u32, u32, &str)> = found
-                .fields
-                .iter()
-                .map(|field| (field.offset, field.ty.size(), field.name.as_str()))
-                .collect();
-            assert_eq!(found, *fields, "{name} in wire version {wire}");
-        }
-    }
-}
-
-/// Catches typing mistakes in the tables above.
-#[test]
-fn the_hand_typed_tables_have_no_gaps_or_overlaps() {
-    for (name, size, fields) in BOTH.iter().chain(VERSION_1).chain(VERSION_2) {
-        let end = fields.iter().fold(0, |end, (offset, size, field)| {
-            assert_eq!(*offset, end, "{name}.{field}");
-            offset + size
+    assert_eq!(layout.records.len(), Typed::ALL.len());
+    for (wire, typed) in [1, 2]
+        .into_iter()
+        .flat_map(|wire| Typed::ALL.map(|typed| (wire, typed)))
+    {
+        let name = typed.name();
+        let record = record(&layout, name);
+        let fields = &record
+            .layout(wire)
+            .expect("all wire versions have all records")
+            .fields;
+        let found = fields
+            .iter()
+            .map(|it| (it.offset as usize, it.ty.size() as usize, it.name.as_str()));
+        let expected = typed
+            .fields(wire)
+            .iter()
+            .map(|it| (it.offset, it.size, it.name));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            expected.collect::<Vec<_>>(),
+            "{name} in wire version {wire}"
+        );
+        assert_eq!(record.size as usize, typed.size(), "{name}");
+        // The tables have no gaps or overlaps.
+        let end = typed.fields(wire).iter().fold(0, |end, field| {
+            assert_eq!(field.offset, end, "{name}.{}", field.name);
+            end + field.size
         });
-        assert_eq!(end, *size, "{name}");
+        assert_eq!(end, typed.size(), "{name}");
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use atf_spec::holds::Hold;
 use atf_spec::yaml::{FileId, Node, Tree, Value as Yaml};
@@ -208,45 +207,6 @@ fn the_claims_match_the_documents() {
         let faults = atf_spec::text::compare(&spec(), &documents);
         let messages: Vec<_> = faults.iter().map(|fault| &fault.message).collect();
         assert!(messages.is_empty(), "{messages:#?}");
-    }
-}
-
-/// A test of `atf-derive` checks the macro's dependencies. This test checks the library's.
-#[test]
-fn users_of_the_library_build_no_yaml_parser_or_command_line() {
-    let output = Command::new(env!("CARGO"))
-        .args([
-            "tree",
-            "--offline",
-            "--package",
-            "atf",
-            "--edges",
-            "normal,build",
-        ])
-        .args(["--prefix", "none", "--format", "{lib}"])
-        .current_dir(root())
-        .output()
-        .expect("cargo runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    let tree = String::from_utf8_lossy(&output.stdout);
-    let has = |name: &str| tree.lines().any(|line| line == name);
-    assert!(has("zerocopy"), "{tree}");
-    let unwanted = [
-        "atf_derive",
-        "atf_codegen",
-        "atf_spec",
-        "minijinja",
-        "prettyplease",
-        "serde_saphyr",
-        "granit_parser",
-        "annotate_snippets",
-        "schemars",
-        "clap",
-        "indicatif",
-    ];
-    for name in unwanted {
-        assert!(!has(name), "{name} in\n{tree}");
     }
 }
 

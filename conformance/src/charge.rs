@@ -1,8 +1,8 @@
 //! Describes what a failure is charged with: a rule, or a field of the format that was misread.
 
-use crate::corpus::layout::Record;
 use crate::results::NO_RULE;
 use crate::rules;
+use atf_samples::layout::Record;
 
 type Row = (&'static str, Record, &'static str, &'static str);
 

@@ -8,8 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::Verdict;
-use crate::corpus::layout::{FieldKind, Record};
 use crate::corpus::{CHECKSUMS, Case};
+use atf_samples::layout::{FieldKind, Record};
 
 /// A capability that readers or validators may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -19,7 +19,8 @@ use atf::rewrite::{
 use atf_conformance::{FileReport, corpus};
 use serde_json::Value;
 use support::files::{Bytes, crc32c};
-use support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
+use support::trace::OTHER;
+use support::{DETAIL, INDEX, MANIFEST, Outcome, Trace};
 use tempfile::TempDir;
 
 const RING: &str = "thread_7/ring.atf";

@@ -1,5 +1,5 @@
 //! ATF v2 files for tests: [sessions](folder) of a real tracer, and [files] written byte by byte.
-//! Also contains the [tools] that tests need.
+//! Also contains the [layout] of all records, typed by hand, and the [tools] that tests need.
 //!
 //! Nothing here uses the library's structs or constants, so a mistake in them cannot stay hidden.
 
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 pub mod files;
+pub mod layout;
 pub mod tools;
 
 /// Returns the folder of the captured sessions; its `README.md` describes them.

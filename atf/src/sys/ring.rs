@@ -225,7 +225,7 @@ mod tests {
 
     const CAPACITY: usize = 64;
 
-    /// Returns both areas in memory without a file: Miri cannot map files (`.ci/miri`).
+    /// Returns both areas in memory without a file: Miri cannot map files (`.ci/sanitize miri`).
     fn areas() -> (Arc<MmapRaw>, JournalArea, JournalArea) {
         let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY).unwrap();
         let map = Arc::new(MmapRaw::from(map));

@@ -76,12 +76,14 @@ pub enum Fate {
 pub struct Memory(Arc<Mutex<State>>);
 
 type Decide = Box<dyn FnMut(Step, &Path) -> Fate + Send>;
+type Wrap = Box<dyn Fn(&Path, Box<dyn StorageFile>) -> Box<dyn StorageFile> + Send>;
 
 #[derive(Default)]
 struct State {
     folders: BTreeSet<PathBuf>,
     files: BTreeMap<PathBuf, Arc<Mutex<Vec<u8>>>>,
     decide: Option<Decide>,
+    wrap: Option<Wrap>,
     steps: u64,
 }
 
@@ -95,6 +97,15 @@ impl Memory {
     /// Sets the function that decides the outcome of each operation from now on.
     pub fn decide(&self, decide: impl FnMut(Step, &Path) -> Fate + Send + 'static) {
         self.state().decide = Some(Box::new(decide));
+    }
+
+    /// Sets a function that replaces each file created from now on by another one, such as one that records the writes
+    /// and passes them on.
+    pub fn wrap(
+        &self,
+        wrap: impl Fn(&Path, Box<dyn StorageFile>) -> Box<dyn StorageFile> + Send + 'static,
+    ) {
+        self.state().wrap = Some(Box::new(wrap));
     }
 
     /// Returns the number of operations so far, including failed ones.
@@ -171,11 +182,15 @@ impl Storage for Memory {
         }
         let bytes = Arc::default();
         state.files.insert(path.to_path_buf(), Arc::clone(&bytes));
-        Ok(Box::new(MemoryFile {
+        let file = Box::new(MemoryFile {
             memory: self.clone(),
             path: path.to_path_buf(),
             bytes,
-        }))
+        });
+        Ok(match &state.wrap {
+            Some(wrap) => wrap(path, file),
+            None => file,
+        })
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

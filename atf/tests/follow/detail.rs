@@ -1,8 +1,8 @@
 //! Follows `detail.atf`.
 
+use atf::ErrorKind;
 use atf::detail::{DetailEvent, DetailReader};
 use atf::follow::{DetailFollower, Polled};
-use atf::{Completeness, ErrorKind};
 
 use crate::{End, Written, drain_details};
 use atf_samples::files::{DetailFile, DetailRecord};
@@ -10,31 +10,6 @@ use atf_samples::files::{DetailFile, DetailRecord};
 /// The footer's magic, `2DTA`. If it is read as an event's length, that length is more than a
 /// gigabyte.
 const MAGIC: &[u8; 4] = b"2DTA";
-
-fn files() -> Vec<DetailFile> {
-    let mut files = Vec::new();
-    for version in [1, 2] {
-        for count in [0, 1, 2, 9] {
-            files.push(DetailFile::finalized(version, count));
-        }
-        // An event stores its timestamp where a footer stores the length of the events before it.
-        for place in [1, 4, 8] {
-            let mut file = DetailFile::finalized(version, 9);
-            let length = file.places()[place] - 64;
-            file.events[place].timestamp = length;
-            files.push(DetailFile::of(version, file.events));
-        }
-        // Use a payload that is larger than the read-ahead buffer, and payloads that contain copies
-        // of a footer.
-        let mut events = DetailFile::finalized(version, 4).events;
-        let payload = (0..40_000_u32).map(|byte| (byte % 251).to_le_bytes()[0]);
-        events[1].payload = payload.collect();
-        events[2].payload = DetailFile::finalized(version, 3).footer();
-        events[3].payload = [vec![0; 9000], vec![1]].concat();
-        files.push(DetailFile::of(version, events));
-    }
-    files
-}
 
 fn records(events: &[(DetailEvent, Vec<u8>)]) -> Vec<DetailRecord> {
     let record = |(event, payload): &(DetailEvent, Vec<u8>)| DetailRecord {
@@ -52,60 +27,6 @@ fn whole(file: &DetailFile, size: u64) -> usize {
     ends.iter().filter(|end| **end <= size).count()
 }
 
-/// Returns the sizes of a file's growth steps. Small files also grow byte by byte.
-fn steps(file: &DetailFile) -> Vec<usize> {
-    match file.bytes().len() {
-        0..5000 => vec![1, 7, 24, 64, 100, 100_000],
-        _ => vec![911, 100_000],
-    }
-}
-
-#[test]
-fn each_event_is_returned_once_it_is_whole_for_any_growth() {
-    for file in files() {
-        let placeholder = file.clone().placeholder();
-        for step in steps(&file) {
-            let written = Written::new("detail.atf");
-            let mut follower = DetailFollower::new(written.path());
-            let mut events = Vec::new();
-            let mut before = 0;
-            for piece in placeholder.bytes().chunks(step) {
-                written.append(piece);
-                let end = drain_details(&mut follower, &mut events).unwrap();
-                let size = written.size();
-                let is_whole = size == placeholder.bytes().len() as u64;
-                assert_eq!(end == End::Finalized, is_whole && file.events.is_empty());
-                assert!(events.len() <= whole(&file, size));
-                assert!(events.len() >= whole(&file, size.saturating_sub(64)));
-                assert_eq!(
-                    records(&events[before..]),
-                    file.events[before..events.len()]
-                );
-                before = events.len();
-            }
-            assert_eq!(records(&events), file.events);
-            assert!(follower.has_footer());
-            for (offset, byte) in file.header().iter().enumerate() {
-                written.patch(offset as u64, &[*byte]);
-                drain_details(&mut follower, &mut events).unwrap();
-            }
-            let end = drain_details(&mut follower, &mut events).unwrap();
-            assert_eq!(end, End::Finalized);
-            assert_eq!(records(&events), file.events);
-            assert!(follower.framing_problem().is_none());
-            let reader = DetailReader::from_bytes(written.bytes()).unwrap();
-            assert!(matches!(reader.completeness(), Completeness::Finalized));
-            assert!(
-                events
-                    .iter()
-                    .map(|(event, _)| *event)
-                    .eq(reader.events_in(..).map(Result::unwrap).collect::<Vec<_>>())
-            );
-            assert_eq!(follower.footer(), reader.footer());
-        }
-    }
-}
-
 #[test]
 fn an_ordinary_event_is_returned_with_its_last_byte() {
     for version in [1, 2] {
@@ -119,33 +40,17 @@ fn an_ordinary_event_is_returned_with_its_last_byte() {
             assert_eq!(end, End::NotYet);
             assert_eq!(events.len(), whole(&file, written.size()));
         }
-    }
-}
-
-#[test]
-fn zeros_that_are_filled_later_are_not_events_before() {
-    for file in files() {
-        let placeholder = file.clone().placeholder();
-        let bytes = placeholder.bytes();
-        let step = if bytes.len() < 5000 { 1 } else { 911 };
-        for room in [bytes.len() as u64 + 4096, file.places()[file.events.len()]] {
-            let written = Written::new("detail.atf");
-            written.resize(room);
-            let mut follower = DetailFollower::new(written.path());
-            let mut events = Vec::new();
-            for (number, piece) in bytes.chunks(step).enumerate() {
-                let offset = (number * step) as u64;
-                written.patch(offset, piece);
-                drain_details(&mut follower, &mut events).unwrap();
-                let filled = offset + piece.len() as u64;
-                assert!(events.len() <= whole(&file, filled), "{filled}");
-            }
-            written.patch(0, &file.header());
-            written.resize(bytes.len() as u64);
-            let end = drain_details(&mut follower, &mut events).unwrap();
-            assert_eq!(end, End::Finalized);
-            assert_eq!(records(&events), file.events);
+        let finalized = DetailFile::finalized(version, 9);
+        written.append(&finalized.footer());
+        for (offset, byte) in finalized.header().iter().enumerate() {
+            written.patch(offset as u64, &[*byte]);
+            drain_details(&mut follower, &mut events).unwrap();
         }
+        let end = drain_details(&mut follower, &mut events).unwrap();
+        assert_eq!((end, records(&events)), (End::Finalized, file.events));
+        assert!(follower.framing_problem().is_none());
+        let reader = DetailReader::from_bytes(written.bytes()).unwrap();
+        assert_eq!(follower.footer(), reader.footer());
     }
 }
 

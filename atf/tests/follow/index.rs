@@ -2,13 +2,10 @@
 
 use atf::follow::IndexFollower;
 use atf::index::{IndexEvent, IndexReader};
-use atf::{Checksum, Completeness, ErrorKind};
+use atf::{Checksum, ErrorKind};
 
 use crate::{End, Written, drain};
 use atf_samples::files::{EventRecord, IndexFile};
-
-/// The footer's magic, `2ITA`, as the low word of a timestamp.
-const MAGIC: u64 = 0x4154_4932;
 
 /// Returns the events that a follower should return.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
@@ -19,78 +16,6 @@ fn expected(file: &IndexFile) -> Vec<IndexEvent> {
             .detail_seq(event.detail_seq)
     };
     file.events.iter().map(event).collect()
-}
-
-/// Returns files of both wire versions. Some have events that begin like a footer.
-fn files() -> Vec<IndexFile> {
-    let mut files = Vec::new();
-    for version in [1, 2] {
-        for count in [0, 1, 2, 9] {
-            files.push(IndexFile::finalized(version, count));
-        }
-        for place in [0, 4, 8] {
-            let mut events = IndexFile::finalized(version, 9).events;
-            events[place].timestamp_ns = MAGIC;
-            files.push(IndexFile::of(version, events.clone()));
-            // Put a footer's count where an event has its function.
-            events[place].function_id = place as u64;
-            files.push(IndexFile::of(version, events));
-        }
-    }
-    files
-}
-
-#[test]
-fn each_event_is_returned_once_it_is_whole_for_any_growth() {
-    for file in files() {
-        let (placeholder, expected) = (file.clone().placeholder(), expected(&file));
-        for step in [1, 7, 32, 33, 100, 10_000] {
-            let written = Written::new("index.atf");
-            let mut follower = IndexFollower::new(written.path());
-            assert!(follower.header().is_none());
-            let mut events = Vec::new();
-            for piece in placeholder.bytes().chunks(step) {
-                written.append(piece);
-                let end = drain(&mut follower, &mut events).unwrap();
-                let size = usize::try_from(written.size()).unwrap();
-                // A placeholder header is also the header of a finalized file without events.
-                let is_whole = size == placeholder.bytes().len();
-                assert_eq!(end == End::Finalized, is_whole && expected.is_empty());
-                let whole = (size.saturating_sub(64) / 32).min(expected.len());
-                assert_eq!(events, expected[..events.len()]);
-                assert!(events.len() <= whole);
-                // Where a footer is possible, the follower waits for the 64 bytes that show whether
-                // it is one, and for a nonzero byte after them. Elsewhere, it waits for the event's
-                // 32 bytes and a nonzero byte after them.
-                let decided = size.saturating_sub(64 + 64 + 8) / 32;
-                assert!(
-                    events.len() >= decided.min(expected.len()),
-                    "{} of {decided} events at {size}, {:x?}",
-                    events.len(),
-                    file.events
-                );
-                if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
-                    assert!(events.len() as u64 <= reader.event_count());
-                }
-            }
-            assert_eq!(events, expected);
-            assert!(follower.has_footer());
-            // Rewrite the header.
-            for (offset, byte) in file.header().iter().enumerate() {
-                written.patch(offset as u64, &[*byte]);
-                drain(&mut follower, &mut events).unwrap();
-                assert_eq!(events, expected);
-            }
-            assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-            assert_eq!(events, expected);
-            assert_eq!(follower.footer().unwrap().event_count, file.footer_count);
-            assert_eq!(follower.header().unwrap().thread_id, file.thread_id);
-            let reader = IndexReader::from_bytes(written.bytes()).unwrap();
-            assert!(matches!(reader.completeness(), Completeness::Finalized));
-            assert_eq!(reader.event_count(), events.len() as u64);
-            assert_eq!(follower.checksum(), reader.checksum().unwrap());
-        }
-    }
 }
 
 #[test]
@@ -107,6 +32,19 @@ fn an_ordinary_event_is_returned_with_its_last_byte() {
         }
         assert_eq!(events, expected(&file));
         assert!(!follower.has_footer());
+        let whole = IndexFile::finalized(version, 9);
+        written.append(&whole.footer());
+        // The header is rewritten in steps of any size.
+        for (offset, byte) in whole.header().iter().enumerate() {
+            written.patch(offset as u64, &[*byte]);
+            drain(&mut follower, &mut events).unwrap();
+            assert_eq!(events, expected(&file));
+        }
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+        assert_eq!(follower.header().unwrap().thread_id, whole.thread_id);
+        let reader = IndexReader::from_bytes(written.bytes()).unwrap();
+        assert_eq!(follower.footer(), reader.footer());
+        assert_eq!(follower.checksum(), reader.checksum().unwrap());
     }
 }
 
@@ -200,34 +138,6 @@ fn an_event_whose_function_is_its_position_waits_for_the_bytes_after_it() {
         written.append(&file.bytes()[bytes.len()..]);
         assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
         assert_eq!(events, expected(&file));
-    }
-}
-
-/// In preallocated space, an event is returned only after all of its bytes have been written.
-#[test]
-fn zeros_that_are_filled_later_are_not_events_before() {
-    for file in files() {
-        let (placeholder, expected) = (file.clone().placeholder(), expected(&file));
-        for (room, cuts_rest) in [(4096, true), (4096, false), (64 + 32 * 9, true)] {
-            let written = Written::new("index.atf");
-            written.resize(room);
-            let mut follower = IndexFollower::new(written.path());
-            let mut events = Vec::new();
-            let bytes = placeholder.bytes();
-            for (offset, byte) in bytes.iter().enumerate() {
-                written.patch(offset as u64, &[*byte]);
-                drain(&mut follower, &mut events).unwrap();
-                assert_eq!(events, expected[..events.len()]);
-                let whole = ((offset + 1).saturating_sub(64) / 32).min(expected.len());
-                assert!(events.len() <= whole, "{} of {whole}", events.len());
-            }
-            if cuts_rest {
-                written.resize(bytes.len() as u64);
-            }
-            written.patch(0, &file.header());
-            assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-            assert_eq!(events, expected);
-        }
     }
 }
 

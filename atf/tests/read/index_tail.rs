@@ -5,9 +5,7 @@ use atf::{Completeness, CountSource, PartialFooter};
 
 use crate::ways;
 use crate::{events, expected};
-use atf_samples::files::{EventRecord, IndexFile, padded};
-
-const MAGIC: u64 = 0x4154_4932;
+use atf_samples::files::{IndexFile, padded};
 
 /// Returns the number of trailing bytes, the size of the zero tail and the torn footer.
 fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
@@ -33,81 +31,6 @@ fn all_whole_events_are_read_and_the_rest_is_reported() {
             let index = ways::index(bytes).unwrap();
             assert_eq!(events(&index), expected(&file));
             assert_eq!(tail(&index), (trailing as u64, 0, None));
-        }
-    }
-}
-
-#[test]
-fn zeros_at_the_end_are_not_events() {
-    for version in [1, 2] {
-        let file = IndexFile::finalized(version, 10).placeholder();
-        for zeros in [32, 63, 64, 100, 65536, 300_001] {
-            let index = ways::index(padded(&file.without_footer(), zeros)).unwrap();
-            assert_eq!(events(&index), expected(&file));
-            assert_eq!(tail(&index), (0, zeros as u64, None));
-        }
-        for zeros in [32, 64, 65536] {
-            let index = ways::index(padded(&file.header(), zeros)).unwrap();
-            assert_eq!(index.event_count(), 0);
-            assert_eq!(tail(&index), (0, zeros as u64, None));
-        }
-    }
-}
-
-#[test]
-fn zeros_before_a_partial_event_are_trailing_bytes() {
-    for version in [1, 2] {
-        let mut file = IndexFile::finalized(version, 10).placeholder();
-        let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
-        let index = ways::index(bytes).unwrap();
-        assert_eq!(events(&index), expected(&file));
-        assert_eq!(tail(&index), (325, 0, None));
-        // The zeros show that the event before them is torn.
-        file.events[9].kind = 0;
-        let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
-        let index = ways::index(bytes).unwrap();
-        assert_eq!(events(&index), expected(&file)[..9]);
-        assert_eq!(tail(&index), (357, 0, None));
-    }
-}
-
-#[test]
-fn an_event_torn_before_zeros_is_not_an_event() {
-    for (version, sizes) in [(1, 1..=20), (2, 1..=24)] {
-        let mut file = IndexFile::finalized(version, 10).placeholder();
-        // The written part of the torn event must not end in zeros, which could not be told apart
-        // from missing bytes.
-        file.events[9].timestamp_ns = u64::MAX;
-        file.events[9].function_id = u64::MAX;
-        file.events[9].detail_seq = Some(if version == 1 { 1 } else { u64::MAX - 1 });
-        file.thread_id = u32::MAX;
-        let bytes = file.without_footer();
-        for size in sizes {
-            let torn = padded(&bytes[..64 + 32 * 9 + size], 4096);
-            let index = ways::index(torn).unwrap();
-            assert_eq!(events(&index), expected(&file)[..9], "{size}");
-            assert_eq!(tail(&index), (size as u64, 4096, None));
-        }
-    }
-}
-
-#[test]
-fn a_torn_footer_is_not_an_event() {
-    for version in [1, 2] {
-        for file in [
-            IndexFile::finalized(version, 10),
-            IndexFile::finalized(version, 10).placeholder(),
-        ] {
-            let bytes = file.bytes();
-            for size in 4..64 {
-                let index = ways::index(&bytes[..384 + size]).unwrap();
-                assert_eq!(events(&index), expected(&file));
-                let partial = PartialFooter {
-                    offset: 384,
-                    size: size as u64,
-                };
-                assert_eq!(tail(&index), (0, 0, Some(partial)));
-            }
         }
     }
 }
@@ -147,14 +70,6 @@ fn the_end_of_a_footer_after_zeros_is_not_an_event() {
 }
 
 #[test]
-fn a_torn_footer_with_a_wrong_count_is_recognized_by_its_time() {
-    let mut file = IndexFile::finalized(1, 10).placeholder();
-    file.footer_count = 11;
-    let index = ways::index(&file.bytes()[..384 + 40]).unwrap();
-    assert_eq!(events(&index), expected(&file));
-}
-
-#[test]
 fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
     for version in [1, 2] {
         let mut file = IndexFile::finalized(version, 5).placeholder();
@@ -174,93 +89,12 @@ fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
 }
 
 #[test]
-fn a_first_timestamp_with_the_magic_of_a_footer_is_an_event() {
-    let timestamp_ns = MAGIC | 0x0004_62d5 << 32;
-    assert_eq!(timestamp_ns.to_le_bytes()[..4], *b"2ITA");
-    for version in [1, 2] {
-        for count in 1..4 {
-            for footer_offset in [0, 64] {
-                let mut file = IndexFile::finalized(version, count).placeholder();
-                file.footer_offset = footer_offset;
-                file.events[0].timestamp_ns = timestamp_ns;
-                let index = ways::index(file.without_footer()).unwrap();
-                assert_eq!(events(&index), expected(&file));
-                assert_eq!(tail(&index), (0, 0, None));
-            }
-        }
-    }
-}
-
-#[test]
-fn a_last_timestamp_with_the_magic_of_a_footer_is_an_event() {
-    for version in [1, 2] {
-        for seq in [8, 9] {
-            let mut file = IndexFile::finalized(version, 10).placeholder();
-            file.events[seq].timestamp_ns = MAGIC;
-            let index = ways::index(file.without_footer()).unwrap();
-            assert_eq!(events(&index), expected(&file));
-        }
-    }
-}
-
-#[test]
-fn a_truncated_finalized_file_is_recognized_by_its_header() {
-    let file = IndexFile::finalized(2, 10);
-    let index = ways::index(&file.bytes()[..64 + 32 * 7 + 3]).unwrap();
-    assert_eq!(events(&index), expected(&file)[..7]);
-    assert_eq!(tail(&index), (3, 0, None));
-    assert!(!index.header().is_placeholder());
-    let wrong = index.disagreements();
-    assert_eq!(
-        wrong[0].to_string(),
-        "header.event_count: 10, the file has 7 (at 0x18)"
-    );
-}
-
-#[test]
 fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
     // The last byte of an event without a link is not 0.
     let file = IndexFile::finalized(1, 11);
     let index = ways::index(padded(&file.without_footer(), 64)).unwrap();
     assert_eq!(events(&index), expected(&file));
     assert_eq!(tail(&index), (0, 64, None));
-}
-
-#[test]
-fn a_last_event_of_zeros_without_a_checksum_is_a_hole() {
-    let zero = EventRecord {
-        timestamp_ns: 0,
-        function_id: 0,
-        kind: 0,
-        depth: 0,
-        detail_seq: Some(0),
-    };
-    let mut file = IndexFile::finalized(2, 3);
-    file.events.push(zero);
-    let file = IndexFile {
-        checksum: 0,
-        ..IndexFile::of(2, file.events)
-    };
-    let index = ways::index(file.bytes()).unwrap();
-    assert_eq!(index.event_count(), 4);
-    assert_eq!(index.holes().count(), 1);
-}
-
-#[test]
-fn torn_bytes_at_the_footer_offset_of_a_rewritten_header_are_a_footer() {
-    for version in [1, 2] {
-        let file = IndexFile::finalized(version, 10);
-        for size in [32, 40, 63] {
-            let bytes = [file.without_footer(), vec![0xee; size]].concat();
-            let index = ways::index(bytes).unwrap();
-            assert_eq!(events(&index), expected(&file));
-            let partial = PartialFooter {
-                offset: 384,
-                size: size as u64,
-            };
-            assert_eq!(tail(&index), (0, 0, Some(partial)));
-        }
-    }
 }
 
 /// The header's offset for the footer is then 32 bytes after the footer, so that half of it looks

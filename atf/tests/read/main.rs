@@ -5,9 +5,8 @@ mod counted;
 
 mod arbitrary;
 mod claims;
+mod corpus;
 mod detail;
-mod every_bit;
-mod every_cut;
 mod index;
 mod index_tail;
 mod lookups;
@@ -22,15 +21,15 @@ mod source;
 mod symbols;
 mod third_party;
 mod time;
-mod vectors;
 mod ways;
+mod zeros;
 
 use std::num::NonZero;
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::{Checksum, EventKind};
-use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
+use atf_samples::files::{DetailRecord, EventRecord, IndexFile};
 
 /// Returns the file's events as a reader should return them.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
@@ -167,7 +166,7 @@ fn scanned(index: &IndexReader, events: &[IndexEvent]) {
 }
 
 /// Returns all detail events, read in every possible way.
-fn details(detail: &DetailReader, file: &DetailFile) -> Vec<DetailRecord> {
+fn details(detail: &DetailReader) -> Vec<DetailRecord> {
     let mut cursor = detail.cursor();
     let mut records = Vec::new();
     for event in detail.events_in(..) {
@@ -179,7 +178,6 @@ fn details(detail: &DetailReader, file: &DetailFile) -> Vec<DetailRecord> {
         let payload = detail.payload(&event, usize::MAX).unwrap();
         assert_eq!(payload.len() as u64, event.payload_size());
         assert_eq!(detail.payload_bytes(&event).unwrap_or(&payload), payload);
-        assert_eq!(event.header.thread_id, file.thread_id);
         records.push(DetailRecord {
             event_type: event.header.event_type.into(),
             index_seq: event.header.index_seq,

@@ -76,7 +76,7 @@ fn events_across_blocks_and_larger_than_blocks_are_found() {
         }
         let file = DetailFile::of(version, file.events);
         let detail = ways::detail(file.bytes()).unwrap();
-        assert!(details(&detail, &file) == file.events);
+        assert!(details(&detail) == file.events);
         let places: Vec<u64> = (0..2000)
             .map(|seq| detail.event_offset(seq).unwrap())
             .collect();

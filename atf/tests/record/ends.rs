@@ -1,12 +1,10 @@
 //! Tests that drop one end of a ring before the other.
 
-use std::io;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use atf::manifest::{Loss, Manifest};
-use atf::record::{LossCounter, Lost, RecordOptions, Recording};
-use atf::write::{Memory, SessionWriter, Storage, StorageFile, WriteOptions};
+use atf::record::{Lost, RecordOptions, Recording};
+use atf::write::{Fate, Memory, SessionWriter, Step, WriteOptions};
 
 use crate::{event, read, ring, writer};
 
@@ -50,51 +48,12 @@ fn without_a_drain_recording_returns_and_counts() {
     assert_eq!(recorder.lost_events(), 4);
 }
 
-/// A [`Storage`] that counts an event as lost while it creates the next manifest.
-#[derive(Debug)]
-struct Losing {
-    memory: Memory,
-    counter: Mutex<Option<LossCounter>>,
-}
-
-impl Storage for Losing {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        self.memory.create_folder(path)
-    }
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.memory.exists(path)
-    }
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        if path.ends_with("manifest.json.part") {
-            let counter = self.counter.lock().unwrap().take();
-            counter.iter().for_each(|counter| counter.lose_event(9));
-        }
-        self.memory.create(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.memory.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.memory.remove(path)
-    }
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.memory.remove_folder(path)
-    }
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.memory.sync_folder(path)
-    }
-}
-
 #[test]
 fn losses_while_the_last_manifest_is_written_are_in_it() {
     for is_registered in [true, false] {
         let memory = Memory::new();
-        let storage = Arc::new(Losing {
-            memory: memory.clone(),
-            counter: Mutex::default(),
-        });
         let options = WriteOptions::default();
-        let session = SessionWriter::create_on(Arc::clone(&storage) as _, "pid_42", &options);
+        let session = SessionWriter::create_on(Arc::new(memory.clone()), "pid_42", &options);
         let recording = Recording::start(session.unwrap(), &RecordOptions::default()).unwrap();
         let thread = recording.thread(None).unwrap();
         let counter = if is_registered {
@@ -102,7 +61,16 @@ fn losses_while_the_last_manifest_is_written_are_in_it() {
         } else {
             recording.loss_counter()
         };
-        *storage.counter.lock().unwrap() = Some(counter.clone());
+        let mut counters = Some(counter.clone());
+        memory.decide(move |step, path| {
+            if step == Step::Create && path.ends_with("manifest.json.part") {
+                counters
+                    .take()
+                    .iter()
+                    .for_each(|counter| counter.lose_event(9));
+            }
+            Fate::Done
+        });
         let summary = recording.stop().unwrap();
         // Later losses can no longer be reported.
         counter.lose_event(10);

@@ -7,31 +7,6 @@ use atf::record::{Capacity, Lost, Overflow, channel};
 use crate::{event, many, read, ring, writer};
 
 #[test]
-fn events_are_drained_as_recorded_when_the_ring_wraps() {
-    for capacity in [1, 2, 7, 64] {
-        let folder = tempfile::tempdir().unwrap();
-        let mut writer = writer(folder.path());
-        let (mut recorder, mut drain) = ring(capacity, 0);
-        let mut recorded = 0;
-        for batch in 0..200 {
-            // Use batches of every size that fits the ring, so that each slot is the first of some
-            // batch.
-            let count = batch % capacity as u64 + 1;
-            for _ in 0..count {
-                recorder.record(&event(recorded)).unwrap();
-                recorded += 1;
-            }
-            let drained = drain.drain_into(&mut writer).unwrap();
-            assert_eq!(drained, crate::drained(count, 0, 0, 0));
-        }
-        assert_eq!(drain.totals().events, recorded);
-        assert_eq!(writer.finalize().unwrap().event_count, recorded);
-        let expected: Vec<_> = (0..recorded).map(event).collect();
-        assert_eq!(read(folder.path()), expected);
-    }
-}
-
-#[test]
 fn a_ring_holds_more_than_is_taken_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());

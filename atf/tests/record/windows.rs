@@ -146,21 +146,6 @@ fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
 }
 
 #[test]
-fn without_a_trigger_a_flight_recorder_writes_valid_empty_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let window = Window::default().lanes(Lanes::Both);
-    let recording = start(folder.path(), false, &sleepy(8, 0, window));
-    let mut thread = recording.thread(None).unwrap();
-    for n in 0..5 {
-        thread.record(&call(n)).unwrap();
-    }
-    let summary = recording.stop().unwrap();
-    assert_eq!((losses(&summary), summary.totals.event_count), ((0, 0), 0));
-    assert_eq!(summary.totals.finalized, 1);
-    assert_eq!(times(folder.path(), 0), []);
-}
-
-#[test]
 fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
     for (lanes, expected) in [(Lanes::Details, (0, 6)), (Lanes::Both, (6, 0))] {
         let folder = tempfile::tempdir().unwrap();
@@ -236,27 +221,6 @@ fn of_what_a_small_ring_let_go_only_the_time_before_the_trigger_is_lost() {
         assert_eq!(told, (lost > 0).then(|| Loss::new(96, now, now + 95)));
         let kept: Vec<_> = (96..100).map(|n| (now + n, false)).collect();
         assert_eq!(times(folder.path(), 0), kept);
-    }
-}
-
-#[test]
-fn a_payload_that_does_not_fit_is_lost_only_if_it_is_asked_for() {
-    for (trigger, lost) in [(Some(1), 1), (Some(2), 0), (None, 0)] {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), false, &sleepy(8, 10, Window::default()));
-        let mut thread = recording.thread(None).unwrap();
-        let base = base();
-        thread
-            .record_with_detail(&call(base), &detail(&[1; 10]))
-            .unwrap();
-        let missed = thread.record_with_detail(&call(base + 1), &detail(&[1; 10]));
-        assert_eq!(missed, Err(Lost::Detail));
-        if let Some(trigger) = trigger {
-            recording.trigger_at(base + trigger);
-        }
-        let summary = recording.stop().unwrap();
-        assert_eq!(losses(&summary), (0, lost));
-        assert_eq!(times(folder.path(), 0), [(base, false), (base + 1, false)]);
     }
 }
 

@@ -5,7 +5,6 @@ mod convert;
 mod copies;
 mod cut;
 mod cuts;
-mod faults;
 mod guess;
 mod large;
 mod losses;

@@ -277,15 +277,6 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
 }
 
 #[test]
-fn a_scrubbed_session_does_not_state_fields() {
-    let places = session(&manifest("false} ]", r#"false} ], "detail_fields": true"#));
-    let out = places.path("out");
-    scrub(places.path("in"), &out, &ScrubOptions::default()).unwrap();
-    let found = Manifest::open(out.join("manifest.json")).unwrap();
-    assert_eq!(found.detail_fields, None);
-}
-
-#[test]
 fn two_folders_of_one_thread_have_details_if_one_of_them_has() {
     for with_details in ["thread_07", "thread_7"] {
         let places = Places::new();

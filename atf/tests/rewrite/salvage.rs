@@ -222,16 +222,6 @@ fn the_header_of_a_truncated_index_without_its_magic_is_guessed_too() {
 }
 
 #[test]
-fn without_salvage_nothing_is_guessed() {
-    let places = Places::new();
-    let index = patched(&index(9), 0, b"????");
-    places.put("in/thread_7/index.atf", index);
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = recover(path, out, &RecoverOptions::default()).unwrap();
-    assert!(thread(&report).not_recovered.is_some(), "{report}");
-}
-
-#[test]
 fn runs_are_named_up_to_64_and_all_counted() {
     // Every second detail has an event, so each orphan is a separate run, except for the last two,
     // which are consecutive.

@@ -6,48 +6,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use atf::Wire;
-use atf::write::{Disk, Storage, StorageFile, ThreadWriter, WriteOptions};
+use atf::write::{Memory, StorageFile, ThreadWriter, WriteOptions};
 
 use super::{detail, event};
 
 /// The log of writes: file name, offset and number of bytes.
 type Log = Arc<Mutex<Vec<(String, u64, u64)>>>;
 
-/// The disk, and a log of all writes to it.
-#[derive(Debug)]
-struct Logged(Log);
-
+/// A file, and the log of the writes to it.
 #[derive(Debug)]
 struct LoggedFile(Box<dyn StorageFile>, String, Log);
-
-impl Storage for Logged {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        Disk.create_folder(path)
-    }
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        Disk.exists(path)
-    }
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        Ok(Box::new(LoggedFile(
-            Disk.create(path)?,
-            name,
-            Arc::clone(&self.0),
-        )))
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Disk.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Disk.remove(path)
-    }
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.remove_folder(path)
-    }
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.sync_folder(path)
-    }
-}
 
 impl StorageFile for LoggedFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
@@ -70,12 +38,15 @@ impl StorageFile for LoggedFile {
 #[test]
 fn a_writer_appends_and_then_rewrites_the_headers() {
     for wire in [Wire::V1, Wire::V2] {
-        let folder = tempfile::tempdir().unwrap();
-        let log = Log::default();
+        let (memory, log) = (Memory::new(), Log::default());
+        let logs = Arc::clone(&log);
+        memory.wrap(move |path, file| {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            Box::new(LoggedFile(file, name, Arc::clone(&logs)))
+        });
         let options = WriteOptions::default().wire(wire).buffer_size(4096);
-        let storage = Arc::new(Logged(Arc::clone(&log)));
-        let folder = folder.path().join("thread_0");
-        let mut writer = ThreadWriter::create_on(storage, &folder, 0, &options).unwrap();
+        let storage = Arc::new(memory.clone());
+        let mut writer = ThreadWriter::create_on(storage, "thread_0", 0, &options).unwrap();
         for seq in 0..2000 {
             writer
                 .write_with_detail(&event(seq), &detail(seq, &[7; 100]))
@@ -94,11 +65,8 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
                 assert_eq!(*offset, end, "{name}: a write not at the end");
                 end += size;
             }
-            assert_eq!(
-                std::fs::metadata(folder.join(name)).unwrap().len(),
-                end,
-                "{name}"
-            );
+            let bytes = memory.bytes(Path::new("thread_0").join(name)).unwrap();
+            assert_eq!(bytes.len() as u64, end, "{name}");
         }
     }
 }

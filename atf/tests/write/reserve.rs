@@ -253,14 +253,11 @@ fn of_four(folder: &Path) -> (Vec<Option<u64>>, Vec<Vec<u8>>) {
 }
 
 /// Reserves four details, writes the first, drops the second, and writes the others.
-fn drop_one_of_four(wire: Wire, survive_kill: bool, flush: bool) -> (TempDir, u64) {
+fn drop_one_of_four(wire: Wire, survive_kill: bool) -> (TempDir, u64) {
     let folder = TempDir::new().unwrap();
     let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire, survive_kill)).unwrap();
     for seq in 0..4 {
         writer.write_index(&event(seq), Some(seq)).unwrap();
-    }
-    if flush {
-        writer.flush().unwrap();
     }
     let write = |writer: &mut ThreadWriter, seq: u64| {
         let time = event(seq).timestamp_ns;
@@ -286,45 +283,10 @@ fn a_dropped_detail_leaves_no_link_and_those_after_it_move_up() {
         (Wire::V2, false),
         (Wire::V2, true),
     ] {
-        let (folder, dropped) = drop_one_of_four(wire, survive_kill, false);
+        let (folder, dropped) = drop_one_of_four(wire, survive_kill);
         assert_eq!(dropped, 1);
         let links = vec![Some(0), None, Some(1), Some(2)];
         let payloads = vec![vec![0], vec![2], vec![3]];
         assert_eq!(of_four(folder.path()), (links, payloads));
     }
-}
-
-#[test]
-fn a_dropped_detail_whose_event_is_in_the_file_has_no_payload() {
-    for &wire in Wire::ALL {
-        let (folder, dropped) = drop_one_of_four(wire, false, true);
-        assert_eq!(dropped, 1);
-        let links = vec![Some(0), Some(1), Some(2), Some(3)];
-        let payloads = vec![vec![0], vec![], vec![2], vec![3]];
-        assert_eq!(of_four(folder.path()), (links, payloads));
-    }
-}
-
-#[test]
-fn finalizing_drops_outstanding_details() {
-    let folder = TempDir::new().unwrap();
-    let options = WriteOptions::default();
-    let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();
-    for seq in 0..3 {
-        writer.write_index(&event(seq), Some(seq)).unwrap();
-    }
-    let summary = writer.finalize().unwrap();
-    assert_eq!((summary.detail_count, summary.dropped_details), (0, 3));
-    let thread = ThreadReader::open(folder.path()).unwrap();
-    assert!(matches!(
-        thread.index().completeness(),
-        Completeness::Finalized
-    ));
-    assert!(!thread.has_detail_file());
-    assert!(
-        thread
-            .index()
-            .events_in(..)
-            .all(|event| event.unwrap().detail_seq.is_none())
-    );
 }

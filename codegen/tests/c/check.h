@@ -1,5 +1,5 @@
 /*
- * Reads hand-typed bytes member by member, writes each member to an empty record, and compares the
+ * Reads bytes member by member, writes each member to an empty record, and compares the
  * two. Both are at odd addresses. No byte is 0, so a forgotten member leaves a 0 in the result.
  *
  * Before including this header, a program defines FUNCTION(record, verb, field) as the name of an

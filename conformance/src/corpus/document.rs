@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::FileVerdicts;
 use super::derive::{derive_session, derive_thread};
-use super::layout::{Field, FieldKind, Record, little_endian};
 use super::shape::Shape;
 use super::trace::Trace;
 use super::verdicts::{self, Judged};
 use crate::Verdict;
+use atf_samples::layout::{Field, FieldKind, Record, little_endian};
 
 /// The verdicts on a case's subject that the case itself states.
 #[derive(Debug, Clone, Copy, Default)]

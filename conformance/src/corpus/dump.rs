@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::document::hex;
-use super::layout::{FieldKind, little_endian};
 use super::shape::Region;
 use super::{Case, Subject, Trace};
+use atf_samples::layout::{FieldKind, little_endian};
 
 /// Formats the files of a case. Files of a session that are the same in the clean session are only
 /// named.

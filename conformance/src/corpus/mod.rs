@@ -17,7 +17,6 @@ mod effects;
 pub mod export;
 mod flags;
 mod json;
-pub(crate) mod layout;
 pub mod pairs;
 mod reason;
 mod recipe;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::layout::Record;
+use atf_samples::layout::Record;
 
 /// The parts of a trace file.
 ///
@@ -139,7 +139,7 @@ impl Shape {
             parts.add(event.size(), &name, Some(event));
             let name = format!("events[{seq}].payload");
             let stack_size = bytes.get(parts.end + 96..parts.end + 98);
-            match stack_size.map(super::layout::little_endian) {
+            match stack_size.map(atf_samples::layout::little_endian) {
                 Some(stack) if stack + 100 == payload as u64 => {
                     parts.add(100, &name, Some(Record::DetailFunctionPayload));
                     parts.add(payload - 100, &format!("{name}.stack"), None);

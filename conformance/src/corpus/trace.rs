@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::layout::Record;
 use super::shape::{Region, Shape, ring_regions};
 use atf_samples::files::{
     DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched,
 };
+use atf_samples::layout::Record;
 
 /// The index file of thread 7 in the clean session.
 pub const INDEX: &str = "thread_7/index.atf";

@@ -3,9 +3,9 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE};
-use crate::corpus::layout::Record as Layout;
 use crate::scripts::{Detail, Index, Open, Thread};
 use atf_samples::files::crc32c;
+use atf_samples::layout::Record as Layout;
 
 /// The expected bytes of a file.
 #[derive(Debug)]

@@ -19,9 +19,9 @@ use std::path::Path;
 pub use document::Documents;
 pub(crate) use rules::broken;
 
-use crate::corpus::layout::Record;
 use crate::results::{Difference, Failure, Grade, Note, Outcome};
 use crate::scripts::{Script, Scripted};
+use atf_samples::layout::Record;
 
 /// The size of each header and footer, in bytes.
 const END_SIZE: usize = Record::IndexHeader.size();

@@ -78,28 +78,6 @@ fn each_flipped_bit_of_index_and_detail_in_a_session_is_noticed() {
     }
 }
 
-/// In a file that is checked on its own, nothing else repeats these bits.
-#[test]
-fn in_a_single_file_only_flag_thread_and_platform_are_uncheckable() {
-    let folder = small(1);
-    let index = folder.path().join(INDEX);
-    // The only such bit is the flag `has_detail_file`.
-    assert_eq!(unnoticed(&index, &index), [(8, 1)]);
-    let detail = folder.path().join(DETAIL);
-    // The flip turns `os` 4 (Linux) into 5 (Windows).
-    assert_eq!(unnoticed(&detail, &detail), [(7, 1)]);
-
-    let folder = small(2);
-    // In version 2, only the header contains `thread_id`.
-    let thread_id = (12..16).flat_map(|byte| (0..8).map(move |bit| (byte, 1 << bit)));
-    let index = folder.path().join(INDEX);
-    let expected: Vec<_> = [(8, 1)].into_iter().chain(thread_id.clone()).collect();
-    assert_eq!(unnoticed(&index, &index), expected);
-    let detail = folder.path().join(DETAIL);
-    let expected: Vec<_> = [(7, 1)].into_iter().chain(thread_id).collect();
-    assert_eq!(unnoticed(&detail, &detail), expected);
-}
-
 /// Nothing else in the session repeats the names and addresses of modules and functions.
 #[test]
 fn in_a_manifest_only_modules_and_names_are_uncheckable() {

@@ -5,5 +5,5 @@ mod support;
 
 mod complete;
 mod every_bit;
-mod known_failures;
+mod messages;
 mod recipes;

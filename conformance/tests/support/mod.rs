@@ -5,4 +5,4 @@ mod outcome;
 pub(crate) use atf_conformance::corpus::trace;
 pub(crate) use atf_samples::files;
 pub(crate) use outcome::Outcome;
-pub(crate) use trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace, call};
+pub(crate) use trace::{DETAIL, INDEX, MANIFEST, T, Trace};

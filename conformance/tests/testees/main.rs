@@ -4,10 +4,10 @@
 //! If a test's tool is missing, the test is skipped with a message. If `ATF_REQUIRE_TOOLS=1` is
 //! set, it fails instead.
 
-mod agree;
 mod bugs;
 mod ci;
 mod fingerprint;
 mod guide;
 mod pass;
 mod programs;
+mod same_files;

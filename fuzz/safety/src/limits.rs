@@ -9,11 +9,12 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use atf::ErrorKind;
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::{SessionReader, ThreadEntry};
+use atf::write::{Event, ThreadWriter, WriteOptions};
+use atf::{ErrorKind, EventKind};
 use atf_samples::files::{DetailFile, IndexFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -139,8 +140,31 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     }
     let kind = error.map(|error| error.kind().clone());
     let expected = ErrorKind::Io(io::ErrorKind::FileTooLarge);
-    holds(kind == Some(expected), format!("recover returns {kind:?}"))?;
-    holds(!out.exists(), "output is left")
+    holds(
+        kind == Some(expected.clone()),
+        format!("recover returns {kind:?}"),
+    )?;
+    holds(!out.exists(), "output is left")?;
+    // With a kill journal, creating the thread fails if the journal is too large, and otherwise a later write.
+    for (survive_kill, buffer_size) in [(false, 8 << 10), (true, 2 << 10), (true, 64 << 10)] {
+        let options = WriteOptions::default()
+            .survive_kill(survive_kill)
+            .buffer_size(buffer_size);
+        let folder = out.with_file_name(format!("thread_{survive_kill}_{buffer_size}"));
+        let written = ThreadWriter::create(folder, 1, &options).and_then(|mut writer| {
+            (0..2000).try_for_each(|_| {
+                writer
+                    .write(&Event::new(1, 2, EventKind::CALL, 1))
+                    .map(drop)
+            })
+        });
+        let kind = written.err().map(|error| error.kind().clone());
+        holds(
+            kind == Some(expected.clone()),
+            format!("a writer returns {kind:?}"),
+        )?;
+    }
+    Ok(())
 }
 
 fn memory(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {

@@ -10,8 +10,8 @@ use atf::spans::{CallStack, Paired, Span, SpanEnd, ThreadClock};
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::queue::Queue;
 use crate::rows::{Cell, Rows};
-use crate::session::Queue;
 use crate::stream::{Outcome, Source};
 use crate::thread::ThreadEvents;
 

@@ -8,8 +8,8 @@ use atf::thread::ThreadReader;
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::queue::Queue;
 use crate::rows::{Cell, Rows};
-use crate::session::Queue;
 use crate::stream::{Outcome, Source};
 
 /// The maximum size in bytes of a payload in the table.

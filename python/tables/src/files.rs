@@ -14,7 +14,7 @@ use crate::session::Session;
 use crate::stage::{Stage, output};
 use crate::stream::Outcome;
 use crate::table::Table;
-use crate::table_file::TableFile;
+use crate::table_file::{Form, TableFile};
 
 /// The options of [`write_files`].
 #[derive(Debug, Clone)]
@@ -35,26 +35,6 @@ pub struct FileOptions {
     /// The part to read: threads, times, clock, rows per batch. The options `columns` and
     /// `dictionaries` are ignored.
     pub read: Options,
-}
-
-/// The format of the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
-    /// Parquet, compressed.
-    #[default]
-    Parquet,
-    /// Uncompressed Arrow IPC files, which readers can map into memory.
-    Arrow,
-}
-
-impl Form {
-    /// Returns the name of a table's file.
-    fn file_name(self, table: Table) -> String {
-        match self {
-            Self::Parquet => format!("{table}.parquet"),
-            Self::Arrow => format!("{table}.arrow"),
-        }
-    }
 }
 
 /// How tables with a column `thread` are split into files.

@@ -11,8 +11,8 @@ use atf::session::{SessionReader, ThreadEntry};
 
 use crate::error::Error;
 use crate::options::Options;
+use crate::queue::Queue;
 use crate::rows::{Cell, Rows};
-use crate::session::Queue;
 use crate::stream::{Outcome, Source};
 
 pub(crate) struct Functions {

@@ -1,13 +1,14 @@
 //! The table `problems`.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
-use atf::session::ThreadEntry;
+use atf::session::{SessionReader, ThreadEntry};
 
 use crate::error::{Error, Problem};
 use crate::options::Options;
+use crate::queue::Queue;
 use crate::rows::Rows;
-use crate::session::{Queue, Session};
 use crate::stream::{Outcome, Source};
 use crate::thread::ThreadEvents;
 
@@ -18,13 +19,16 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    pub(crate) fn new(session: Session, options: Options) -> Self {
+    /// Takes a session and its own problems.
+    pub(crate) fn new(
+        reader: Arc<SessionReader>,
+        problems: impl Iterator<Item = atf::Error>,
+        options: Options,
+    ) -> Self {
         let mut found = Outcome::default();
-        session
-            .problems(&options)
-            .for_each(|error| found.add_of_session(error));
+        problems.for_each(|error| found.add_of_session(error));
         Self {
-            queue: Queue::new(session.into_reader(), options),
+            queue: Queue::new(reader, options),
             left: found.problems.into(),
         }
     }

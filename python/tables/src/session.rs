@@ -47,10 +47,6 @@ impl Session {
         &self.reader
     }
 
-    pub(crate) fn into_reader(self) -> Arc<SessionReader> {
-        self.reader
-    }
-
     /// Returns the clock of the audio or screen recording to which the session's timing anchors
     /// refer, for use as [`Options::clock`].
     ///
@@ -101,7 +97,11 @@ impl Session {
                 let names = Arc::clone(&self.names);
                 Box::new(report::Histogram::new(reader, names, options)?)
             }
-            Table::Problems => Box::new(problems::Problems::new(self.clone(), options)),
+            Table::Problems => Box::new(problems::Problems::new(
+                reader,
+                self.problems(&options),
+                options.clone(),
+            )),
             Table::Check => Box::new(check::Check::new(vec![reader.path().to_path_buf()])),
             Table::Files => return Err(Error::usage("table files: only archives have it")),
         };
@@ -139,39 +139,3 @@ impl Session {
 
 /// The maximum number of threads to list in an error.
 const MOST_NAMED: usize = 100;
-
-/// A session's selected threads, one after another.
-pub(crate) struct Queue {
-    reader: Arc<SessionReader>,
-    next: usize,
-    options: Options,
-}
-
-impl Queue {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
-        Self {
-            reader,
-            next: 0,
-            options,
-        }
-    }
-
-    pub(crate) fn options(&self) -> &Options {
-        &self.options
-    }
-
-    pub(crate) fn reader(&self) -> &SessionReader {
-        &self.reader
-    }
-
-    /// Returns the next selected thread.
-    pub(crate) fn next(&mut self) -> Option<ThreadEntry> {
-        loop {
-            let entry = self.reader.threads().get(self.next)?;
-            self.next = self.next.saturating_add(1);
-            if self.options.selects(entry.id()) {
-                return Some(entry.clone());
-            }
-        }
-    }
-}

@@ -16,9 +16,28 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
 use crate::error::Error;
-use crate::files::Form;
 use crate::stage::output;
 use crate::table::Table;
+
+/// The format of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// Parquet, compressed.
+    #[default]
+    Parquet,
+    /// Uncompressed Arrow IPC files, which readers can map into memory.
+    Arrow,
+}
+
+impl Form {
+    /// Returns the name of a table's file.
+    pub(crate) fn file_name(self, table: Table) -> String {
+        match self {
+            Self::Parquet => format!("{table}.parquet"),
+            Self::Arrow => format!("{table}.arrow"),
+        }
+    }
+}
 
 /// The number of rows per row group. It is large enough for statistics and dictionaries to be worth
 /// their space.

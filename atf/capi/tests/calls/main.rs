@@ -1,5 +1,5 @@
 //! Calls the C functions from Rust so that Miri, which cannot run C, can check their use of
-//! pointers (`.ci/miri`).
+//! pointers (`.ci/sanitize miri`).
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;

@@ -246,31 +246,6 @@ fn is_nothing(error: &Error) -> bool {
 }
 
 #[test]
-fn the_tracer_s_four_threads_write_a_valid_session() {
-    let Some(writing) = Tracer::compile("write") else {
-        return;
-    };
-    let Some(recording) = Tracer::compile("record") else {
-        return;
-    };
-    // Without survive_kill, the recording's rings may lose events.
-    let cases = [(&writing, false), (&writing, true), (&recording, true)];
-    for (tracer, survive_kill) in cases {
-        let folder = TempDir::new().unwrap();
-        let mut child = tracer.start(folder.path(), survive_kill, 4096, 3000);
-        assert!(child.0.wait().unwrap().success());
-        assert_eq!(returned(folder.path()), [3000; THREADS]);
-        let session = folder.path().join("session");
-        let summary = accepted(&session);
-        assert_eq!((summary.events, summary.details), (12_000, 4_000));
-        let session = SessionReader::open(session).unwrap();
-        for entry in session.threads() {
-            assert_eq!(count(&entry.open().unwrap(), entry.id().into()), 3000);
-        }
-    }
-}
-
-#[test]
 fn fifty_kills_lose_no_event_whose_call_returned() {
     kills("write");
 }
@@ -315,36 +290,6 @@ fn kills(how: &'static str) {
     );
     assert_eq!(while_writing, KILLS);
     assert!(found_in_rings >= 40, "{found_in_rings} of {KILLS}");
-}
-
-#[test]
-fn without_survive_kill_only_buffered_events_are_lost() {
-    let Some(tracer) = Tracer::compile("write") else {
-        return;
-    };
-    let mut moments = Moments::new();
-    let mut lost = 0;
-    for round in (0..KILLS).step_by(5) {
-        let killed = kill(&tracer, round, false, &mut moments);
-        let recovered = recovered(&killed);
-        let most = BUFFERS[round % BUFFERS.len()] / 32;
-        for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
-        {
-            // After a header of 64 bytes, the file contains whole events: all those passed to the
-            // operating system.
-            let index = killed.session().join(format!("thread_{id}/index.atf"));
-            let size = fs::metadata(index).map_or(64, |index| index.len());
-            assert_eq!(events, size.saturating_sub(64) / 32);
-            // There may be one more event, which filled the buffer and whose call was about to
-            // return.
-            assert!(events <= returned + 1, "thread {id}: {events}, {returned}");
-            let gone = returned.saturating_sub(events);
-            assert!(gone <= most, "thread {id}: {events} of {returned}");
-            lost += gone;
-        }
-    }
-    println!("{lost} lost");
-    assert!(lost > 0, "no loss that survive_kill could prevent");
 }
 
 #[test]

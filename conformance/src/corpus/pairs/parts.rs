@@ -5,8 +5,8 @@ use std::ops::Range;
 use atf_samples::files::{crc32_ieee, crc32c};
 
 use super::Apart;
-use crate::corpus::layout::{Record, little_endian};
 use crate::corpus::shape::Shape;
+use atf_samples::layout::{Record, little_endian};
 
 /// A file, divided into parts.
 #[derive(Debug, Clone)]

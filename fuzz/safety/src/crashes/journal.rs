@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use atf::write::{Memory, Storage, StorageFile};
+use atf::write::{Memory, StorageFile};
 
 /// A step that changes or synchronizes a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,14 +21,27 @@ pub enum Op {
     Promise(u64),
 }
 
-/// Files in memory, each with a journal of operations.
+/// The operations on files in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Journal {
-    memory: Memory,
     ops: Arc<Mutex<BTreeMap<PathBuf, Vec<Op>>>>,
 }
 
 impl Journal {
+    /// Returns files in memory whose operations go to this journal.
+    pub(super) fn memory(&self) -> Memory {
+        let (memory, journal) = (Memory::new(), self.clone());
+        memory.wrap(move |path, file| {
+            let (path, journal) = (path.to_path_buf(), journal.clone());
+            Box::new(File {
+                file,
+                path,
+                journal,
+            })
+        });
+        memory
+    }
+
     /// Returns the operations on a file, in order.
     #[must_use]
     pub fn ops(&self, path: &Path) -> Vec<Op> {
@@ -48,40 +61,6 @@ impl Journal {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Storage for Journal {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        self.memory.create_folder(path)
-    }
-
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.memory.exists(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        Ok(Box::new(File {
-            file: self.memory.create(path)?,
-            path: path.to_path_buf(),
-            journal: self.clone(),
-        }))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.memory.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.memory.remove(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.memory.remove_folder(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.memory.sync_folder(path)
-    }
 }
 
 #[derive(Debug)]

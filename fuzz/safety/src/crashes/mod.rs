@@ -178,7 +178,7 @@ impl Thread {
             }
         };
         let run = || -> atf::Result<()> {
-            let storage = Arc::new(journal.clone());
+            let storage = Arc::new(journal.memory());
             let mut writer = ThreadWriter::create_on(storage, THREAD, 7, &options)?;
             for (at, pair) in self.events.chunks(2).enumerate() {
                 let detail = Detail::new(DetailEventType::FUNCTION_CALL, &self.payloads[at]);

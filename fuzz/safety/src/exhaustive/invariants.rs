@@ -63,10 +63,12 @@ fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
 /// Returns whether the events begin right after the header. Otherwise, only a footer can prove
 /// where they begin.
 fn begins_after_header(file: &File) -> bool {
-    let offset = file
-        .bytes
-        .get(32..40)
-        .and_then(|bytes| bytes.try_into().ok());
+    let at = match file.kind {
+        FileKind::Index => 32,
+        FileKind::Detail => 20,
+    };
+    let offset = file.bytes.get(at..at + 8);
+    let offset = offset.and_then(|bytes| bytes.try_into().ok());
     offset.is_some_and(|bytes| u64::from_le_bytes(bytes) == 64)
 }
 
@@ -80,7 +82,13 @@ pub(super) fn flipped(
 ) -> Result<(), String> {
     let (first, last) = (bits.start / 8, (bits.end - 1) / 8);
     let (Some(reading), Some(whole)) = (reading, &base.reading) else {
-        return Ok(());
+        // Only the header can make a file unreadable, or the footer that proves where events begin.
+        let is_lost = base.reading.is_some() && first >= 64 && begins_after_header(file);
+        return if is_lost {
+            Err("is refused".to_owned())
+        } else {
+            Ok(())
+        };
     };
     if reading.is_proven && whole.is_proven && reading.events != whole.events {
         // In version 2, the thread of an event comes from the header, which no checksum covers.

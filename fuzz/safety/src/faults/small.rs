@@ -1,59 +1,19 @@
 //! Simulates a disk of limited size.
 
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use atf::write::{Memory, Storage, StorageFile};
+use atf::write::{Memory, StorageFile};
 
-/// Files in memory with a limit on their total size. Existing bytes can always be overwritten.
-#[derive(Debug, Clone)]
-pub(super) struct SmallDisk {
-    pub(super) memory: Memory,
-    left: Arc<Mutex<u64>>,
-}
-
-impl SmallDisk {
-    pub(super) fn new(space: u64) -> Self {
-        Self {
-            memory: Memory::new(),
-            left: Arc::new(Mutex::new(space)),
-        }
-    }
-}
-
-impl Storage for SmallDisk {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        self.memory.create_folder(path)
-    }
-
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        self.memory.exists(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        Ok(Box::new(File {
-            file: self.memory.create(path)?,
-            size: 0,
-            left: Arc::clone(&self.left),
-        }))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.memory.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.memory.remove(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.memory.remove_folder(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.memory.sync_folder(path)
-    }
+/// Returns files in memory with a limit on their total size. Existing bytes can always be overwritten.
+pub(super) fn small_disk(space: u64) -> Memory {
+    let memory = Memory::new();
+    let left = Arc::new(Mutex::new(space));
+    memory.wrap(move |_, file| {
+        let (size, left) = (0, Arc::clone(&left));
+        Box::new(File { file, size, left })
+    });
+    memory
 }
 
 #[derive(Debug)]

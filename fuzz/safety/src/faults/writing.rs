@@ -19,7 +19,7 @@ use atf::{Completeness, DetailEventType, ErrorKind, EventKind, Wire};
 
 use tempfile::TempDir;
 
-use super::small::SmallDisk;
+use super::small::small_disk;
 use super::{FAULTS, Fault, Layer, Plan, Tally};
 
 /// The number of events in the thread. Every third event has a detail.
@@ -270,10 +270,10 @@ pub fn disk_full_in_memory() -> Tally {
         // Increase the space byte by byte until everything fits.
         for space in 0.. {
             tally.runs += 1;
-            let small = SmallDisk::new(space);
+            let small = small_disk(space);
             let written = write(Arc::new(small.clone()), Path::new(""), &options, COUNT);
             let is_done = written.result.is_ok();
-            let read = |name: &str| small.memory.bytes(Path::new(THREAD).join(name));
+            let read = |name: &str| small.bytes(Path::new(THREAD).join(name));
             let outcome = match (&written.result, written.flushed) {
                 (Err(error), _) if !is_full(error) => Err(error.to_string()),
                 (_, Some(flushed)) => check(read, flushed, is_done),

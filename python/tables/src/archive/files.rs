@@ -6,12 +6,11 @@ use std::sync::Arc;
 use super::encode::Encoding;
 use super::tree::{Entry, Kind};
 use crate::error::Error;
-use crate::files::Form;
 use crate::names::Names;
 use crate::options::Options;
 use crate::rows::{Cell, Rows};
 use crate::table::Table;
-use crate::table_file::TableFile;
+use crate::table_file::{Form, TableFile};
 
 /// The source of part of a file's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

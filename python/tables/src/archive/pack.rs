@@ -16,14 +16,14 @@ use super::tree::{self, Entry, Kind, below, set_mode};
 use super::{Layout, VERSION, bad};
 use crate::error::Error;
 use crate::files::{
-    FileOptions, Form, Written, metadata, of_thread, place, refuse_existing, write_file,
-    write_table,
+    FileOptions, Written, metadata, of_thread, place, refuse_existing, write_file, write_table,
 };
 use crate::options::{AtEnd, Options};
 use crate::session::Session;
 use crate::stage::{Stage, output};
 use crate::stream::Outcome;
 use crate::table::Table;
+use crate::table_file::Form;
 
 /// The options of [`pack`].
 #[derive(Debug, Clone)]

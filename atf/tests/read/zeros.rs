@@ -1,0 +1,69 @@
+//! Reads files truncated after every byte and filled with zeros, as in preallocated space. `atf-safety exhaustive`
+//! truncates files without zeros, and flips their bits.
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+
+use crate::{details, events, expected};
+use atf_samples::files::{DetailFile, IndexFile, padded};
+
+#[test]
+fn an_index_file_of_version_2_with_zeros_after_any_cut_has_its_whole_events() {
+    // In version 1, the missing last bytes of a torn event cannot be distinguished from the zero
+    // bytes of small numbers.
+    for file in [
+        IndexFile::finalized(2, 9),
+        IndexFile::finalized(2, 9).placeholder(),
+    ] {
+        let bytes = file.bytes();
+        for size in 64..bytes.len() {
+            let cut = IndexReader::from_bytes(padded(&bytes[..size], 4096)).unwrap();
+            // The last nonzero byte of an event is its kind.
+            let whole = ((size - 64 + 7) / 32).min(9);
+            assert_eq!(events(&cut), expected(&file)[..whole], "{size} bytes");
+        }
+    }
+}
+
+#[test]
+fn an_index_file_of_version_1_with_zeros_after_any_cut_has_its_events_and_at_most_the_torn_one() {
+    let file = IndexFile::finalized(1, 9).placeholder();
+    let bytes = file.bytes();
+    for size in 64..bytes.len() {
+        let cut = IndexReader::from_bytes(padded(&bytes[..size], 4096)).unwrap();
+        let whole = ((size - 64) / 32).min(9);
+        let read = events(&cut);
+        assert_eq!(read[..whole], expected(&file)[..whole], "{size} bytes");
+        let has_kind = (size - 64) % 32 > 20;
+        assert!(
+            read.len() <= whole + usize::from(has_kind && whole < 9),
+            "{size} bytes"
+        );
+    }
+}
+
+#[test]
+fn a_detail_file_with_zeros_after_any_cut_has_its_whole_events_and_at_most_the_torn_one() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 9).placeholder();
+        let bytes = file.bytes();
+        let places = file.places();
+        for size in 64..bytes.len() {
+            let cut = DetailReader::from_bytes(padded(&bytes[..size], 4096)).unwrap();
+            let whole = places[1..]
+                .iter()
+                .filter(|end| **end <= size as u64)
+                .count();
+            let read = details(&cut);
+            assert_eq!(read[..whole], file.events[..whole], "{size} bytes");
+            // The timestamp is the last field of an event's header.
+            let has_timestamp = places
+                .get(whole)
+                .is_some_and(|start| size as u64 > start + 16);
+            assert!(
+                read.len() <= whole + usize::from(has_timestamp),
+                "{size} bytes"
+            );
+        }
+    }
+}
