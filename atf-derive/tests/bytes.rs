@@ -1,5 +1,5 @@
-//! Compares the macro's structs, and the library's structs, which are generated as files, with the hand-typed tables in
-//! `samples`.
+//! Compares the macro's structs, and those of the library's generated files, which users may copy, with the hand-typed
+//! tables in `samples`.
 
 use std::mem::{align_of, offset_of, size_of, size_of_val};
 
@@ -33,12 +33,25 @@ mod derived {
     derive_records!(v2, 2);
 }
 
+#[allow(dead_code, unreachable_pub, reason = "the tests use a part")]
+#[path = "../../atf/src/wire/generated/v1.rs"]
+#[rustfmt::skip]
+mod copied_v1;
+#[allow(dead_code, unreachable_pub, reason = "the tests use a part")]
+#[path = "../../atf/src/wire/generated/v2.rs"]
+#[rustfmt::skip]
+mod copied_v2;
+
+mod copied {
+    pub(crate) use super::{copied_v1 as v1, copied_v2 as v2};
+}
+
 /// Views bytes through both structs, at an odd address, and compares each field's offset, its size and its value with the
 /// table. Every byte differs from its neighbours, to reveal a wrong offset or byte order.
 macro_rules! assert_record {
     ($wire:literal, $module:ident::$record:ident, $($field:ident)*; $($array:ident)*) => {
         assert_record!(@view $wire, $record, derived::$module::$record, $($field)*; $($array)*);
-        assert_record!(@view $wire, $record, atf::wire::$module::$record, $($field)*; $($array)*);
+        assert_record!(@view $wire, $record, copied::$module::$record, $($field)*; $($array)*);
     };
     (@view $wire:literal, $name:ident, $record:ty, $($field:ident)*; $($array:ident)*) => {{
         let typed = Record::$name;
