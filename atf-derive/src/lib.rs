@@ -38,6 +38,9 @@
 //! assert_eq!(format!("{:?}", EventKind(9)), "EventKind(9)");
 //! ```
 //!
+//! The folder `example` of this package has a tracer without `std` that needs nothing but this macro
+//! and `zerocopy`.
+//!
 //! # Notes
 //!
 //! - A crate that uses [`macro@record`] must depend on `zerocopy` 0.8 with feature `derive`.

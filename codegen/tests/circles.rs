@@ -16,6 +16,7 @@ const PACKAGES: [&str; 20] = [
     "spec",
     "codegen",
     "atf-derive",
+    "atf-derive/example",
     "atf",
     "atf/bench",
     "atf/capi",

@@ -26,6 +26,7 @@ pub const METHODS: &[&str] = &[
     "encode",
     "encode_to",
     "has_detail_file",
+    "is_zero",
     "is_bounded",
     "is_placeholder",
     "problems",
