@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use atf_conformance::Verdict::{self, Accept, Recover};
 use serde_json::Value;
@@ -224,4 +225,17 @@ fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
             assert_eq!(whole.report(&name).events, report.events);
         }
     }
+}
+
+/// `ATF_BLESS=1 cargo test -p atf-conformance --test check` updates the golden file.
+#[test]
+fn the_text_of_a_sample_matches_the_golden_file() {
+    let output = check(&atf_samples::folder(), &["sample-crashed"]);
+    let (_, text, messages) = texts(&output);
+    assert_eq!(messages, "");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/sample-crashed.txt");
+    if std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&golden, text).unwrap();
+    }
+    assert_eq!(text, fs::read_to_string(&golden).unwrap());
 }
