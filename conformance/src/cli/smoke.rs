@@ -1,14 +1,11 @@
 //! `smoke`: checks that an implementation speaks the protocol, before anything is graded.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use atf_conformance::report::Printable;
-use atf_conformance::run::warden::contained;
-use atf_conformance::run::{Candidate, Pool, smoke};
+use atf_conformance::run::smoke;
 
-use super::interrupt::Interrupt;
-use super::run::{Testees, failure, tasks};
+use super::run::{Testees, each, failure, tasks};
 
 const AFTER_HELP: &str = "\
 Runs one simple case for each role, feature and wire version that an implementation claims, and
@@ -25,46 +22,17 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
-    let (candidates, options) = match options.testees.open() {
-        Ok(opened) => opened,
-        Err(message) => return failure(&message),
-    };
     let tasks = tasks();
-    let all = || -> io::Result<bool> {
-        let pool = Pool::new(&options)?;
-        let mut out = anstream::AutoStream::auto(io::stdout().lock());
-        let mut is_good = true;
-        for candidate in &candidates {
-            let (name, result) = match candidate {
-                Candidate::Manifest(manifest) => {
-                    (Printable(&manifest.name), smoke(&pool, manifest, &tasks)?)
-                }
-                Candidate::Unusable(error) => {
-                    is_good = false;
-                    writeln!(out, "{}", Printable(error))?;
-                    continue;
-                }
-            };
-            match result {
-                Ok(()) => writeln!(out, "{name}: ok")?,
-                Err(why) => {
-                    is_good = false;
-                    writeln!(out, "{name}: {}", Printable(why))?;
-                }
-            }
+    let done = each(&options.testees, |pool, manifest, out| {
+        let (name, result) = (Printable(&manifest.name), smoke(pool, manifest, &tasks)?);
+        match &result {
+            Ok(()) => writeln!(out, "{name}: ok")?,
+            Err(why) => writeln!(out, "{name}: {}", Printable(why))?,
         }
-        out.flush()?;
-        Ok(is_good)
-    };
-    let interrupt = match Interrupt::listen(&options.interrupt) {
-        Ok(interrupt) => interrupt,
-        Err(error) => return failure(&error.to_string()),
-    };
-    let all = contained(all);
-    interrupt.settle();
-    match all {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(3),
+        Ok(result.is_ok())
+    });
+    match done {
+        Ok(status) => ExitCode::from(status),
         Err(error) => failure(&error.to_string()),
     }
 }

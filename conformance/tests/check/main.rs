@@ -5,13 +5,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod bad_input;
 mod parallel;
 mod parts;
-mod report;
-mod samples;
 #[cfg(unix)]
-mod special_files;
+mod permissions;
+mod samples;
 
 use std::path::Path;
 use std::process::Output;

@@ -87,9 +87,3 @@ fn the_report_does_not_depend_on_the_number_of_jobs() {
         }
     }
 }
-
-#[test]
-fn zero_jobs_is_a_usage_error() {
-    let output = check(Path::new("."), &["--jobs", "0", "."]);
-    assert_eq!(texts(&output).0, 2);
-}

@@ -26,6 +26,15 @@ fn plain(results: &Results, form: Form) -> String {
     anstream::adapter::strip_str(&report(results, form)).to_string()
 }
 
+/// Compares a text with a file in this folder, which `ATF_BLESS=1` updates.
+fn golden(name: &str, text: &str) {
+    let path = format!("{}/tests/reports/{name}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&path, text).unwrap();
+    }
+    assert_eq!(text, std::fs::read_to_string(path).unwrap());
+}
+
 /// Writes sample reports for people: `ATF_REPORTS=FOLDER cargo test -p atf-conformance --test
 /// reports -- --ignored`.
 #[test]

@@ -5,7 +5,7 @@ use atf_conformance::results::{Made, Outcome, Results};
 use atf_conformance::rules::Severity;
 
 use crate::demo::{CLASSES, case, charged, demo, note, testee};
-use crate::{plain, report};
+use crate::{golden, plain, report};
 
 const SUMMARY: &str = include_str!("summary.txt");
 
@@ -21,12 +21,7 @@ fn made() -> Made {
 fn a_summary_has_scores_causes_and_a_legend() {
     let mut results = demo();
     results.made = Some(made());
-    let text = plain(&results, Form::Summary);
-    if std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reports/summary.txt");
-        std::fs::write(path, &text).unwrap();
-    }
-    assert_eq!(text, SUMMARY);
+    golden("summary.txt", &plain(&results, Form::Summary));
 }
 
 /// Makes results of five implementations. All cases fail, with many causes.

@@ -71,6 +71,14 @@ fn apply(text: &str, all_roles: bool) -> (Vec<String>, Vec<Option<String>>) {
     )
 }
 
+/// Returns the list after an update with these results.
+fn updated(text: &str, scope: Scope<'_>, reason: &str) -> String {
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let results = results();
+    let all: Vec<_> = results.iter().collect();
+    list.updated(&all, &BTreeSet::from(NAMES), scope, reason)
+}
+
 #[track_caller]
 fn stale(text: &str, expected: &str) {
     let (stale, _) = apply(text, true);
@@ -145,10 +153,7 @@ crash v3/* gone
     let (stale, listed) = apply(text, false);
     assert_eq!(stale, ["known.txt:6: v3/* matches no case"]);
     assert_eq!(listed, [const { None }; 5]);
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let results = results();
-    let all: Vec<_> = results.iter().collect();
-    let updated = list.updated(&all, &BTreeSet::from(NAMES), scope(false), "new");
+    let updated = updated(text, scope(false), "new");
     let expected = "\
 # Validators.
 wrong-accept v1/a reason
@@ -181,14 +186,7 @@ crash v2/d left out
 crash v3/* gone
 wrong-accept v2/not-run later
 ";
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let results = results();
-    let updated = list.updated(
-        &results.iter().collect::<Vec<_>>(),
-        &BTreeSet::from(NAMES),
-        scope(true),
-        "",
-    );
+    let updated = updated(text, scope(true), "");
     let expected = "\
 # What we know.
 crash         v1/a count is trusted
@@ -210,15 +208,12 @@ fn only_cases_that_ran_are_removed_from_a_line() {
 crash {v1/c,v2/not-run} pending, #12
 crash {v2/d,v2/not-run} later
 ";
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let results = results();
-    let all: Vec<_> = results.iter().collect();
     let scope = Scope {
         unselected: &BTreeSet::from(["v2/not-run"]),
         ..scope(true)
     };
     let names = BTreeSet::from(NAMES);
-    let updated = list.updated(&all, &names, scope, "new");
+    let updated = updated(text, scope, "new");
     let expected = "\
 # Rewrite.
 crash         v2/not-run pending, #12
@@ -230,24 +225,14 @@ wrong-accept  v1/b new
 ";
     assert_eq!(updated, expected);
     let list = Failures::parse(Path::new("known.txt"), &updated);
-    let mut results = results;
+    let mut results = results();
     let mut own: Vec<_> = results.iter_mut().collect();
     assert_eq!(list.apply(&mut own, &names, scope), [""; 0]);
 }
 
 #[test]
 fn an_update_of_a_valid_list_changes_nothing() {
-    let list = Failures::parse(Path::new("known.txt"), GOOD);
-    let results = results();
-    assert_eq!(
-        list.updated(
-            &results.iter().collect::<Vec<_>>(),
-            &BTreeSet::from(NAMES),
-            scope(true),
-            ""
-        ),
-        GOOD
-    );
+    assert_eq!(updated(GOOD, scope(true), ""), GOOD);
 }
 
 #[test]
@@ -286,10 +271,7 @@ crash v1/a why
 timeout v1/c gone
 # Nothing below.
 ";
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let results = results();
-    let all: Vec<_> = results.iter().collect();
-    let updated = list.updated(&all, &BTreeSet::from(NAMES), scope(true), "known since 1.2");
+    let updated = updated(text, scope(true), "known since 1.2");
     let expected = "\
 # About lists.
 

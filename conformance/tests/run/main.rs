@@ -2,14 +2,12 @@
 #![cfg(unix)]
 
 mod causes;
-mod command;
 mod compare;
 mod cross;
 mod documents;
 mod lists;
 mod locate;
 mod manifest;
-mod mended;
 mod outcomes;
 mod persistent;
 mod processes;

@@ -1,7 +1,6 @@
 //! Tests writer scripts: their text, the set of scripts, the reference writer, and the grading of
 //! writers.
 
-mod command;
 mod damage;
 mod document;
 mod fire;

@@ -331,8 +331,8 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         "atf-conformance compare OLD.json NEW.json",
         Elsewhere(
             "needs the reports of two runs",
-            "conformance/tests/run/mended.rs",
-            ".arg(\"compare\")",
+            "conformance/tests/commands/compare.txt",
+            "kit compare old.json new.json",
         ),
     ),
     (
@@ -477,16 +477,16 @@ pub(crate) const HELP: &[(&str, How)] = &[
         "atf-conformance run my-reader/TESTEE.toml --report json=new.json",
         Elsewhere(
             "minutes",
-            "conformance/tests/run/mended.rs",
-            ".arg(\"compare\")",
+            "conformance/tests/commands/compare.txt",
+            "kit compare old.json new.json",
         ),
     ),
     (
         "atf-conformance compare old.json new.json",
         Elsewhere(
             "needs the reports of two runs",
-            "conformance/tests/run/mended.rs",
-            ".arg(\"compare\")",
+            "conformance/tests/commands/compare.txt",
+            "kit compare old.json new.json",
         ),
     ),
     // The exit status is 1 because one thread was never finalized.

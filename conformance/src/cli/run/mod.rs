@@ -20,8 +20,8 @@ use atf_conformance::results::{self, CaseResult, Made, Results};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Scope, Select, Shard, Smoke, exit_code, readings, run as grade,
-    writings,
+    Candidate, Failures, Limits, Pool, Scope, Select, Shard, Smoke, exit_code, readings,
+    run as grade, writings,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -197,6 +197,37 @@ impl Testees {
         };
         Ok((candidates, options))
     }
+}
+
+/// Asks each usable implementation with `ask`, which returns whether all is well, and prints why the
+/// others are unusable. Returns the exit status: 0, or 3 if one is not well.
+pub(super) fn each(
+    testees: &Testees,
+    ask: impl Fn(&Pool<'_>, &Manifest, &mut dyn Write) -> io::Result<bool>,
+) -> io::Result<u8> {
+    let (candidates, options) = testees.open().map_err(io::Error::other)?;
+    let interrupt = Interrupt::listen(&options.interrupt)?;
+    let all = contained(|| -> io::Result<u8> {
+        let pool = Pool::new(&options)?;
+        let mut out = anstream::AutoStream::auto(io::stdout().lock());
+        let mut status = 0;
+        for candidate in &candidates {
+            let is_good = match candidate {
+                Candidate::Manifest(manifest) => ask(&pool, manifest, &mut out)?,
+                Candidate::Unusable(error) => {
+                    writeln!(out, "{}", Printable(error))?;
+                    false
+                }
+            };
+            if !is_good {
+                status = 3;
+            }
+        }
+        out.flush()?;
+        Ok(status)
+    });
+    interrupt.settle();
+    all
 }
 
 /// Returns the path of the running program, which works even if its file has since been replaced.

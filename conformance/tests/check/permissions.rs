@@ -1,0 +1,89 @@
+//! Tests paths that the user may not read.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::{INDEX, MANIFEST, Trace};
+use crate::texts;
+
+#[test]
+fn paths_without_permission_are_unreadable_and_hide_no_other() {
+    let folder = TempDir::new().unwrap();
+    Trace::clean(1).write(&folder.path().join("good")).unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    for path in [&folder.path().join("good").join(INDEX), &closed] {
+        fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
+    }
+    let Some(mut command) = unprivileged(folder.path()) else {
+        atf_samples::tools::skip("no unprivileged user can run the command");
+        return;
+    };
+    let output = command.args(["good", "closed"]).output().unwrap();
+    fs::set_permissions(closed, Permissions::from_mode(0o755)).unwrap();
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 2);
+    let line = format!("good/{INDEX}: unreadable: Permission denied");
+    assert!(text.contains(&line), "{text}");
+    assert!(
+        text.contains("closed: unreadable: Permission denied"),
+        "{text}"
+    );
+    assert!(
+        text.contains("good/thread_9/index.atf: accept, 2 events\n"),
+        "{text}"
+    );
+    assert!(text.contains("\n2 paths could not be read\n"), "{text}");
+}
+
+#[test]
+fn a_kill_journal_and_a_lone_manifest_without_permission_are_unreadable() {
+    let folder = TempDir::new().unwrap();
+    // Truncate the file before its footer. Only an unfinalized file may have a kill journal.
+    let mut trace = Trace::clean(1);
+    trace.cut(INDEX, 256);
+    trace.write(&folder.path().join("cut")).unwrap();
+    let ring = folder.path().join("cut/thread_7/ring.atf");
+    fs::write(&ring, "").unwrap();
+    let manifest = folder.path().join(MANIFEST);
+    fs::write(&manifest, "{}").unwrap();
+    for path in [ring, manifest] {
+        fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
+    }
+    let Some(mut command) = unprivileged(folder.path()) else {
+        atf_samples::tools::skip("no unprivileged user can run the command");
+        return;
+    };
+    let output = command.args(["cut", MANIFEST]).output().unwrap();
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 2);
+    for path in ["cut/thread_7/ring.atf", MANIFEST] {
+        let line = format!("{path}: unreadable: Permission denied");
+        assert!(text.contains(&line), "{text}");
+    }
+    assert!(text.contains("\n2 paths could not be read\n"), "{text}");
+}
+
+/// Returns the command for a user without privileges, or `None` if there is no such user.
+fn unprivileged(folder: &Path) -> Option<Command> {
+    const NOBODY: u32 = 65534;
+    fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    let is_root = fs::metadata(folder).unwrap().uid() == 0;
+    let command = || {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf-conformance"));
+        command.arg("check").current_dir(folder);
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    };
+    // The program may be in a folder that other users cannot access.
+    let help = command().arg("--help").output();
+    help.is_ok_and(|output| output.status.success())
+        .then(command)
+}
