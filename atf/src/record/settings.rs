@@ -15,9 +15,9 @@ pub struct Setting {
     pub flag: &'static str,
     /// The environment variable of the library.
     pub variable: &'static str,
-    /// What the option's value is called in its help.
+    /// The name of the option's value in its help.
     pub value_name: &'static str,
-    /// What the setting does.
+    /// The setting's effect, as its help states it.
     pub help: &'static str,
     /// The values it accepts.
     pub kind: Kind,
@@ -152,7 +152,7 @@ impl Setting {
     ///
     /// # Errors
     ///
-    /// What was expected instead.
+    /// A text that says what was expected instead.
     pub fn check(&self, text: &str) -> Result<(), String> {
         self.parse(text).map(drop)
     }
@@ -231,6 +231,9 @@ fn time(text: &str, unit: &str) -> Result<Duration, String> {
         _ => return Err(expected()),
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return Err(expected());
+    }
     if fraction.len() > digits {
         return Err("the resolution is one nanosecond".to_owned());
     }
