@@ -4,7 +4,7 @@ use std::path::Path;
 
 use atf::detail::{DetailReader, FunctionPayload};
 use atf::wire::Record;
-use atf::{Completeness, Region, RegionKind, Wire};
+use atf::{Completeness, Region, Wire};
 
 use super::ending;
 use super::walk::Walk;
@@ -25,22 +25,18 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
     walk.tell(reader.problems()?);
-    let regions = reader.regions();
-    let (before, after): (Vec<Region>, _) = regions
-        .into_iter()
-        .partition(|region| region.kind < RegionKind::Events);
     let footer = Shape::of("detail_footer", reader.wire());
-    for region in before {
-        ending::region(walk, &region, footer, reader.completeness())?;
-    }
-    events(walk, &reader)?;
-    for region in after {
-        match region.kind {
-            RegionKind::NoEvent => torn_event(walk, &reader, &region)?,
-            _ => ending::region(walk, &region, footer, reader.completeness())?,
-        }
-    }
-    Ok(())
+    let (regions, completeness) = (reader.regions(), reader.completeness());
+    ending::regions(
+        walk,
+        &regions,
+        footer,
+        completeness,
+        |walk, region| match region {
+            None => events(walk, &reader),
+            Some(region) => torn_event(walk, &reader, region),
+        },
+    )
 }
 
 /// Returns the wire version in a header, or 1 if it is unknown.

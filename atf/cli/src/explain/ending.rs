@@ -6,8 +6,32 @@ use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
 
+/// Shows all regions in order. `show` shows the events if it gets `None`, and otherwise a region
+/// after them that is not a whole event.
+pub(super) fn regions(
+    walk: &mut Walk<'_>,
+    regions: &[Region],
+    footer: Shape,
+    completeness: &Completeness,
+    mut show: impl FnMut(&mut Walk<'_>, Option<&Region>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let events = regions.partition_point(|region| region.kind < RegionKind::Events);
+    let (before, after) = regions.split_at(events);
+    for part in before {
+        region(walk, part, footer, completeness)?;
+    }
+    show(walk, None)?;
+    for part in after {
+        match part.kind {
+            RegionKind::NoEvent => show(walk, Some(part))?,
+            _ => region(walk, part, footer, completeness)?,
+        }
+    }
+    Ok(())
+}
+
 /// Shows a region, except events and what follows them without being one.
-pub(super) fn region(
+fn region(
     walk: &mut Walk<'_>,
     region: &Region,
     footer: Shape,

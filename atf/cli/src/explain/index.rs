@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use atf::index::{IndexEvent, IndexReader};
-use atf::{Completeness, Region, RegionKind};
+use atf::{Completeness, Region};
 
 use super::detail::wire_of;
 use super::ending;
@@ -27,22 +27,18 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     // Problems with events are found only by reading all of them.
     let scanned = reader.scan();
     walk.tell(scanned.err().into_iter().chain(reader.problems()));
-    let regions = reader.regions();
-    let (before, after): (Vec<Region>, _) = regions
-        .into_iter()
-        .partition(|region| region.kind < RegionKind::Events);
     let footer = Shape::of("index_footer", reader.wire());
-    for region in before {
-        ending::region(walk, &region, footer, reader.completeness())?;
-    }
-    events(walk, &reader)?;
-    for region in after {
-        match region.kind {
-            RegionKind::NoEvent => torn_event(walk, &reader, &region)?,
-            _ => ending::region(walk, &region, footer, reader.completeness())?,
-        }
-    }
-    Ok(())
+    let (regions, completeness) = (reader.regions(), reader.completeness());
+    ending::regions(
+        walk,
+        &regions,
+        footer,
+        completeness,
+        |walk, region| match region {
+            None => events(walk, &reader),
+            Some(region) => torn_event(walk, &reader, region),
+        },
+    )
 }
 
 fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
@@ -55,12 +51,8 @@ fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
         let left_out = skipped.saturating_sub(walk.place()) / EVENT_SIZE;
         walk.left_out(skipped, &Counted(left_out, "event").to_string())?;
         for seq in range {
-            let is_zero = walk.peek(EVENT_SIZE)?.iter().all(|byte| *byte == 0);
-            let about = if is_zero && has_gap {
-                "all zeros: a gap"
-            } else {
-                ""
-            };
+            let is_gap = has_gap && reader.get(seq)?.is_some_and(|event| event.is_zero());
+            let about = if is_gap { "all zeros: a gap" } else { "" };
             walk.record(shape, Some(seq), reader.events_end(), about)?;
         }
     }
