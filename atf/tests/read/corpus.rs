@@ -7,7 +7,7 @@ use std::path::Path;
 
 use atf::index::IndexEvent;
 use atf::manifest::Manifest;
-use atf::{Completeness, CountSource, Error};
+use atf::{Completeness, CountSource, Error, RegionKind};
 use atf_samples::files::{DetailRecord, hex};
 use serde_json::Value;
 
@@ -98,6 +98,57 @@ impl std::fmt::Display for File<'_> {
     }
 }
 
+/// Checks that the regions cover a file once, in the order of their kinds, and that header, events
+/// and footers are where the reader says.
+macro_rules! is_covered {
+    ($file:expr, $reader:expr) => {{
+        let (file, reader, regions) = ($file, $reader, $reader.regions());
+        let mut end = 0;
+        for region in &regions {
+            assert!(
+                region.offset == end && region.size > 0,
+                "{file}: {regions:?}"
+            );
+            end = region.end();
+        }
+        assert_eq!(end, reader.file_size(), "{file}: {regions:?}");
+        assert!(
+            regions.is_sorted_by(|one, next| one.kind < next.kind),
+            "{file}: {regions:?}"
+        );
+        let place = |kind| {
+            let found = regions.iter().find(|region| region.kind == kind);
+            found.map(|region| region.offset..region.end())
+        };
+        let (start, end) = (reader.header().events_offset, reader.events_end());
+        assert_eq!(place(RegionKind::Header), Some(0..64), "{file}");
+        assert_eq!(
+            place(RegionKind::Gap),
+            (start > 64).then_some(64..start),
+            "{file}"
+        );
+        assert_eq!(
+            place(RegionKind::Events),
+            (end > start).then_some(start..end),
+            "{file}"
+        );
+        let footer = reader.footer_offset().map(|at| at..at + 64);
+        assert_eq!(place(RegionKind::Footer), footer, "{file}");
+        let (damaged, torn) = match reader.completeness() {
+            Completeness::DamagedFooter { offset, .. } => {
+                (Some(*offset..reader.file_size().min(offset + 64)), None)
+            }
+            Completeness::Unfinalized { partial_footer, .. } => (
+                None,
+                partial_footer.map(|it| it.offset..it.offset + it.size),
+            ),
+            _ => (None, None),
+        };
+        assert_eq!(place(RegionKind::DamagedFooter), damaged, "{file}");
+        assert_eq!(place(RegionKind::TornFooter), torn, "{file}");
+    }};
+}
+
 /// Returns a number, or the text of a 64-bit number.
 fn number<T: TryFrom<u64>>(value: &Value) -> T {
     let number = match value {
@@ -144,6 +195,7 @@ fn index(file: &File<'_>) {
     };
     let read = events(&index);
     problems::agree(&file.bytes());
+    is_covered!(file, &index);
     file.is_reported(&[index.problems(), index.disagreements().to_vec()].concat());
     let Some(expected) = file.expected() else {
         let count: u64 = file.names().map(|(_, times)| times).sum();
@@ -183,6 +235,7 @@ fn detail(file: &File<'_>) {
     };
     let read = details(&detail);
     let told: Vec<_> = detail.events().filter_map(Result::err).collect();
+    is_covered!(file, &detail);
     let texts = |errors: &[Error]| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(texts(&told), texts(&detail.problems().unwrap()), "{file}");
     file.is_reported(&[detail.problems().unwrap(), detail.disagreements().to_vec()].concat());
