@@ -1,4 +1,4 @@
-//! What the bytes of a file are: its regions, from the first byte to the last.
+//! The regions of a file, from the first byte to the last.
 
 use crate::completeness::Completeness;
 use crate::footer::FOOTER_SIZE;
@@ -10,7 +10,7 @@ use crate::wire::HEADER_SIZE;
 /// exhaustive: a byte range needs only an offset and a size.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
-    /// What the bytes are.
+    /// The kind of bytes.
     pub kind: RegionKind,
     /// The offset in bytes from the start of the file.
     pub offset: u64,
@@ -28,7 +28,7 @@ impl Region {
     }
 }
 
-/// What the bytes of a region are, in the order in which a file has them.
+/// The kind of a region's bytes, in the order in which a file has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RegionKind {
@@ -53,7 +53,7 @@ pub enum RegionKind {
     AfterFooter,
 }
 
-/// What a reader found, from which the regions follow.
+/// The findings of a reader, from which the regions follow.
 pub(crate) struct Found<'a> {
     pub(crate) rules: &'static FileRules,
     pub(crate) events_offset: u64,

@@ -217,7 +217,7 @@ macro_rules! reader_methods {
                 &self.$section.completeness
             }
 
-            /// Returns what the bytes of the file are, from the first byte to the last. Bytes that
+            /// Returns the regions of the file, from the first byte to the last. Bytes that
             /// `ring.atf` adds count as part of the file.
             #[must_use]
             pub fn regions(&self) -> Vec<crate::Region> {

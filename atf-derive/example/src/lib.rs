@@ -19,7 +19,7 @@ pub struct IndexEvent;
 #[atf_derive::record(index_footer, wire = 2)]
 pub struct IndexFooter;
 
-/// What happened.
+/// The kind of an event.
 #[atf_derive::open_enum(event_kind)]
 pub struct EventKind;
 
@@ -82,7 +82,7 @@ impl<'a> Tracer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Full`] if the event does not fit in front of a footer.
+    /// [`Full`] if the event does not fit before a footer.
     pub fn event(
         &mut self,
         timestamp_ns: u64,

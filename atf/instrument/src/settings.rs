@@ -157,7 +157,7 @@ impl Settings {
     }
 }
 
-/// What triggers windows: a signal, a time, calls or crashes.
+/// The triggers of windows: a signal, a time, calls or crashes.
 #[derive(Debug, Default)]
 pub(crate) struct Triggers {
     pub(crate) signal: Option<c_int>,

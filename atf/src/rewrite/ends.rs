@@ -17,7 +17,7 @@ use crate::reader::FileReader;
 use crate::rules::Rule;
 use crate::source::Unreadable;
 
-/// What the checker sees of a file that a rewrite reads.
+/// The part that the checker sees of a file that a rewrite reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     /// All of its bytes.
@@ -40,7 +40,7 @@ impl Seen {
     }
 }
 
-/// A file, of whose bytes around the events a rewrite reports what becomes.
+/// A file, for the report on the bytes around its events.
 struct Ends<'a, R> {
     file: &'a R,
     seen: Seen,
@@ -103,7 +103,7 @@ fn section_end(regions: &[Region]) -> u64 {
 type Why = (DropReason, Option<&'static Rule>);
 
 impl<R: FileReader> Ends<'_, R> {
-    /// Reports what becomes of the bytes, and returns how many events are missing.
+    /// Reports dropped bytes and problems, and returns how many events are missing.
     fn note(&self, regions: &[Region], report: &mut ThreadReport) -> Result<u64> {
         let missing = self.note_problems(report)?;
         for range in self.unreadable.iter() {

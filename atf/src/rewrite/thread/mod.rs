@@ -45,7 +45,7 @@ pub(super) struct Pair<'a> {
     pub(super) ring: Ring,
     /// Whether readers, and so the checker, ignore the ring.
     pub(super) is_ring_salvaged: bool,
-    /// What the checker sees of each of the two files.
+    /// The part that the checker sees of each of the two files.
     pub(super) seen: [Seen; 2],
     /// Whether the checker compares the links of the two files, if neither must be rejected.
     pub(super) has_comparable_links: bool,
