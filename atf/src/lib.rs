@@ -135,6 +135,7 @@ pub mod symbols;
 mod sys;
 mod text;
 pub mod thread;
+pub mod trace;
 mod window;
 pub mod wire;
 pub mod write;

@@ -1,13 +1,13 @@
 //! A traced process: its threads and its manifest.
 
 mod below;
-mod segments;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
@@ -27,8 +27,6 @@ use crate::thread::{self, ThreadReader};
 
 pub use crate::files::{MANIFEST_FILE, ProcessName, SEARCH_DEPTH, THREAD_FOLDER, thread_id};
 pub use below::Search;
-pub use segments::{Segments, ThreadSegment, ThreadSegments};
-pub(crate) use segments::{concerns, lost_events, problems, threads};
 
 /// The maximum number of threads without a folder, because a hostile manifest can list one for every
 /// nine bytes.
@@ -43,6 +41,8 @@ const MOST_MISSING: usize = 16_384;
 ///
 /// A `session_…` folder with a single `pid_N` folder is opened as that process, and any other folder
 /// with a single session below it, at any depth, as that session.
+///
+/// A clone is cheap, because it shares everything with the original.
 ///
 /// The reader is a snapshot: threads and names written later are not included. To read a session
 /// while it is being written, use [`SessionFollower`](crate::follow::SessionFollower).
@@ -71,8 +71,11 @@ const MOST_MISSING: usize = 16_384;
 /// assert_eq!(session.summary().index_events, 4);
 /// # Ok::<(), atf::Error>(())
 /// ```
+#[derive(Debug, Clone)]
+pub struct SessionReader(Arc<Contents>);
+
 #[derive(Debug)]
-pub struct SessionReader {
+struct Contents {
     path: PathBuf,
     manifest: Option<Manifest>,
     threads: Vec<ThreadEntry>,
@@ -115,6 +118,16 @@ impl SessionReader {
         }
     }
 
+    /// Opens the session that a thread's folder belongs to, if any.
+    #[must_use]
+    pub fn around(thread_folder: &Path) -> Option<Self> {
+        let folder = thread_folder.canonicalize().ok()?;
+        let session = Self::open(folder.parent()?).ok()?;
+        let mut threads = session.threads().iter();
+        let is_in = threads.any(|entry| entry.path().file_name() == folder.file_name());
+        is_in.then_some(session)
+    }
+
     /// Returns the session whose manifest or thread folders are directly in `path`. If there is
     /// none, returns the folders in `path`.
     fn of_process(path: &Path, options: OpenOptions) -> Result<Result<Self, Folders>> {
@@ -124,44 +137,44 @@ impl SessionReader {
         if manifest.is_none() && folders.threads.is_empty() {
             return Ok(Err(folders));
         }
-        Ok(Ok(Self {
+        Ok(Ok(Self(Arc::new(Contents {
             path: path.to_path_buf(),
             threads: entries(path, folders.threads, manifest.as_ref(), options),
             places: Places::of(manifest.as_mut(), Some(&manifest_path)),
             manifest,
             unrecognized: folders.unrecognized,
-        }))
+        }))))
     }
 
     /// Returns the folder that contains the threads.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.0.path
     }
 
     /// Returns the manifest's contents and problems; `None` if there is no manifest.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
-        self.manifest.as_ref()
+        self.0.manifest.as_ref()
     }
 
     /// Returns the threads in ascending order of id.
     #[must_use]
     pub fn threads(&self) -> &[ThreadEntry] {
-        &self.threads
+        &self.0.threads
     }
 
     /// Returns the names of folders and symlinks that begin with `thread_` but do not end in a
     /// thread id.
     #[must_use]
     pub fn unrecognized(&self) -> &[String] {
-        &self.unrecognized
+        &self.0.unrecognized
     }
 
     /// Returns the function names from the manifest.
     #[must_use]
     pub fn symbols(&self) -> Symbols<'_> {
-        Symbols::new(self.manifest.as_ref(), &self.places)
+        Symbols::new(self.0.manifest.as_ref(), &self.0.places)
     }
 
     /// Returns the problems with the session itself: those in the manifest, except those that
@@ -170,13 +183,17 @@ impl SessionReader {
     /// [reader](ThreadEntry::open).
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
-        let manifest = self.manifest.iter().flat_map(|manifest| &manifest.problems);
+        let manifest = self
+            .0
+            .manifest
+            .iter()
+            .flat_map(|manifest| &manifest.problems);
         let manifest = manifest.filter(|problem| !problem.kind().is_ignored());
-        let lost = self.manifest.iter().flat_map(Manifest::lost_in_recovery);
-        let lost = lost.map(|error| error.with_path(Some(&self.path.join(MANIFEST_FILE))));
-        let unrecognized = self.unrecognized.iter().map(|name| {
+        let lost = self.0.manifest.iter().flat_map(Manifest::lost_in_recovery);
+        let lost = lost.map(|error| error.with_path(Some(&self.0.path.join(MANIFEST_FILE))));
+        let unrecognized = self.0.unrecognized.iter().map(|name| {
             let error = Error::new(ErrorKind::NoThreadId).with_rule(&rules::ATF_SESS_004);
-            error.with_path(Some(&self.path.join(name)))
+            error.with_path(Some(&self.0.path.join(name)))
         });
         manifest.cloned().chain(lost).chain(unrecognized).collect()
     }
@@ -196,7 +213,7 @@ impl SessionReader {
     #[must_use]
     pub fn summary(&self) -> SessionSummary {
         let mut summary = SessionSummary::default();
-        for entry in &self.threads {
+        for entry in &self.0.threads {
             if entry
                 .open()
                 .and_then(|thread| summary.add(&thread))
@@ -247,6 +264,17 @@ pub enum Presence {
 }
 
 impl ThreadEntry {
+    /// Creates the entry of a folder that was opened without its session.
+    pub(crate) fn alone(id: u32, folder: &Path) -> Self {
+        Self {
+            id,
+            path: folder.to_path_buf(),
+            presence: Presence::Folder,
+            is_listed: false,
+            options: OpenOptions::new(),
+        }
+    }
+
     /// Returns the id in the folder's name.
     #[must_use]
     pub fn id(&self) -> u32 {
@@ -304,8 +332,11 @@ impl ThreadEntry {
         thread::open_index(&self.path, self.options, open)
     }
 
-    pub(crate) fn options(&self) -> OpenOptions {
-        self.options
+    /// Returns the problems with the thread's details and with the links to them. `index` is the
+    /// reader of the thread's index whose events were all read.
+    #[must_use]
+    pub fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
+        thread::problems_beside(index, &self.path, self.options)
     }
 
     fn check_presence(&self) -> Result<()> {

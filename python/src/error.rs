@@ -48,6 +48,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
 fn of_trace(py: Python<'_>, error: &atf::Error) -> PyResult<PyErr> {
     let class = match error.kind() {
         ErrorKind::NotASession
+        | ErrorKind::NotATrace { .. }
         | ErrorKind::TooDeep
         | ErrorKind::SessionsBelow { .. }
         | ErrorKind::SeveralProcesses { .. } => "NotASessionError",

@@ -225,6 +225,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
     match kind {
         ErrorKind::Io(io::ErrorKind::NotFound)
         | ErrorKind::NotASession
+        | ErrorKind::NotATrace { .. }
         | ErrorKind::TooDeep
         | ErrorKind::SessionsBelow { .. }
         | ErrorKind::MissingFolder => AtfStatus::NotFound,
@@ -245,9 +246,10 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
         // A wrong value in the manifest is an error only if the caller passed it.
-        ErrorKind::OutputInside | ErrorKind::NeedsRings | ErrorKind::WrongType { .. } => {
-            AtfStatus::Argument
-        }
+        ErrorKind::OutputInside
+        | ErrorKind::NeedsRings
+        | ErrorKind::SameTrace { .. }
+        | ErrorKind::WrongType { .. } => AtfStatus::Argument,
         ErrorKind::Internal { .. } => AtfStatus::Panic,
         _ => AtfStatus::Format,
     }

@@ -9,19 +9,19 @@ use std::slice;
 
 use atf::analyze::Options;
 use atf::session::{is_file_of, is_part_of_trace};
-use atf_export::{Error, Form, Process, Summary, export, flame};
+use atf::trace::Process;
+use atf_export::{Error, Form, Summary, export, flame};
 use tempfile::NamedTempFile;
 
-use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
-use crate::parts::{
-    Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten, union,
-};
 use crate::report::Summed;
-use crate::target::{are_of_one_run, several};
 use crate::text::Counted;
 use crate::time::Time;
+use crate::trace::{
+    Clock, TimedProcess, check_threads, open_processes, other_names, several, tell_outside,
+    tell_unnamed, tell_unwritten, union,
+};
 
 /// The selected part of a trace.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Selection<'_> {
 
 /// An open trace and the selected part of it.
 struct Opened {
-    parts: Vec<Part>,
+    processes: Vec<TimedProcess>,
     options: Options,
 }
 
@@ -133,47 +133,51 @@ impl Opened {
     /// Opens a trace. The inner error means that the trace cannot be read.
     fn new(paths: &[PathBuf], selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
         let names = other_names(selection.symbols)?;
-        let parts = match Part::all(paths, &names, selection.clock)? {
-            Ok(parts) => parts,
+        let processes = match open_processes(paths, &names, selection.clock)? {
+            Ok(processes) => processes,
             Err(error) => return Ok(Err(damaged(&error))),
         };
-        let found: Vec<_> = parts.iter().map(|part| part.path.clone()).collect();
-        let is_one = parts.len() <= 1 || are_of_one_run(found.iter());
+        let found = processes.iter().map(|process| process.path().to_path_buf());
+        let mut pairs = processes.iter().zip(processes.iter().skip(1));
+        let is_one = pairs.all(|(one, next)| one.is_of_run_of(next));
         if selection.clock == Clock::Trace && !is_one {
-            return Err(several(paths, &found));
+            return Err(several(paths, &found.collect::<Vec<_>>()));
         }
-        check_threads(&parts, selection.threads)?;
-        tell_unwritten(&parts);
-        tell_unnamed(&parts);
-        let times = parts.iter().filter_map(Part::times).reduce(union);
+        check_threads(&processes, selection.threads)?;
+        tell_unwritten(&processes);
+        tell_unnamed(&processes);
+        let times = processes
+            .iter()
+            .filter_map(TimedProcess::times)
+            .reduce(union);
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, times)?;
         let threads = selection.threads.iter().copied().collect();
         let options = Options::default().threads(threads);
         let options = options.from_ns(from_ns).to_ns(to_ns);
-        Ok(Ok(Self { parts, options }))
+        Ok(Ok(Self { processes, options }))
     }
 
-    fn processes(&self) -> Vec<Process<'_>> {
-        self.parts.iter().map(Part::process).collect()
+    fn processes(&self) -> Vec<Process> {
+        self.processes.iter().map(Process::from).collect()
     }
 
     /// Reports what is missing or damaged.
     fn tell(&self, summary: &Summary, told: &mut Told) -> State {
-        for (part, totals) in self.parts.iter().zip(&summary.totals) {
+        for (process, totals) in self.processes.iter().zip(&summary.totals) {
             let sums = Summed {
                 totals,
-                origin_ns: part.origin_ns(),
-                range_ns: part.range_ns(&self.options),
-                unwritten: part.unwritten(),
-                knows_losses: part.knows_losses(totals, self.options.threads.len()),
+                origin_ns: process.origin_ns(),
+                range_ns: process.range_ns(&self.options),
+                unwritten: process.unwritten(),
+                knows_losses: process.knows_losses(totals, self.options.threads.len()),
             };
             if sums.has_more_than_calls() {
-                complain(format_args!("{}: {sums}", part.path.display()));
+                complain(format_args!("{}: {sums}", process.path().display()));
             }
         }
         let mut totals = summary.totals.iter();
         if totals.all(|totals| totals.events == 0 && totals.calls == 0) {
-            tell_outside(&self.parts, (self.options.from_ns, self.options.to_ns));
+            tell_outside(&self.processes, (self.options.from_ns, self.options.to_ns));
         }
         if summary.is_cut {
             complain(

@@ -7,7 +7,6 @@
 #![forbid(unsafe_code)]
 
 mod cli;
-mod clock;
 mod diff;
 mod dump;
 mod explain;
@@ -20,15 +19,14 @@ mod loss;
 mod open;
 mod output;
 mod parallel;
-mod parts;
 #[cfg(target_os = "linux")]
 mod record;
 mod recordings;
 mod report;
 mod symbolize;
-mod target;
 mod text;
 mod time;
+mod trace;
 
 use std::process::ExitCode;
 

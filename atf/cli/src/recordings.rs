@@ -53,9 +53,9 @@ pub(crate) fn newest() -> Result<PathBuf, Failure> {
 }
 
 /// Reports that a folder contains several recordings, with their names.
-pub(crate) fn tell_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item = &'a PathBuf>) {
+pub(crate) fn tell_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item = &'a Path>) {
     let [path] = paths else { return };
-    let all: BTreeSet<_> = sessions.map(|session| of_session(session)).collect();
+    let all: BTreeSet<_> = sessions.map(of_session).collect();
     if all.len() < 2 {
         return;
     }

@@ -10,13 +10,15 @@ use atf::index::IndexEvent;
 use atf::session::Problem;
 use atf::spans::Unmatched;
 use atf::thread::{Linked, ThreadReader};
+use atf::trace::Process;
 
 use crate::notes::{foreign_details, notes_of};
-use crate::{Detail, End, Error, Process, Sink, Start, Thread, ThreadEnd, TraceInfo};
+use crate::process::has_detail_fields;
+use crate::{Detail, End, Error, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
 /// An adapter that adds names and details to calls.
 pub(crate) struct Calls<'a, 's> {
-    process: &'s Process<'a>,
+    process: &'a Process,
     pid: u32,
     info: &'s TraceInfo,
     options: &'s Options,
@@ -35,7 +37,7 @@ pub(crate) struct Calls<'a, 's> {
 
 impl<'a, 's> Calls<'a, 's> {
     pub(crate) fn new(
-        process: &'s Process<'a>,
+        process: &'a Process,
         pid: u32,
         threads: u32,
         (info, options): (&'s TraceInfo, &'s Options),
@@ -90,7 +92,7 @@ impl<'a, 's> Calls<'a, 's> {
         if let Some(function) = reader.function_payload(&found).ok()? {
             return Some(Detail::Function(function));
         }
-        if !self.process.has_detail_fields() {
+        if !has_detail_fields(self.process) {
             return None;
         }
         let payload = reader.payload(&found, LARGEST_FIELDS).ok()?;

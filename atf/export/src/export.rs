@@ -4,6 +4,7 @@ use std::io::Write;
 
 use atf::analyze::{self, Options};
 use atf::manifest::Missing;
+use atf::trace::Process;
 
 use crate::calls::Calls;
 use crate::chrome::Chrome;
@@ -12,9 +13,10 @@ use crate::firefox::Firefox;
 use crate::folded;
 use crate::notes::lost;
 use crate::perfetto::Perfetto;
+use crate::process::{self, lost_events, until_latest};
 use crate::sink::LATEST_NS;
 use crate::speedscope::Speedscope;
-use crate::{Error, Process, ProcessInfo, Sink, Summary, TraceInfo};
+use crate::{Error, ProcessInfo, Sink, Summary, TraceInfo};
 
 /// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,8 +51,8 @@ pub enum Form {
 /// # Errors
 ///
 /// Output errors and internal errors. Read errors are in the summary.
-pub fn export<'a>(
-    processes: &[Process<'a>],
+pub fn export(
+    processes: &[Process],
     options: &Options,
     form: Form,
     out: impl Write,
@@ -77,7 +79,7 @@ pub fn export<'a>(
 ///
 /// The sink's errors and internal errors. Read errors are in the summary.
 pub fn export_to<'a>(
-    processes: &[Process<'a>],
+    processes: &'a [Process],
     options: &Options,
     sink: &mut dyn Sink<'a>,
 ) -> Result<Summary, Error> {
@@ -85,22 +87,22 @@ pub fn export_to<'a>(
     let info = trace_info(processes, options);
     sink.start(&info)?;
     let mut threads = 0;
-    for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
+    for (pid, process) in process::pids(processes).into_iter().zip(processes) {
         sink.process(&ProcessInfo {
             pid,
-            name: process.name(),
-            facts: process.facts(),
+            name: process::name(process),
+            facts: process::facts(process),
         })?;
         let mut calls = Calls::new(process, pid, threads, (&info, options), sink);
-        let problems = analyze::calls(process.threads, &process.options(options), &mut calls)?;
+        let problems = analyze::calls(process, &until_latest(options), &mut calls)?;
         threads = calls.thread_count();
         let foreign = calls.foreign_details();
         summary.foreign_details = summary.foreign_details.saturating_add(foreign);
         let (totals, of_threads) = calls.into_found();
-        let lost = lost(process.lost_events(options), Missing::Events);
+        let lost = lost(lost_events(process, options), Missing::Events);
         let lost = lost.map(|lost| format!("threads without files: {lost}"));
         let of_session = problems.iter().map(|it| it.error.to_string());
-        let changes = process.changes();
+        let changes = process.changes().map(ToString::to_string);
         let notes: Vec<_> = lost.into_iter().chain(changes).chain(of_session).collect();
         sink.process_end(&notes)?;
         summary.add(
@@ -114,10 +116,9 @@ pub fn export_to<'a>(
     Ok(summary)
 }
 
-fn trace_info(processes: &[Process<'_>], options: &Options) -> TraceInfo {
-    let starts = processes
-        .iter()
-        .filter_map(|it| Some(it.time(it.threads.time_range()?.0)));
+fn trace_info(processes: &[Process], options: &Options) -> TraceInfo {
+    let times = processes.iter().filter_map(Process::time_range);
+    let starts = times.map(|(start_ns, _)| start_ns);
     let is_all = options.from_ns == 0 && options.to_ns == u64::MAX;
     TraceInfo {
         // A trace without events has no times.

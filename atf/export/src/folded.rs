@@ -2,11 +2,13 @@
 
 use std::io::Write;
 
-use atf::analyze::{Node, Options};
+use atf::analyze::{self, Node, Options};
+use atf::trace::Process;
 
 use crate::names::{OTHERS, name_of};
 use crate::notes::notes_of_process;
-use crate::{Error, Process, Summary};
+use crate::process::{self, until_latest};
+use crate::{Error, Summary};
 
 /// The maximum number of frames of a stack. Each line repeats the whole stack, so without a limit
 /// the output of a deep recursion would grow with the square of its depth.
@@ -28,16 +30,16 @@ pub(crate) fn shallow(nodes: &[Node]) -> impl Iterator<Item = Node> {
 /// read. With several processes, a stack begins with its process. Each note on missing events is a
 /// stack with the time 0.
 pub(crate) fn write(
-    processes: &[Process<'_>],
+    processes: &[Process],
     options: &Options,
     mut out: impl Write,
 ) -> Result<Summary, Error> {
     let mut summary = Summary::default();
-    for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
-        let tree = process.tree(options)?;
+    for (pid, process) in process::pids(processes).into_iter().zip(processes) {
+        let tree = analyze::tree(process, &until_latest(options))?;
         let mut stack = Stack::default();
         if processes.len() > 1 {
-            stack.push(0, &format!("{} (pid {pid})", process.name()));
+            stack.push(0, &format!("{} (pid {pid})", process::name(process)));
         }
         let above = u32::try_from(stack.ends.len()).unwrap_or(u32::MAX);
         for node in shallow(&tree.nodes) {

@@ -30,12 +30,12 @@
 //! # thread.finalize()?;
 //! # writer.set_symbols(vec![atf::manifest::Symbol::new(7, "main")]);
 //! # writer.finalize()?;
-//! use atf_export::{Form, Process, export};
+//! use atf_export::{Form, export};
 //!
 //! let session = atf::session::SessionReader::open(path)?;
 //! let mut text = Vec::new();
 //! let options = atf::analyze::Options::default();
-//! let summary = export(&[Process::of_session(&session)], &options, Form::Folded, &mut text)?;
+//! let summary = export(&[session.into()], &options, Form::Folded, &mut text)?;
 //! assert_eq!(text, b"main 150\n");
 //! assert!(summary.is_whole());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,7 +76,6 @@ use std::path::PathBuf;
 
 pub use export::{Form, export, export_to};
 pub use names::LONGEST_NAME;
-pub use process::Process;
 pub use sink::{Detail, End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 pub use summary::Summary;
 

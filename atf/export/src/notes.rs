@@ -3,8 +3,9 @@
 use atf::analyze::{Options, ThreadTotals, Totals};
 use atf::manifest::{Loss, Missing};
 use atf::session::Problem;
+use atf::trace::Process;
 
-use crate::Process;
+use crate::process::lost_events;
 use crate::sink::LATEST_NS;
 
 /// Returns sentences about missing or damaged data in a thread, for formats that can include them.
@@ -32,7 +33,7 @@ pub(crate) fn notes_of(
 
 /// Returns sentences about missing or damaged data in a process. `totals` are those of its threads.
 pub(crate) fn notes_of_process(
-    process: &Process<'_>,
+    process: &Process,
     options: &Options,
     threads: &[ThreadTotals],
     problems: &[Problem],
@@ -41,7 +42,7 @@ pub(crate) fn notes_of_process(
     let all = totals
         .lost_events
         .into_iter()
-        .chain(process.lost_events(options));
+        .chain(lost_events(process, options));
     let losses = [
         lost(all.reduce(Loss::plus), Missing::Events),
         lost(totals.lost_details, Missing::Details),
@@ -50,7 +51,7 @@ pub(crate) fn notes_of_process(
     counted(&totals)
         .chain(late(late_events(threads, options)))
         .chain(missing(losses))
-        .chain(process.changes())
+        .chain(process.changes().map(ToString::to_string))
         .chain(told(problems))
         .collect()
 }

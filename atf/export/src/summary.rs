@@ -2,9 +2,10 @@
 
 use atf::analyze::{Options, ThreadTotals, Totals};
 use atf::session::Problem;
+use atf::trace::Process;
 
-use crate::Process;
 use crate::notes::late_events;
+use crate::process::lost_events;
 
 /// The result of an export.
 #[derive(Debug, Default)]
@@ -38,13 +39,13 @@ impl Summary {
 
     pub(crate) fn add(
         &mut self,
-        process: &Process<'_>,
+        process: &Process,
         options: &Options,
         threads: &[ThreadTotals],
         problems: impl IntoIterator<Item = Problem>,
     ) {
         let mut totals = Totals::of(threads);
-        totals.add_lost_events(process.lost_events(options));
+        totals.add_lost_events(lost_events(process, options));
         self.totals.push(totals);
         let late = late_events(threads, options);
         self.late_events = self.late_events.saturating_add(late);

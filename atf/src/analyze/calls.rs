@@ -5,14 +5,15 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
 use super::died::Deaths;
-use super::unit::{Files, Step, Unit};
+use super::unit::{Step, analysed, read, select};
 use super::walk::{Began, Ended, Observer, Walk};
-use super::{Options, ThreadTotals, Threads};
+use super::{Options, ThreadTotals};
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::session::Problem;
 use crate::spans::{Depth, SpanEnd, Unmatched};
 use crate::thread::ThreadReader;
+use crate::trace::{Process, Thread, ThreadFiles};
 
 /// A visitor that receives a trace's calls from the function [`calls`]. An error from any of its
 /// methods ends the pass.
@@ -73,27 +74,27 @@ pub trait CallVisitor {
 /// The thread whose calls the visitor receives next.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadStart<'a> {
-    unit: &'a Unit<'a>,
+    thread: &'a Thread<'a>,
 }
 
 impl ThreadStart<'_> {
     /// Returns the id in the folder's name, or in a single file's header.
     #[must_use]
     pub fn id(&self) -> u32 {
-        self.unit.id()
+        self.thread.id()
     }
 
     /// Returns the thread's name from the manifest.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.unit.name()
+        self.thread.name()
     }
 }
 
-/// One of a thread's folders. A thread has one folder per [segment](crate::session::Segments).
+/// One of a thread's folders. A thread has one folder per segment.
 #[derive(Debug, Clone, Copy)]
 pub struct ThreadFolder<'a> {
-    files: &'a Files<'a>,
+    files: &'a ThreadFiles<'a>,
     /// The problems of the details that the visitor opened.
     problems: &'a RefCell<Vec<Error>>,
 }
@@ -184,38 +185,37 @@ pub struct CallEnd {
 ///
 /// The visitor's errors, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are
 /// reported as problems instead.
-pub fn calls<'a, V: CallVisitor>(
-    threads: impl Into<Threads<'a>>,
+pub fn calls<V: CallVisitor>(
+    process: impl Into<Process>,
     options: &Options,
     visitor: &mut V,
 ) -> Result<Vec<Problem>, V::Error> {
-    let threads = threads.into();
-    let (units, problems) = threads.select(options);
-    let deaths = Deaths::of(&threads, options);
-    for unit in units {
-        let unit = &unit;
-        visitor.thread_start(&ThreadStart { unit })?;
+    let process = process.into();
+    let (threads, problems) = select(&process, options);
+    let deaths = Deaths::of(&process);
+    for thread in &threads {
+        visitor.thread_start(&ThreadStart { thread })?;
         let mut problems = Vec::new();
         let of_details = RefCell::new(Vec::new());
         let calls = Calls::new(visitor, &of_details);
-        let mut walk = Walk::new(unit.id(), options, calls);
-        let end = unit.read(options, &mut problems, |step| {
+        let mut walk = Walk::new(thread.id(), options, calls);
+        let end = read(thread, &mut problems, |step| {
             walk.step(&step)?;
             match step {
                 Step::Files(files) => walk.observer().begin_folder(*files),
                 Step::Gap | Step::Hole(_) | Step::Event(..) => walk.observer().check(),
             }
         })?;
-        let until_ns = end.as_ref().and_then(|end| deaths.until_ns(unit, end));
+        let until_ns = end.as_ref().and_then(|end| deaths.until_ns(thread, end));
         let (mut totals, mut calls) = walk.finish(until_ns)?;
         calls.check()?;
         if let Some(end) = &end {
             problems.extend(end.given_up(totals.given_up));
         }
         add_new(&mut problems, of_details.take());
-        [totals.lost_events, totals.lost_details] = unit.losses(options);
+        [totals.lost_events, totals.lost_details] = thread.losses();
         totals.missing_events = end.as_ref().map_or(0, |end| end.missing_events);
-        let analysed = unit.analysed(end.map(|_| totals), problems);
+        let analysed = analysed(thread, end.map(|_| totals), problems);
         visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;
     }
     Ok(problems)
@@ -234,7 +234,7 @@ struct Calls<'v, 'a, V: CallVisitor> {
     /// The problems of the details that the visitor opened.
     problems: &'v RefCell<Vec<Error>>,
     /// The folders so far.
-    folders: Vec<Files<'a>>,
+    folders: Vec<ThreadFiles<'a>>,
     /// The index of the folder that the visitor received last.
     folder: usize,
     /// The open calls, outermost first: those that the visitor has received, followed by those that
@@ -280,7 +280,7 @@ impl<'v, 'a, V: CallVisitor> Calls<'v, 'a, V> {
         }
     }
 
-    fn begin_folder(&mut self, files: Files<'a>) -> Result<(), V::Error> {
+    fn begin_folder(&mut self, files: ThreadFiles<'a>) -> Result<(), V::Error> {
         self.folder = self.folders.len();
         self.folders.push(files);
         self.visitor.folder(&ThreadFolder {

@@ -1,8 +1,7 @@
 //! Finds how long calls of a process that died were open at least.
 
-use super::unit::{End, Unit};
-use super::{Options, Source, Threads};
-use crate::session::SessionReader;
+use super::unit::End;
+use crate::trace::{Process, Thread};
 
 /// The death of a process whose manifest names the signal that ended it.
 pub(super) struct Deaths {
@@ -11,35 +10,31 @@ pub(super) struct Deaths {
 }
 
 impl Deaths {
-    pub(super) fn of(threads: &Threads<'_>, options: &Options) -> Self {
-        let sessions = match threads.0 {
-            Source::Sessions(sessions) => sessions,
-            Source::Thread(..) | Source::Index(_) => &[],
-        };
-        let has_died = sessions.last().and_then(SessionReader::manifest);
+    pub(super) fn of(process: &Process) -> Self {
         // Unwritten and lost events may have ended the calls.
-        let has_died = has_died.is_some_and(|manifest| {
+        let has_died = process.manifest().is_some_and(|manifest| {
             let is_written = manifest.unwritten_events.unwrap_or(0) == 0;
             let is_kept = manifest.recovered.iter().all(|damage| !damage.lost);
             manifest.ended_by.is_some() && is_written && is_kept
         });
         let end = || {
-            let (_, end_ns) = threads.time_range()?;
-            Some((sessions.len().checked_sub(1)?, options.time(end_ns)))
+            let (_, end_ns) = process.time_range()?;
+            Some((process.sessions().len().checked_sub(1)?, end_ns))
         };
+        let is_whole = !process.is_single_thread();
         Self {
-            end: has_died.then(end).flatten(),
+            end: (is_whole && has_died).then(end).flatten(),
         }
     }
 
     /// Returns until when a thread's open calls lasted at least; `None` if they may have ended
     /// earlier, because events of the thread may be missing.
-    pub(super) fn until_ns(&self, unit: &Unit<'_>, end: &End<'_>) -> Option<u64> {
+    pub(super) fn until_ns(&self, thread: &Thread<'_>, end: &End<'_>) -> Option<u64> {
         let (last_session, end_ns) = self.end?;
         let is_complete = end.is_whole
             && end.completeness.has_verified_footer()
-            && end.session() == Some(last_session)
-            && unit
+            && end.session() == last_session
+            && thread
                 .listed()
                 .all(|it| it.cut.is_none() && it.lost_events.is_none());
         is_complete.then_some(end_ns)

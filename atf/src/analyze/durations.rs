@@ -83,7 +83,7 @@ impl Durations {
     /// # }
     /// # writer.finalize()?;
     /// // One function, 100 calls: 1 ns, 2 ns, … 100 ns.
-    /// let thread = atf::thread::ThreadReader::open(folder)?;
+    /// let thread = atf::trace::Process::of_thread(folder)?;
     /// let functions = atf::analyze::functions(&thread, &Default::default())?;
     /// let durations = &functions.functions[0].durations;
     /// assert_eq!(durations.quantile_ns(500), Some(50));

@@ -8,10 +8,11 @@ use super::durations::Durations;
 use super::merging::{Figures, Merged, Merging};
 use super::table::{Place, Times};
 use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Threads, Totals, on_any_cores, run};
+use super::{Options, ThreadTotals, Totals, on_any_cores, run};
 use crate::error::Result;
 use crate::session::Problem;
 use crate::spans::Unmatched;
+use crate::trace::Process;
 
 /// The functions of a trace, from [`functions`].
 #[derive(Debug)]
@@ -110,20 +111,16 @@ impl Functions {
 ///
 /// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are in
 /// [`problems`](Functions::problems).
-pub fn functions<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Functions> {
-    let threads = threads.into();
-    on_any_cores(options, |options, jobs| read(&threads, options, jobs))
+pub fn functions(process: impl Into<Process>, options: &Options) -> Result<Functions> {
+    let process = process.into();
+    on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
 /// Adds up the functions. Also returns whether the limit left some without an entry.
-fn read(
-    threads: &Threads<'_>,
-    options: &Options,
-    jobs: NonZero<usize>,
-) -> Result<(Functions, bool)> {
+fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(Functions, bool)> {
     let all = Mutex::new(Merged::new(options.max_functions, options.max_buckets));
     let new = || ByFunction(Merging::new(&all, jobs));
-    let (threads, problems) = run(threads, options, new)?;
+    let (threads, problems) = run(process, options, new)?;
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (is_full, coarseness) = (all.table.is_full(), all.coarseness);
     let function = |(function_id, times, of): (u64, Times, Of)| FunctionTimes {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::died::Deaths;
-use super::unit::{Step, Timed, Unit};
-use super::{Analysed, Options, Threads};
+use super::unit::{Step, Timed, analysed, read, select};
+use super::{Analysed, Options};
 use crate::completeness::Completeness;
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
@@ -12,6 +12,7 @@ use crate::manifest::Loss;
 use crate::session::Problem;
 use crate::spans::{CallStack, Paired, Span, SpanEnd};
 use crate::thread::Ring;
+use crate::trace::{Process, Thread};
 
 /// How the threads of a trace ended, from [`last`].
 #[derive(Debug)]
@@ -29,7 +30,7 @@ pub struct Last {
 pub struct LastOfThread {
     /// The id from the folder's name or, for a single file, from its header.
     pub thread: u32,
-    /// How the thread's file ended; with [segments](crate::session::Segments), how its last file
+    /// How the thread's file ended; with several segments, how its last file
     /// ended.
     pub completeness: Completeness,
     /// Whether the same file has no footer although it was finalized.
@@ -106,25 +107,25 @@ impl LastOfThread {
 /// # Errors
 ///
 /// The errors of [`functions`](super::functions()).
-pub fn last<'a>(
-    threads: impl Into<Threads<'a>>,
+pub fn last(
+    process: impl Into<Process>,
     options: &Options,
     calls: usize,
     events: usize,
 ) -> Result<Last> {
-    let source = threads.into();
-    let (units, mut problems) = source.select(options);
-    let deaths = Deaths::of(&source, options);
+    let process = process.into();
+    let (found, mut problems) = select(&process, options);
+    let deaths = Deaths::of(&process);
     let mut threads = Vec::new();
-    let work = |unit: &Unit<'_>| of_unit(unit, options, &deaths, calls, events);
-    super::side_by_side(&units, options, &mut problems, work, |thread| {
+    let work = |thread: &Thread<'_>| of_thread(thread, options, &deaths, calls, events);
+    super::side_by_side(&found, options, &mut problems, work, |thread| {
         threads.push(thread);
     })?;
     Ok(Last { threads, problems })
 }
 
-fn of_unit(
-    unit: &Unit<'_>,
+fn of_thread(
+    thread: &Thread<'_>,
     options: &Options,
     deaths: &Deaths,
     calls: usize,
@@ -137,7 +138,7 @@ fn of_unit(
     let mut times = None;
     let mut out_of_order = 0_u64;
     let mut latest = VecDeque::new();
-    let end = unit.read(options, &mut problems, |step| {
+    let end = read(thread, &mut problems, |step| {
         match step {
             Step::Event(timed) => {
                 let &Timed { seq, now_ns, .. } = timed;
@@ -183,17 +184,17 @@ fn of_unit(
             }
         }
     });
-    let [lost_events, lost_details] = unit.losses(options);
+    let [lost_events, lost_details] = thread.losses();
     let mut result = end.as_ref().map(|end| LastOfThread {
         given_up,
-        thread: unit.id(),
+        thread: thread.id(),
         event_count: end.event_count,
         missing_events: end.missing_events,
         out_of_order,
         times,
         open,
         open_count,
-        open_until_ns: deaths.until_ns(unit, end).filter(|_| open_count > 0),
+        open_until_ns: deaths.until_ns(thread, end).filter(|_| open_count > 0),
         outermost,
         events: latest.into(),
         ring: None,
@@ -202,14 +203,14 @@ fn of_unit(
         completeness: end.completeness.clone(),
         lost_footer: end.lost_footer,
     });
-    if let (Some(end), Some(thread)) = (&end, &mut result) {
+    if let (Some(end), Some(last)) = (&end, &mut result) {
         problems.extend(end.given_up(given_up.saturating_add(given_up_before_gaps)));
-        if thread.is_unfinalized() {
+        if last.is_unfinalized() {
             match end.ring() {
-                Ok(ring) => thread.ring = ring,
+                Ok(ring) => last.ring = ring,
                 Err(error) => problems.push(error),
             }
         }
     }
-    Ok(unit.analysed(result, problems))
+    Ok(analysed(thread, result, problems))
 }

@@ -9,8 +9,8 @@
 //! | what happened, call by call | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
-//! Each function except [`diff()`] takes a [`SessionReader`], the [`Segments`] of a process, a
-//! [`ThreadReader`] or an [`IndexReader`]. It reads all events once, with several threads in
+//! Each function except [`diff()`] takes a [`Process`] or, as one, a
+//! [`SessionReader`](crate::session::SessionReader). It reads all events once, with several threads in
 //! parallel, except for [`calls()`], which reads one thread after another. Results do not depend on
 //! the number of cores. [`diff()`] compares the results of [`functions()`].
 //!
@@ -27,7 +27,7 @@
 //!   [`open`](Times::open), and [`Durations`] do not include it. If the manifest names the signal
 //!   that ended the process, and no event of the thread can be missing, it lasts at least until the
 //!   process's last event, and also counts as [`at_least`](Times::at_least).
-//! - With [`Segments`], a call may start in one segment and end in a later one. If a segment is
+//! - With several segments, a call may start in one segment and end in a later one. If a segment is
 //!   missing, or a thread in it cannot be read, the thread's open calls end at its last event
 //!   before the gap, and count as open.
 //! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. A
@@ -38,7 +38,7 @@
 //!   otherwise ignored.
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time within the range counts.
-//! - With a recording's clock ([`Options::clock`]), all times and durations are on that clock.
+//! - All times and durations are on the [process's clock](Process::clock).
 //!
 //! # Problems
 //!
@@ -70,20 +70,16 @@ mod walk;
 use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::PathBuf;
-use std::slice;
 
-use crate::clock::MediaClock;
 use crate::error::{Error, Result};
-use crate::index::{IndexFooter, IndexReader};
 use crate::manifest::Loss;
 use crate::parallel;
-use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry};
+use crate::session::Problem;
 use crate::setters::with_setters;
-use crate::spans::ThreadClock;
-use crate::thread::ThreadReader;
+use crate::trace::{Process, Thread};
 
 use self::died::Deaths;
-use self::unit::Unit;
+use self::unit::{analysed, read, select};
 use self::walk::{Observer, Walk};
 
 pub use calls::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, calls};
@@ -119,10 +115,6 @@ with_setters! {
         pub max_buckets: usize,
         /// How many threads to read in parallel; `None`, the default, for one per core.
         pub jobs: Option<NonZero<usize>>,
-        /// The clock of a recording, for `from_ns`, `to_ns` and the results; `None`, the default,
-        /// for the trace's own clock. Events before the recording have time 0. The events that
-        /// [`calls()`] passes on keep their own timestamps.
-        pub clock: Option<MediaClock>,
     }
 }
 
@@ -137,20 +129,11 @@ impl Default for Options {
             max_nodes: 1_000_000,
             max_buckets: 1 << 21,
             jobs: None,
-            clock: None,
         }
     }
 }
 
 impl Options {
-    /// Converts a timestamp to the results' clock.
-    fn time(&self, timestamp_ns: u64) -> u64 {
-        match &self.clock {
-            Some(clock) => clock.to_media_ns_or_zero(timestamp_ns),
-            None => timestamp_ns,
-        }
-    }
-
     fn contains(&self, ns: u64) -> bool {
         self.overlaps(ns, ns)
     }
@@ -163,121 +146,6 @@ impl Options {
         // Do not use `clamp`, which panics if the range ends before it begins.
         ns.max(self.from_ns).min(self.to_ns)
     }
-}
-
-/// The threads to analyse, from a reader of a session, a process's segments, a thread's folder or
-/// an index file.
-#[derive(Debug, Clone, Copy)]
-pub struct Threads<'a>(Source<'a>);
-
-#[derive(Debug, Clone, Copy)]
-enum Source<'a> {
-    /// The sessions of a process, in order.
-    Sessions(&'a [SessionReader]),
-    /// A thread and its session.
-    Thread(&'a ThreadReader, Option<&'a SessionReader>),
-    Index(&'a IndexReader),
-}
-
-impl<'a> From<&'a SessionReader> for Threads<'a> {
-    fn from(session: &'a SessionReader) -> Self {
-        Self(Source::Sessions(slice::from_ref(session)))
-    }
-}
-
-impl<'a> From<&'a Segments> for Threads<'a> {
-    fn from(segments: &'a Segments) -> Self {
-        Self(Source::Sessions(segments.sessions()))
-    }
-}
-
-impl<'a> From<&'a ThreadReader> for Threads<'a> {
-    fn from(thread: &'a ThreadReader) -> Self {
-        Self::of_thread(thread, None)
-    }
-}
-
-impl<'a> From<&'a IndexReader> for Threads<'a> {
-    fn from(index: &'a IndexReader) -> Self {
-        Self(Source::Index(index))
-    }
-}
-
-impl<'a> Threads<'a> {
-    /// Returns a single thread. Its losses, and those of recoveries, are those in the manifest of
-    /// `session`, to which it belongs.
-    #[must_use]
-    pub fn of_thread(thread: &'a ThreadReader, session: Option<&'a SessionReader>) -> Self {
-        Self(Source::Thread(thread, session))
-    }
-}
-
-impl Threads<'_> {
-    /// Returns the events that the tracer lost in threads without readable files, as
-    /// [`Segments::lost_events`] does; `None` for a single thread.
-    #[must_use]
-    pub fn lost_events(&self) -> Option<Loss> {
-        match self.0 {
-            Source::Sessions(sessions) => session::lost_events(sessions),
-            Source::Thread(..) | Source::Index(_) => None,
-        }
-    }
-
-    /// Returns the earliest and the latest timestamp of all threads in nanoseconds; `None` if no
-    /// readable thread has events.
-    #[must_use]
-    pub fn time_range(&self) -> Option<(u64, u64)> {
-        let index = match self.0 {
-            Source::Sessions(sessions) => {
-                let threads = sessions.iter().flat_map(SessionReader::threads);
-                let indexes = threads.map(ThreadEntry::open_index);
-                let times = indexes.filter_map(|index| times_of(&index.ok()?));
-                return times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
-            }
-            Source::Thread(thread, _) => thread.index(),
-            Source::Index(index) => index,
-        };
-        times_of(index)
-    }
-}
-
-/// Returns the times on which the header and the footer of a file agree. If the first or the last
-/// event has another time, it changed after it was written.
-fn stated_times(index: &IndexReader) -> Option<(u64, u64)> {
-    let (header, footer) = (index.header(), index.footer()?);
-    let stated = (footer.time_start_ns, footer.time_end_ns);
-    let is_sound = 0 < stated.0 && stated.0 <= stated.1;
-    let is_agreed = (header.time_start_ns, header.time_end_ns) == stated;
-    (is_sound && is_agreed).then_some(stated)
-}
-
-/// Returns the times of a thread's first and last event, corrected like those of
-/// [all events](self#time) as far as these two, the second event and the footer show. The footer
-/// has the time of an event in a hole.
-fn times_of(index: &IndexReader) -> Option<(u64, u64)> {
-    let (first_ns, last_ns) = index.time_range().ok()??;
-    if first_ns > 0 && last_ns > 0 {
-        let (start_ns, end_ns) = stated_times(index).unzip();
-        let start_ns = start_ns.filter(|start_ns| *start_ns != first_ns);
-        let next = index.get(1).ok()?.filter(|_| start_ns.is_none());
-        let next_ns = next.map(|next| next.timestamp_ns);
-        let mut clock = ThreadClock::default();
-        let first_ns = clock.advance(start_ns.unwrap_or(first_ns), next_ns);
-        let last_ns = match index.event_count() {
-            1 => first_ns,
-            _ => clock.advance(end_ns.unwrap_or(last_ns), None),
-        };
-        return Some((first_ns, last_ns));
-    }
-    let footer = index.footer();
-    let time = |time_ns: u64, of: fn(&IndexFooter) -> u64| match footer {
-        Some(footer) if time_ns == 0 => of(footer),
-        _ => time_ns,
-    };
-    Some((
-        time(first_ns, |footer| footer.time_start_ns),
-        time(last_ns, |footer| footer.time_end_ns),
-    ))
 }
 
 /// The place of an event in a trace.
@@ -416,7 +284,7 @@ impl Totals {
     }
 
     /// Adds events that the tracer lost in threads without files; see
-    /// [`Segments::lost_events`](crate::session::Segments::lost_events).
+    /// [`Process::lost_events`](crate::trace::Process::lost_events).
     pub fn add_lost_events(&mut self, loss: Option<Loss>) {
         add(&mut self.lost_events, loss);
     }
@@ -442,20 +310,20 @@ struct Analysed<R> {
 
 /// Runs `work` on threads in parallel, and passes on the results and problems in thread order.
 fn side_by_side<'u, 'a, R: Send>(
-    units: &'u [Unit<'a>],
+    threads: &'u [Thread<'a>],
     options: &Options,
     problems: &mut Vec<Problem>,
-    work: impl Fn(&'u Unit<'a>) -> Result<Analysed<R>> + Sync,
+    work: impl Fn(&'u Thread<'a>) -> Result<Analysed<R>> + Sync,
     mut take: impl FnMut(R),
 ) -> Result<()> {
     let jobs = options.jobs.unwrap_or_else(parallel::cores);
-    let most = NonZero::new(units.len()).unwrap_or(NonZero::<usize>::MIN);
-    let produce = |pass: &mut dyn FnMut(&'u Unit<'a>) -> bool| {
-        // No more units are needed once `pass` returns false.
-        let _ = units.iter().all(pass);
+    let most = NonZero::new(threads.len()).unwrap_or(NonZero::<usize>::MIN);
+    let produce = |pass: &mut dyn FnMut(&'u Thread<'a>) -> bool| {
+        // No more threads are needed once `pass` returns false.
+        let _ = threads.iter().all(pass);
     };
     let mut result = Ok(());
-    let send = |unit, found: &parallel::Results<'_, _>| found.send(work(unit));
+    let send = |thread, found: &parallel::Results<'_, _>| found.send(work(thread));
     parallel::in_order(jobs.min(most), produce, send, |analysed| {
         match analysed {
             Ok(analysed) => {
@@ -488,30 +356,30 @@ fn on_any_cores<T>(
 
 /// Reads threads in parallel. Each thread has an observer, which collects the results.
 fn run<O: Observer>(
-    threads: &Threads<'_>,
+    process: &Process,
     options: &Options,
     new: impl Fn() -> O + Sync,
 ) -> Result<(Vec<ThreadTotals>, Vec<Problem>)> {
-    let (units, mut problems) = threads.select(options);
-    let deaths = Deaths::of(threads, options);
+    let (threads, mut problems) = select(process, options);
+    let deaths = Deaths::of(process);
     let mut totals = Vec::new();
-    let work = |unit: &Unit<'_>| {
+    let work = |thread: &Thread<'_>| {
         let mut problems = Vec::new();
-        let mut walk = Walk::new(unit.id(), options, new());
-        let end = unit.read(options, &mut problems, |step| walk.step(&step))?;
+        let mut walk = Walk::new(thread.id(), options, new());
+        let end = read(thread, &mut problems, |step| walk.step(&step))?;
         let result = match end {
             Some(end) => {
-                let (mut totals, _) = walk.finish(deaths.until_ns(unit, &end))?;
+                let (mut totals, _) = walk.finish(deaths.until_ns(thread, &end))?;
                 problems.extend(end.given_up(totals.given_up));
-                [totals.lost_events, totals.lost_details] = unit.losses(options);
+                [totals.lost_events, totals.lost_details] = thread.losses();
                 totals.missing_events = end.missing_events;
                 Some(totals)
             }
             None => None,
         };
-        Ok(unit.analysed(result, problems))
+        Ok(analysed(thread, result, problems))
     };
-    let take = |thread| totals.push(thread);
-    side_by_side(&units, options, &mut problems, work, take)?;
+    let take = |one| totals.push(one);
+    side_by_side(&threads, options, &mut problems, work, take)?;
     Ok((totals, problems))
 }

@@ -7,10 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use super::merging::{Merged, Merging};
 use super::table::{Place, Times};
 use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Threads, Totals, on_any_cores, run};
+use super::{Options, ThreadTotals, Totals, on_any_cores, run};
 use crate::error::Result;
 use crate::session::Problem;
 use crate::spans::Unmatched;
+use crate::trace::Process;
 
 /// The pairs of caller and callee in a trace, from [`pairs`].
 #[derive(Debug)]
@@ -67,16 +68,16 @@ impl Pairs {
 /// # Errors
 ///
 /// The errors of [`functions`](super::functions()).
-pub fn pairs<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Pairs> {
-    let threads = threads.into();
-    on_any_cores(options, |options, jobs| read(&threads, options, jobs))
+pub fn pairs(process: impl Into<Process>, options: &Options) -> Result<Pairs> {
+    let process = process.into();
+    on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
 /// Adds up the pairs. Also returns whether the limit left some without an entry.
-fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Pairs, bool)> {
+fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(Pairs, bool)> {
     let all = Mutex::new(Merged::<Key, ()>::new(options.max_nodes, 0));
     let new = || ByPair(Merging::new(&all, jobs));
-    let (threads, problems) = run(threads, options, new)?;
+    let (threads, problems) = run(process, options, new)?;
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_full = all.table.is_full();
     let (rows, (others, ())) = all.table.into_rows();

@@ -8,10 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::places::{Keyed, Places};
 use super::table::Times;
 use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Threads, Totals, on_any_cores, run};
+use super::{Options, ThreadTotals, Totals, on_any_cores, run};
 use crate::error::Result;
 use crate::session::Problem;
 use crate::spans::Unmatched;
+use crate::trace::Process;
 
 /// A call tree, from [`tree`].
 #[derive(Debug)]
@@ -68,13 +69,13 @@ impl Tree {
 /// # Errors
 ///
 /// The errors of [`functions`](super::functions()).
-pub fn tree<'a>(threads: impl Into<Threads<'a>>, options: &Options) -> Result<Tree> {
-    let threads = threads.into();
-    on_any_cores(options, |options, jobs| read(&threads, options, jobs))
+pub fn tree(process: impl Into<Process>, options: &Options) -> Result<Tree> {
+    let process = process.into();
+    on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
 /// Builds the tree. Also returns whether the limit left some calls without a node.
-fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Result<(Tree, bool)> {
+fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(Tree, bool)> {
     let all = Mutex::new(Growing::new(options.max_nodes));
     let least = NODES_OF_THREADS.min(options.max_nodes) / jobs;
     let new = || Merging {
@@ -83,7 +84,7 @@ fn read(threads: &Threads<'_>, options: &Options, jobs: NonZero<usize>) -> Resul
         least,
         most: least,
     };
-    let (threads, problems) = run(threads, options, new)?;
+    let (threads, problems) = run(process, options, new)?;
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_full = all.rest > 0;
     let nodes = all.into_nodes();

@@ -1,7 +1,9 @@
 //! The kinds of errors.
 
 use std::io;
+use std::path::PathBuf;
 
+use crate::clock::MediaClockError;
 use crate::wire::Wire;
 
 /// The kind of an [`Error`](super::Error).
@@ -292,6 +294,18 @@ pub enum ErrorKind {
         /// The names of the first 100 session folders, by process id.
         folders: Vec<String>,
     },
+    /// The path does not lead to a trace.
+    NotATrace {
+        /// What is there instead, in words.
+        found: String,
+    },
+    /// Another path leads to the same trace, whose events would count twice.
+    SameTrace {
+        /// The other path.
+        other: PathBuf,
+    },
+    /// The trace cannot be shown on the clock of a recording.
+    NoMediaClock(MediaClockError),
     /// Segments of a recording are missing between two others.
     SegmentsMissing {
         /// The number of the first missing segment.

@@ -178,6 +178,13 @@ impl fmt::Display for ErrorKind {
                 "has several processes; open one of them: {}",
                 folders.join(", ")
             ),
+            Self::NotATrace { found } => write!(f, "not a trace: {found}"),
+            Self::SameTrace { other } => write!(
+                f,
+                "named twice, also as {}; its events would count twice",
+                other.display()
+            ),
+            Self::NoMediaClock(why) => write!(f, "{why}"),
             Self::SegmentsMissing { first, last } if first == last => {
                 write!(
                     f,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Damage, Loss, Manifest, key};
+use super::{Damage, Loss, Manifest, ManifestThread, key};
 use crate::error::{Error, ErrorKind};
 use crate::rules::table as rules;
 use crate::text::counted;
@@ -91,6 +91,12 @@ impl fmt::Display for Damage {
 }
 
 impl Manifest {
+    /// Returns the first entry of a thread.
+    #[must_use]
+    pub fn thread(&self, id: u32) -> Option<&ManifestThread> {
+        self.threads.iter().find(|thread| thread.id == id)
+    }
+
     /// Returns an error for each loss of a recovery.
     pub(crate) fn lost_in_recovery(&self) -> impl Iterator<Item = Error> {
         let lost = self.recovered.iter().enumerate();

@@ -59,7 +59,7 @@ impl<'m> Merged<'m> {
     /// A merge of a [time range](super::Merge::time_range) does not read enough to verify threads.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.threads.iter();
-        threads.filter(|t| t.is_unverified()).map(|t| t.id())
+        threads.filter(|t| t.is_unverified()).map(|t| t.id)
     }
 
     /// Loads events for threads that have run out of them. Returns the next item if it is not a

@@ -87,7 +87,7 @@ impl<'m> Feed<'m> {
         part: Part,
         block_size: usize,
     ) -> Self {
-        let pass = part.verifies(thread.index());
+        let pass = part.verifies(&thread.index);
         let start = usize::try_from(part.seqs.start).unwrap_or(records.len());
         Self {
             thread: Arc::clone(thread),
@@ -107,7 +107,7 @@ impl<'m> Feed<'m> {
             records: Cow::Owned(Vec::new()),
             first_seq: part.seqs.start,
             left: 0..0,
-            pass: part.verifies(thread.index()),
+            pass: part.verifies(&thread.index),
             part,
             size: in_events(buffer_size),
         }
@@ -161,7 +161,7 @@ impl<'m> Feed<'m> {
     /// Makes more records available, and returns whether there are any.
     fn fill(&mut self) -> Result<bool> {
         let size = usize::try_from(self.unread()).map_or(self.size, |unread| unread.min(self.size));
-        let index = self.thread.index();
+        let index = &self.thread.index;
         match &mut self.records {
             Cow::Borrowed(records) => {
                 let end = self.left.end.saturating_add(size).min(records.len());

@@ -37,7 +37,7 @@ impl<'m> Lane<'m> {
     /// Creates the lane of one of this many threads.
     pub(super) fn new(feed: Feed<'m>, threads: usize) -> Self {
         let thread = feed.thread();
-        let header = thread.index().header();
+        let header = thread.index.header();
         let near = share(PREFETCHED, threads, NEAR);
         // Prefetch a whole block before it is verified.
         let block = feed.verified_at_once().filter(|_| threads <= FEW);
@@ -45,8 +45,8 @@ impl<'m> Lane<'m> {
             at: 0,
             head: 0,
             end: 0,
-            process: thread.process(),
-            thread: thread.id(),
+            process: thread.process,
+            thread: thread.id,
             thread_id: header.thread_id,
             wire: header.wire,
             ahead: block.unwrap_or(near),

@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::index::IndexReader;
     use crate::merge::feed::Part;
-    use crate::merge::thread::{Files, Thread};
+    use crate::merge::thread::Thread;
 
     /// Only times that are 2⁵⁶ apart need more than one base here.
     #[test]
@@ -126,7 +126,13 @@ mod tests {
             IndexReader::from_bytes(IndexFile::of(1, vec![event]).bytes()).unwrap()
         };
         let feed = |id: u64| {
-            let thread = Thread::new(0, 0, Files::Index(index(id)));
+            let thread = Thread {
+                number: 0,
+                process: 0,
+                id: 0,
+                index: Arc::new(index(id)),
+                folder: None,
+            };
             let part = Part {
                 seqs: 0..1,
                 times: None,

@@ -37,14 +37,14 @@ mod thread;
 mod tree;
 mod turns;
 
+use std::collections::HashMap;
 use std::ops::{Bound, RangeBounds};
-use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use self::thread::{Files, Thread};
+use self::thread::Thread;
 use crate::index::{IndexEvent, IndexReader};
-use crate::session::{self, Problem, Segments, SessionReader, ThreadEntry, concerns};
-use crate::thread::ThreadReader;
+use crate::session::{Problem, SessionReader, ThreadEntry};
+use crate::trace::{Place, Process, Trace, concerns};
 
 pub use self::events::Merged;
 
@@ -121,16 +121,29 @@ pub struct Merge {
     session_problems: Vec<Problem>,
     /// The first and the last selected timestamp; `None` selects all.
     times: Option<(u64, u64)>,
+    /// The first selected position in each opened thread; `None` selects all.
+    first_seqs: Option<Vec<u64>>,
     budget: usize,
     opened: OnceLock<Opened>,
 }
 
-/// A thread to merge.
+/// The files of a thread to merge: an index file in a session's folder, or an open one.
 #[derive(Debug)]
-enum Source {
-    /// The rank of the thread's process, the position of the thread's session, and the thread.
-    Entry(u32, u32, ThreadEntry),
-    Open(Arc<Thread>),
+struct Source {
+    /// The rank of the process.
+    rank: u32,
+    /// The position of the session among those of all processes.
+    position: u32,
+    id: u32,
+    /// The number of the thread, which all its segments share.
+    thread: usize,
+    files: Files,
+}
+
+#[derive(Debug)]
+enum Files {
+    Folder(ThreadEntry),
+    Open(Arc<IndexReader>),
 }
 
 /// The threads that could be opened, in tie-breaking order.
@@ -144,7 +157,16 @@ impl SessionReader {
     /// Merges the events of all threads, ordered by time, then by thread.
     #[must_use]
     pub fn merge(&self) -> Merge {
-        Merge::of_sessions([self])
+        Merge::of_processes([&self.into()])
+    }
+}
+
+impl Trace {
+    /// Merges the events of all processes, ordered by time, then by process, then by thread. The
+    /// processes must share a clock.
+    #[must_use]
+    pub fn merge(&self) -> Merge {
+        Merge::of_processes(self.processes())
     }
 }
 
@@ -176,57 +198,51 @@ impl Merge {
     /// ```
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = (u32, IndexReader)>) -> Self {
-        Self::of_files(
-            files
-                .into_iter()
-                .map(|(id, index)| (id, Files::Index(index))),
-        )
-    }
-
-    /// Merges open threads, each paired with the id of its folder.
-    #[must_use]
-    pub fn of_threads(threads: impl IntoIterator<Item = (u32, ThreadReader)>) -> Self {
-        let both = |(id, thread)| (id, Files::Both(Box::new(thread)));
-        Self::of_files(threads.into_iter().map(both))
-    }
-
-    /// Merges the sessions of several processes that ran on one machine and share its clock. Events
-    /// with equal timestamps are ordered by process, then by thread.
-    #[must_use]
-    pub fn of_sessions<'a>(sessions: impl IntoIterator<Item = &'a SessionReader>) -> Self {
-        Self::of_groups(sessions.into_iter().map(slice::from_ref))
+        let open = |(thread, (id, index))| Source {
+            rank: 0,
+            position: 0,
+            id,
+            thread,
+            files: Files::Open(Arc::new(index)),
+        };
+        let sources = files.into_iter().enumerate().map(open);
+        Self::of(sources.collect(), Vec::new())
     }
 
     /// Merges several processes that ran on one machine and share its clock. Events with equal
-    /// timestamps are ordered by process, then by thread, then by [segment](Segments).
+    /// timestamps are ordered by process, then by thread, then by segment.
     ///
     /// [`process`](MergedEvent::process) is the session's position among the sessions of all
     /// processes, in order. [`seq`](MergedEvent::seq) is the position in that session's file.
     #[must_use]
-    pub fn of_processes<'a>(processes: impl IntoIterator<Item = &'a Segments>) -> Self {
-        let groups = processes.into_iter().map(Segments::sessions);
-        Self::of_groups(groups)
-    }
-
-    fn of_groups<'a>(groups: impl Iterator<Item = &'a [SessionReader]>) -> Self {
+    pub fn of_processes<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Self {
         let mut sources = Vec::new();
         let mut problems = Vec::new();
-        let mut position = 0_u32;
-        for (rank, sessions) in (0..).zip(groups) {
-            problems.extend(
-                session::problems(sessions)
-                    .into_iter()
-                    .map(|error| Problem {
-                        process: position,
-                        thread: None,
-                        error,
-                    }),
-            );
-            for session in sessions {
-                let entries = session.threads().iter().cloned();
-                sources.extend(entries.map(|entry| Source::Entry(rank, position, entry)));
-                position = position.saturating_add(1);
+        let mut first = 0_u32;
+        for (rank, process) in (0..).zip(processes) {
+            problems.extend(process.problems().into_iter().map(|error| Problem {
+                process: first,
+                thread: None,
+                error,
+            }));
+            for thread in process.threads() {
+                let number = sources.len();
+                for files in thread.files() {
+                    let session = u32::try_from(files.session()).unwrap_or(u32::MAX);
+                    sources.push(Source {
+                        rank,
+                        position: first.saturating_add(session),
+                        id: thread.id(),
+                        thread: number,
+                        files: match files.place() {
+                            Place::Folder(entry) => Files::Folder(entry.clone()),
+                            Place::File(index) => Files::Open(Arc::clone(index)),
+                        },
+                    });
+                }
             }
+            let sessions = u32::try_from(process.sessions().len()).unwrap_or(u32::MAX);
+            first = first.saturating_add(sessions.max(1));
         }
         Self::of(sources, problems)
     }
@@ -254,22 +270,25 @@ impl Merge {
     /// ```
     #[must_use]
     pub fn of_entries<'a>(entries: impl IntoIterator<Item = &'a ThreadEntry>) -> Self {
-        let entries = entries.into_iter().cloned();
-        let sources = entries.map(|entry| Source::Entry(0, 0, entry));
+        let source = |(thread, entry): (usize, &ThreadEntry)| Source {
+            rank: 0,
+            position: 0,
+            id: entry.id(),
+            thread,
+            files: Files::Folder(entry.clone()),
+        };
+        let sources = entries.into_iter().enumerate().map(source);
         Self::of(sources.collect(), Vec::new())
     }
 
-    fn of_files(files: impl Iterator<Item = (u32, Files)>) -> Self {
-        let open = |(id, files)| Source::Open(Arc::new(Thread::new(0, id, files)));
-        Self::of(files.map(open).collect(), Vec::new())
-    }
-
     fn of(mut sources: Vec<Source>, session_problems: Vec<Problem>) -> Self {
-        sources.sort_by_key(Source::place);
+        // This order breaks ties.
+        sources.sort_by_key(|it| (it.rank, it.id, it.position));
         Self {
             sources,
             session_problems,
             times: None,
+            first_seqs: None,
             budget: BUDGET,
             opened: OnceLock::new(),
         }
@@ -308,11 +327,47 @@ impl Merge {
     #[must_use]
     pub fn threads(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
         let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
-        self.sources
-            .retain(|source| ids.contains(&source.place().1));
+        self.sources.retain(|source| ids.contains(&source.id));
         let is_told = |problem: &Problem| concerns(&problem.error, &ids);
         self.session_problems.retain(is_told);
         self.opened = OnceLock::new();
+        self
+    }
+
+    /// Selects the last `count` events of each thread that satisfy `wanted`, and all events between
+    /// and after them. Searches each thread from its end. Call this after all methods that select
+    /// threads.
+    #[must_use]
+    pub fn last(mut self, count: usize, wanted: impl Fn(&MergedEvent) -> bool) -> Self {
+        let mut left = HashMap::new();
+        let mut problems = Vec::new();
+        let threads = self.opened().threads.iter().rev();
+        let first_seqs = threads.map(|thread| {
+            let left = left.entry(thread.number).or_insert(count);
+            let mut seq = thread.index.event_count();
+            let mut events = thread.index.events_in(..).rev();
+            while *left > 0 {
+                match events.next() {
+                    Some(Ok(event)) => {
+                        seq = seq.saturating_sub(1);
+                        let event = MergedEvent::new(thread.process, thread.id, seq, event);
+                        *left = left.saturating_sub(wanted(&event).into());
+                    }
+                    Some(Err(error)) => {
+                        problems.push(thread.problem(error));
+                        break;
+                    }
+                    None => break,
+                }
+            }
+            seq
+        });
+        let mut first_seqs: Vec<u64> = first_seqs.collect();
+        first_seqs.reverse();
+        self.first_seqs = Some(first_seqs);
+        if let Some(opened) = self.opened.get_mut() {
+            opened.problems.extend(problems);
+        }
         self
     }
 
@@ -337,7 +392,7 @@ impl Merge {
     /// events, because only part of them was read.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.opened().threads.iter();
-        threads.filter(|t| t.is_unverified()).map(|t| t.id())
+        threads.filter(|t| t.is_unverified()).map(|t| t.id)
     }
 
     fn opened(&self) -> &Opened {
@@ -359,30 +414,26 @@ impl Merge {
 }
 
 impl Source {
-    /// Returns the process, the id and the session, which break ties in that order.
-    fn place(&self) -> (u32, u32, u32) {
-        match self {
-            Self::Entry(rank, position, entry) => (*rank, entry.id(), *position),
-            Self::Open(thread) => (thread.process(), thread.id(), 0),
-        }
-    }
-
     fn open(&self, is_kept_open: bool) -> Result<Arc<Thread>, Problem> {
-        let (process, entry) = match self {
-            Self::Open(thread) => return Ok(Arc::clone(thread)),
-            Self::Entry(_, position, entry) => (*position, entry),
+        let (index, folder) = match &self.files {
+            Files::Open(index) => (Arc::clone(index), None),
+            Files::Folder(entry) => match entry.open_index_as(is_kept_open) {
+                Ok(index) => (Arc::new(index), Some(entry.clone())),
+                Err(error) => {
+                    return Err(Problem {
+                        process: self.position,
+                        thread: Some(self.id),
+                        error,
+                    });
+                }
+            },
         };
-        match entry.open_index_as(is_kept_open) {
-            Ok(index) => {
-                let folder = entry.path().to_path_buf();
-                let files = Files::InFolder(index, folder, entry.options());
-                Ok(Arc::new(Thread::new(process, entry.id(), files)))
-            }
-            Err(error) => Err(Problem {
-                process,
-                thread: Some(entry.id()),
-                error,
-            }),
-        }
+        Ok(Arc::new(Thread {
+            number: self.thread,
+            process: self.position,
+            id: self.id,
+            index,
+            folder,
+        }))
     }
 }

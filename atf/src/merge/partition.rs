@@ -131,7 +131,7 @@ fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>
     for (thread, part) in threads.iter().zip(parts) {
         let mut seq = part.seqs.start.saturating_add(skip);
         while seq < part.seqs.end {
-            let event = thread.index().get(seq)?;
+            let event = thread.index.get(seq)?;
             samples.extend(
                 event
                     .map(|event| event.timestamp_ns)
@@ -154,7 +154,7 @@ fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>
 /// Returns the position of the first event at or after each border.
 fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
     let Range { start, end } = part.seqs;
-    let index = thread.index();
+    let index = &thread.index;
     let mut seqs = Vec::with_capacity(borders.len());
     if thread.is_ordered()? {
         for border in borders {

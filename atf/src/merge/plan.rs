@@ -31,13 +31,17 @@ impl Merge {
     /// Returns the selected part of each thread.
     pub(super) fn parts(&self) -> Vec<Part> {
         let threads = self.opened().threads.iter();
-        threads.map(|thread| part(thread, self.times)).collect()
+        let mut parts: Vec<Part> = threads.map(|thread| part(thread, self.times)).collect();
+        for (part, first_seq) in parts.iter_mut().zip(self.first_seqs.iter().flatten()) {
+            part.seqs.start = part.seqs.start.max(*first_seq).min(part.seqs.end);
+        }
+        parts
     }
 
     /// Iterates over these parts of the threads.
     pub(super) fn of_parts(&self, parts: Vec<Part>, budget: usize) -> Merged<'_> {
         let threads = &self.opened().threads;
-        let records = threads.iter().map(|thread| thread.index().records());
+        let records = threads.iter().map(|thread| thread.index.records());
         let Some(records) = records.collect::<Option<Vec<_>>>() else {
             return self.buffered(parts, budget);
         };
@@ -61,14 +65,14 @@ impl Merge {
 /// order, or the search fails, all events are read, and the thread ends at the first unreadable
 /// event, once its turn comes.
 fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
-    let all = 0..thread.index().event_count();
+    let all = 0..thread.index.event_count();
     let Some((first, last)) = times else {
         return Part {
             seqs: all,
             times: None,
         };
     };
-    match thread.index().seek(first..=last) {
+    match thread.index.seek(first..=last) {
         Ok(Some(seqs)) => Part { seqs, times },
         Ok(None) | Err(_) => Part { seqs: all, times },
     }

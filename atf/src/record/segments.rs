@@ -23,7 +23,7 @@ with_setters! {
     /// segment may be earlier than the last events of the two segments before it. Every segment has
     /// the recording's modules, symbols, names and anchors. Call depths continue across segments: a
     /// call that is open at the switch is in one segment, and its return is in a later one.
-    /// [`Segments`](crate::session::Segments) reads them as one trace. A loss belongs to the
+    /// [`Process`](crate::trace::Process) reads them as one trace. A loss belongs to the
     /// segment in which it was counted.
     ///
     /// During a switch, each thread briefly has two writers. If the next segment cannot be created,

@@ -44,7 +44,7 @@
 //!
 //! # Segments
 //!
-//! The [segments](crate::session::Segments) of a process are rewritten one after another and keep
+//! The [segments](crate::trace::Process) of a process are rewritten one after another and keep
 //! their folders' names, so the new segments also form one trace. [`convert`] carries call depths
 //! from one segment to the next, and [`cut`] carries open calls. Both start over where a segment,
 //! or the end of a thread in a segment, is missing. Recovery finalizes each segment. If a killed

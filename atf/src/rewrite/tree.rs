@@ -9,7 +9,8 @@ use super::stage::{Left, at, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{RECOVERY, is_numbered, is_unfinished};
 use crate::kind::FolderKind;
-use crate::session::{SEARCH_DEPTH, Segments};
+use crate::session::SEARCH_DEPTH;
+use crate::trace::Process;
 
 /// The folder for unreadable files, which are copied unchanged.
 pub(super) const UNREADABLE: &str = "unreadable";
@@ -43,7 +44,7 @@ impl Tree {
     pub(super) fn processes(&self) -> Vec<Vec<&Item>> {
         let items = self.items.iter().map(|item| (&*item.below, item));
         let items: BTreeMap<&Path, &Item> = items.collect();
-        let groups = Segments::group(self.items.iter().map(|it| it.below.clone()).collect());
+        let groups = Process::group(self.items.iter().map(|it| it.below.clone()).collect());
         let group = |paths: &Vec<PathBuf>| {
             let items = paths.iter().filter_map(|path| items.get(&**path));
             items.copied().collect()

@@ -172,7 +172,7 @@ pub enum SpanEnd {
     Open,
     /// The call was the outermost one when too many calls were open.
     GivenUp,
-    /// The call was open at the start of a gap: a [segment](crate::session::Segments) between two
+    /// The call was open at the start of a gap: a [segment](crate::trace::Process) between two
     /// others is missing.
     Interrupted,
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use atf::analyze::{self, Options};
 use atf::rewrite::{CutOptions, cut};
-use atf::session::{Segments, SessionReader};
+use atf::session::SessionReader;
+use atf::trace::Process;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -68,7 +69,7 @@ proptest! {
     }
 }
 
-fn assert_numbers(part: impl Into<Segments>, expected: &Expected) {
+fn assert_numbers(part: impl Into<Process>, expected: &Expected) {
     let part = part.into();
     let functions = analyze::functions(&part, &Options::default()).unwrap();
     assert!(functions.problems.is_empty(), "{:?}", functions.problems);

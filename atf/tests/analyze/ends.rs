@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use atf::analyze::{self, Options, Threads};
+use atf::analyze::{self, Options};
 use atf::manifest::Loss;
 use atf::session::SessionReader;
-use atf::thread::ThreadReader;
+use atf::trace::Process;
 use atf::write::{Event, SessionWriter, WriteOptions};
 use atf::{ErrorKind, EventKind};
 use proptest::prelude::*;
@@ -178,7 +178,7 @@ fn a_thread_alone_tells_the_same_problems_as_in_its_session() {
     let sample = "sample-crashed/session_20260105_101500/pid_4243";
     let folder = atf_samples::folder().join(sample);
     let session = SessionReader::open(&folder).unwrap();
-    let thread = ThreadReader::open(folder.join("thread_1")).unwrap();
+    let thread = Process::of_thread(folder.join("thread_1")).unwrap();
     let options = Options::default().threads([1].into());
     let texts = |problems: Vec<atf::session::Problem>| {
         let texts = problems.iter().map(|it| it.error.to_string());
@@ -219,7 +219,7 @@ fn all_analyses_correct_the_same_times() {
         assert_eq!((thread.open[0].start_ns, last.problems.len()), (100, 1));
         let found = analyze::functions(&session, &Options::default()).unwrap();
         assert_eq!(found.totals().times, Some((100, 120)));
-        assert_eq!(Threads::from(&session).time_range(), Some((100, 120)));
+        assert_eq!(Process::from(&session).time_range(), Some((100, 120)));
     }
 }
 

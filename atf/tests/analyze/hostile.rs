@@ -8,11 +8,13 @@ use atf::analyze::{
 use atf::index::IndexReader;
 use atf::session::Problem;
 use atf::spans::{CallStack, Unmatched};
+use atf::trace::Process;
 
 use crate::{CALL, RETURN, Short, file};
 
-fn index(events: &[Short]) -> IndexReader {
-    IndexReader::from_bytes(file(0, events).bytes()).unwrap()
+fn index(events: &[Short]) -> Process {
+    let index = IndexReader::from_bytes(file(0, events).bytes());
+    index.unwrap().into()
 }
 
 #[test]
@@ -109,7 +111,8 @@ fn an_analysis_counts_the_same_events_out_of_order_as_a_scan() {
     for times in [&[1, 2, 3][..], &[1, 90, 2, 3, 4], &[5, 4, 3, 9, 9, 1], &[7]] {
         let events: Vec<_> = times.iter().map(|at| (*at, CALL, 1)).collect();
         let index = index(&events);
-        let scanned = index.scan().unwrap().disorder.map_or(0, |it| it.count);
+        let reader = index.threads()[0].files()[0].open_index().unwrap();
+        let scanned = reader.scan().unwrap().disorder.map_or(0, |it| it.count);
         let functions = analyze::functions(&index, &Options::default()).unwrap();
         assert_eq!(functions.totals().out_of_order, scanned, "{times:?}");
     }
@@ -121,7 +124,7 @@ fn a_single_wrong_time_affects_no_other_event() {
         let mut events = [10, 20, 30, 40, 50, 60].map(|at| (at, CALL, 1));
         events[2].0 = wrong;
         let options = Options::default().to_ns(60);
-        let functions = analyze::functions(&index(&events), &options).unwrap();
+        let functions = analyze::functions(index(&events), &options).unwrap();
         let totals = functions.totals();
         assert_eq!(
             (totals.events, totals.times, totals.out_of_order),
@@ -195,7 +198,7 @@ fn time_that_goes_back_or_wraps_gives_no_wrong_times() {
         (most, RETURN, 1),
         (3, RETURN, 9),
     ];
-    let functions = analyze::functions(&index(&events), &Options::default()).unwrap();
+    let functions = analyze::functions(index(&events), &Options::default()).unwrap();
     let totals = functions.totals();
     assert_eq!(
         (totals.out_of_order, totals.busy_ns, totals.unmatched),
@@ -215,11 +218,11 @@ fn time_that_goes_back_or_wraps_gives_no_wrong_times() {
         (0, CALL, 1),
         (most, RETURN, 1),
     ];
-    let functions = analyze::functions(&index(&events), &Options::default()).unwrap();
+    let functions = analyze::functions(index(&events), &Options::default()).unwrap();
     assert_eq!(functions.functions[0].times.total_ns, most);
     assert_eq!(functions.functions[0].durations.max_ns(), Some(most));
     // A range that ends before it begins contains nothing.
     let options = Options::default().from_ns(9).to_ns(8);
-    let functions = analyze::functions(&index(&events), &options).unwrap();
+    let functions = analyze::functions(index(&events), &options).unwrap();
     assert_eq!(functions.totals().events, 0);
 }

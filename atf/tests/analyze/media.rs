@@ -3,6 +3,7 @@
 
 use atf::analyze::{Options, functions, last, tree};
 use atf::clock::{MediaClock, MediaTime, TimingAnchor};
+use atf::trace::Process;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -43,8 +44,8 @@ proptest! {
         let (_trace, trace) = session(&threads);
         let (_media, media) = session(&converted(&threads, &clock));
         let options = Options::default().from_ns(*range.start()).to_ns(*range.end());
-        let in_media = options.clone().clock(Some(clock.clone()));
-        let found = functions(&trace, &in_media).unwrap();
+        let trace = Process::from(trace).with_clock(Some(clock));
+        let found = functions(&trace, &options).unwrap();
         let expected = functions(&media, &options).unwrap();
         let [mut found_totals, mut totals] = [found.totals(), expected.totals()];
         // The sessions are in different folders.
@@ -54,10 +55,10 @@ proptest! {
         }
         prop_assert_eq!(found_totals, totals);
         prop_assert_eq!(found.functions, expected.functions);
-        let found = tree(&trace, &in_media).unwrap();
+        let found = tree(&trace, &options).unwrap();
         let expected = tree(&media, &options).unwrap();
         prop_assert_eq!(found.nodes, expected.nodes);
-        let found = last(&trace, &in_media, 9, 9).unwrap().threads;
+        let found = last(&trace, &options, 9, 9).unwrap().threads;
         let expected = last(&media, &options, 9, 9).unwrap().threads;
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {

@@ -3,7 +3,8 @@
 use std::num::NonZero;
 use std::ops::RangeInclusive;
 
-use atf::analyze::{self, Functions, Node, Options, Pair, Threads, Times};
+use atf::analyze::{self, Functions, Node, Options, Pair, Times};
+use atf::trace::Process;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -143,7 +144,7 @@ fn paths(nodes: &[Node]) -> Vec<(Vec<u64>, Numbers)> {
     nodes.iter().map(&mut of).collect()
 }
 
-pub(crate) fn check_all(session: Threads<'_>, options: &Options, expected: &Expected) {
+pub(crate) fn check_all(session: &Process, options: &Options, expected: &Expected) {
     let functions = analyze::functions(session, options).unwrap();
     assert!(functions.problems.is_empty(), "{:?}", functions.problems);
     assert!(functions.others.is_none());
@@ -206,7 +207,7 @@ proptest! {
         let (from_ns, to_ns) = (*range.start(), *range.end());
         for jobs in [1, 3] {
             let options = Options::default().from_ns(from_ns).to_ns(to_ns).jobs(NonZero::new(jobs));
-            check_all((&session).into(), &options, &expected);
+            check_all(&Process::from(&session), &options, &expected);
         }
     }
 
@@ -216,7 +217,7 @@ proptest! {
         for (id, events) in (0..).zip(&threads) {
             let expected = Expected::of(std::slice::from_ref(events), &(0..=u64::MAX));
             let options = Options::default().threads([id].into());
-            check_all((&session).into(), &options, &expected);
+            check_all(&Process::from(&session), &options, &expected);
         }
     }
 

@@ -7,8 +7,9 @@ use atf::analyze::{
     self, CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
 };
 use atf::merge::Merge;
-use atf::session::{Problem, Segments};
+use atf::session::Problem;
 use atf::spans::{CallStack, SpanEnd, Unmatched};
+use atf::trace::Process;
 use atf::{Error, ErrorKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -61,11 +62,11 @@ pub(crate) fn write(folder: &Path, threads: &[Split]) {
     }
 }
 
-pub(crate) fn open(folder: &Path) -> Segments {
+pub(crate) fn open(folder: &Path) -> Process {
     let paths = fs::read_dir(folder).unwrap();
-    let mut groups = Segments::group(paths.map(|path| path.unwrap().path()).collect());
+    let mut groups = Process::group(paths.map(|path| path.unwrap().path()).collect());
     assert_eq!(groups.len(), 1);
-    Segments::open(groups.remove(0)).unwrap()
+    Process::open(groups.remove(0)).unwrap()
 }
 
 fn kinds(problems: &[Problem]) -> Vec<ErrorKind> {
@@ -164,7 +165,7 @@ proptest! {
         let whole = events(&threads);
         let (from_ns, to_ns) = (*range.start(), *range.end());
         let options = Options::default().from_ns(from_ns).to_ns(to_ns);
-        check_all((&segments).into(), &options, &Expected::of(&whole, &range));
+        check_all(&segments, &options, &Expected::of(&whole, &range));
 
         let (_folder, session) = session(&whole);
         let [mut split, mut one] = [Ended::default(), Ended::default()];
@@ -320,7 +321,7 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
         cut: Some(15_000 * 32),
         ..Ended::default()
     };
-    analyze::calls(&open(folder.path()), &Options::default(), &mut ended).unwrap();
+    analyze::calls(open(folder.path()), &Options::default(), &mut ended).unwrap();
     let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
     // The other unmatched return belongs to the last event of the first segment, which was not
@@ -334,7 +335,7 @@ fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
     three(folder.path());
     let mut ended = Ended::default();
     let options = Options::default().from_ns(610);
-    analyze::calls(&open(folder.path()), &options, &mut ended).unwrap();
+    analyze::calls(open(folder.path()), &options, &mut ended).unwrap();
     let at = |segment| folder.path().join(name(segment)).join("thread_0");
     assert_eq!(ended.starts, [(7, at(1)), (8, at(3))]);
     assert_eq!(ended.folder, at(3));
@@ -348,7 +349,7 @@ fn calls_that_were_given_up_before_a_gap_are_not_open_at_the_end() {
     let events: Vec<Short> = (0..COUNT).map(|time| (time, CALL, 7)).collect();
     write(folder.path(), &[(events, vec![999, 999])]);
     fs::remove_dir_all(folder.path().join(name(2))).unwrap();
-    let last = analyze::last(&open(folder.path()), &Options::default(), 9, 0).unwrap();
+    let last = analyze::last(open(folder.path()), &Options::default(), 9, 0).unwrap();
     let in_first = 999 * COUNT / 1000;
     let thread = &last.threads[0];
     assert_eq!((thread.open_count, thread.given_up), (COUNT - in_first, 0));
@@ -364,7 +365,7 @@ fn the_first_event_out_of_order_is_found_in_its_segment() {
     let times = [10, 20, 30, 40, 35, 50];
     let events: Vec<Short> = times.map(|time| (time, CALL, 7)).to_vec();
     write(folder.path(), &[(events, vec![500])]);
-    let functions = analyze::functions(&open(folder.path()), &Options::default()).unwrap();
+    let functions = analyze::functions(open(folder.path()), &Options::default()).unwrap();
     let place = functions.totals().first_out_of_order.unwrap();
     // The second segment has the last three events.
     let index = folder.path().join(name(2)).join("thread_0/index.atf");
@@ -384,7 +385,7 @@ fn segments_are_grouped_by_process_and_ordered_by_number() {
         "a/pid_7_2_segment_000002",
         "a/other",
     ];
-    let groups = Segments::group(paths.map(Into::into).to_vec());
+    let groups = Process::group(paths.map(Into::into).to_vec());
     let groups: Vec<Vec<&str>> = groups
         .iter()
         .map(|group| group.iter().map(|path| path.to_str().unwrap()).collect())
@@ -410,7 +411,7 @@ fn deleted_first_segments_are_known() {
     assert_eq!(open(folder.path()).deleted(), None);
     fs::remove_dir_all(folder.path().join(name(1))).unwrap();
     assert_eq!(open(folder.path()).deleted(), Some(1..=1));
-    let functions = analyze::functions(&open(folder.path()), &Options::default()).unwrap();
+    let functions = analyze::functions(open(folder.path()), &Options::default()).unwrap();
     assert_eq!(kinds(&functions.problems), []);
 }
 
@@ -420,6 +421,6 @@ fn a_session_that_several_paths_lead_to_is_read_once() {
     three(folder.path());
     let first = folder.path().join(name(1));
     let again = first.join("thread_0/..");
-    let segments = Segments::open([&first, &again, &first]).unwrap();
+    let segments = Process::open([&first, &again, &first]).unwrap();
     assert_eq!(segments.sessions().len(), 1);
 }

@@ -59,6 +59,23 @@ proptest! {
     }
 
     #[test]
+    fn the_last_events_are_those_of_each_thread(
+        threads in threads(true),
+        count in 0..40_usize,
+        parts in 1..4_usize,
+    ) {
+        let wants = |(id, seq): &(u32, u64)| (u64::from(*id) + seq) % 3 > 0;
+        let all: Vec<_> = expected(&threads, 0..=u64::MAX).into_iter().filter(wants).collect();
+        let later = |at: usize| all[at..].iter().filter(|it| it.0 == all[at].0).count();
+        let expected: Vec<_> = (0..all.len()).filter(|at| later(*at) <= count).map(|at| all[at]).collect();
+        let merge = merge(&threads, 1).last(count, |it| wants(&(it.thread, it.seq)));
+        for mut found in [places(merge.events()), joined(&merge, parts)] {
+            found.retain(wants);
+            prop_assert_eq!(&found, &expected);
+        }
+    }
+
+    #[test]
     fn a_thread_that_goes_back_in_time_keeps_its_order(
         threads in threads(false),
         version in 1..3_u8,

@@ -1,12 +1,12 @@
 //! The table `calls`.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use atf::analyze;
 use atf::index::IndexEvent;
 use atf::session::SessionReader;
 use atf::spans::{CallStack, Paired, Span, SpanEnd, ThreadClock};
+use atf::trace::Process;
 
 use crate::error::Error;
 use crate::options::Options;
@@ -43,7 +43,7 @@ struct Frame {
 }
 
 impl Calls {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
         Self {
             queue: Queue::new(reader, options),
             thread: None,
@@ -152,8 +152,8 @@ fn open_until(reader: &SessionReader, options: &Options) -> Result<BTreeMap<u32,
     if !reader.manifest().is_some_and(has_died) {
         return Ok(BTreeMap::new());
     }
-    let analysis = analyze::Options::default().clock(options.clock.clone());
-    let last = analyze::last(reader, &analysis, 0, 0)?;
+    let process = Process::from(reader).with_clock(options.clock.clone());
+    let last = analyze::last(process, &analyze::Options::default(), 0, 0)?;
     let threads = last.threads.iter();
     Ok(threads
         .filter_map(|thread| Some((thread.thread, thread.open_until_ns?)))

@@ -1,6 +1,5 @@
 //! The table `details`.
 
-use std::sync::Arc;
 
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
 use atf::session::SessionReader;
@@ -41,7 +40,7 @@ pub(crate) struct Details {
 }
 
 impl Details {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: Options, rows: &Rows) -> Self {
+    pub(crate) fn new(reader: SessionReader, options: Options, rows: &Rows) -> Self {
         Self {
             queue: Queue::new(reader, options),
             thread: None,

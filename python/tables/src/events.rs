@@ -1,6 +1,5 @@
 //! The table `events`.
 
-use std::sync::Arc;
 
 use atf::EventKind;
 use atf::session::SessionReader;
@@ -18,7 +17,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
         Self {
             queue: Queue::new(reader, options),
             thread: None,

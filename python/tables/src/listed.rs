@@ -1,7 +1,6 @@
 //! The tables `functions`, `threads` and `modules`.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use atf::Error as AtfError;
 use atf::detail::DetailReader;
@@ -16,12 +15,12 @@ use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
 
 pub(crate) struct Functions {
-    reader: Arc<SessionReader>,
+    reader: SessionReader,
     next: usize,
 }
 
 impl Functions {
-    pub(crate) fn new(reader: Arc<SessionReader>) -> Self {
+    pub(crate) fn new(reader: SessionReader) -> Self {
         Self { reader, next: 0 }
     }
 }
@@ -50,12 +49,12 @@ impl Source for Functions {
 }
 
 pub(crate) struct Modules {
-    reader: Arc<SessionReader>,
+    reader: SessionReader,
     next: usize,
 }
 
 impl Modules {
-    pub(crate) fn new(reader: Arc<SessionReader>) -> Self {
+    pub(crate) fn new(reader: SessionReader) -> Self {
         Self { reader, next: 0 }
     }
 }
@@ -88,7 +87,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
         let listed = reader.manifest().map(|manifest| &manifest.threads);
         let listed = listed.into_iter().flatten().map(|thread| thread.id);
         Self {

@@ -1,7 +1,6 @@
 //! The table `problems`.
 
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 
 use atf::session::{SessionReader, ThreadEntry};
 
@@ -21,7 +20,7 @@ pub(crate) struct Problems {
 impl Problems {
     /// Takes a session and its own problems.
     pub(crate) fn new(
-        reader: Arc<SessionReader>,
+        reader: SessionReader,
         problems: impl Iterator<Item = atf::Error>,
         options: Options,
     ) -> Self {

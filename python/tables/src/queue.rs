@@ -1,6 +1,5 @@
 //! The threads that a table is read from.
 
-use std::sync::Arc;
 
 use atf::session::{SessionReader, ThreadEntry};
 
@@ -8,13 +7,13 @@ use crate::options::Options;
 
 /// A session's selected threads, one after another.
 pub(crate) struct Queue {
-    reader: Arc<SessionReader>,
+    reader: SessionReader,
     next: usize,
     options: Options,
 }
 
 impl Queue {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
         Self {
             reader,
             next: 0,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use atf::analyze::{self, Bucket, FunctionTimes};
 use atf::session::SessionReader;
 use atf::symbols::{Function, Pattern};
+use atf::trace::Process;
 
 use crate::error::Error;
 use crate::names::Names;
@@ -30,9 +31,9 @@ fn analyse(
     let analysis = analyze::Options::default()
         .threads(options.threads.clone().unwrap_or_default())
         .from_ns(options.from_ns)
-        .to_ns(options.to_ns)
-        .clock(options.clock.clone());
-    let found = analyze::functions(reader, &analysis)?;
+        .to_ns(options.to_ns);
+    let process = Process::from(reader).with_clock(options.clock.clone());
+    let found = analyze::functions(process, &analysis)?;
     for problem in found.problems {
         // The outcome already contains the session's own problems.
         if let Some(thread) = problem.thread {
@@ -47,14 +48,14 @@ fn analyse(
 }
 
 pub(crate) struct Report {
-    reader: Arc<SessionReader>,
+    reader: SessionReader,
     options: Options,
     /// Functions that were not returned yet; `None` before the analysis.
     left: Option<Functions>,
 }
 
 impl Report {
-    pub(crate) fn new(reader: Arc<SessionReader>, options: Options) -> Self {
+    pub(crate) fn new(reader: SessionReader, options: Options) -> Self {
         Self {
             reader,
             options,
@@ -97,7 +98,7 @@ impl Source for Report {
 }
 
 pub(crate) struct Histogram {
-    reader: Arc<SessionReader>,
+    reader: SessionReader,
     names: Arc<Names>,
     options: Options,
     /// Functions whose buckets were not returned yet; `None` before the analysis.
@@ -110,7 +111,7 @@ impl Histogram {
     /// Rejects a name that the manifest does not list. Accepts any id, because only the analysis
     /// shows whether the function with that id has calls.
     pub(crate) fn new(
-        reader: Arc<SessionReader>,
+        reader: SessionReader,
         names: Arc<Names>,
         options: Options,
     ) -> Result<Self, Error> {

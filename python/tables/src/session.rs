@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use atf::ErrorKind;
-use atf::analyze::Threads;
-use atf::clock::{MediaClock, MediaClockError};
+use atf::clock::MediaClock;
 use atf::session::{SessionReader, ThreadEntry};
+use atf::trace::Process;
 
 use crate::error::Error;
 use crate::names::Names;
@@ -22,7 +22,7 @@ use crate::{calls, check, details, events, listed, problems, report};
 /// written later.
 #[derive(Debug, Clone)]
 pub struct Session {
-    reader: Arc<SessionReader>,
+    reader: SessionReader,
     names: Arc<Names>,
 }
 
@@ -35,10 +35,7 @@ impl Session {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let reader = SessionReader::open(path)?;
         let names = Arc::new(Names::new(&reader)?);
-        Ok(Self {
-            reader: Arc::new(reader),
-            names,
-        })
+        Ok(Self { reader, names })
     }
 
     /// Returns the session's reader.
@@ -55,15 +52,7 @@ impl Session {
     /// [`Error::Usage`] if the session has no anchors, if they refer to several recordings, or if
     /// its events begin before the recording, because rows cannot contain such times.
     pub fn media_clock(&self) -> Result<MediaClock, Error> {
-        let anchors = self.reader.manifest().map(|it| &*it.timing_anchors);
-        let clock = || {
-            let clock = MediaClock::new(anchors.unwrap_or_default())?;
-            if let Some((start_ns, _)) = Threads::from(&*self.reader).time_range() {
-                clock.start_ns(start_ns)?;
-            }
-            Ok(clock)
-        };
-        clock().map_err(|why: MediaClockError| {
+        Process::from(&self.reader).media_clock().map_err(|why| {
             let path = self.reader.path().display();
             Error::usage(format!("{path}: clock=\"media\": {why}"))
         })
@@ -83,7 +72,7 @@ impl Session {
             self.problems(options)
                 .for_each(|error| found.add_of_session(error));
         }
-        let (reader, options) = (Arc::clone(&self.reader), options.clone());
+        let (reader, options) = (self.reader.clone(), options.clone());
         let at_end = options.problems;
         let source: Box<dyn Source> = match table {
             Table::Events => Box::new(events::Events::new(reader, options)),

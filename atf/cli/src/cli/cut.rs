@@ -9,8 +9,8 @@ use atf::{Error, ErrorKind};
 use super::rewrite::Common;
 use super::selection::{ClockOption, thread_id};
 use crate::output::{Failure, Outcome, State, complain};
-use crate::parts::{Part, check_threads, tell_outside};
 use crate::time::Time;
+use crate::trace::{TimedProcess, check_threads, open_processes, tell_outside};
 
 const AFTER_HELP: &str = "\
 --from and --to are inclusive; TIME is as for `atf dump`. Events keep their details, and the
@@ -49,10 +49,10 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let path = &options.common.path;
-    let parts =
-        Part::all(slice::from_ref(path), &None, options.clock.clock)?.map_err(Failure::Input)?;
-    let [times, (from_ns, to_ns)] = range(options, &parts)?;
-    let problems = parts.iter().flat_map(Part::problems);
+    let processes = open_processes(slice::from_ref(path), &None, options.clock.clock)?
+        .map_err(Failure::Input)?;
+    let [times, (from_ns, to_ns)] = range(options, &processes)?;
+    let problems = processes.iter().flat_map(|it| it.problems());
     let is_gap = |error: &Error| matches!(error.kind(), ErrorKind::SegmentsMissing { .. });
     let gaps: Vec<Error> = problems.filter(is_gap).collect();
     gaps.iter().for_each(complain);
@@ -65,7 +65,7 @@ pub(super) fn run(options: &Options) -> Outcome {
             .progress(Some(progress));
         let report = cut(path, out, &options)?;
         if report.events() == 0 {
-            tell_outside(&parts, times);
+            tell_outside(&processes, times);
         }
         Ok(report)
     })?;
@@ -77,11 +77,11 @@ pub(super) fn run(options: &Options) -> Outcome {
 }
 
 /// Returns the range in nanoseconds: as it was given, and on the traces' clock.
-fn range(options: &Options, parts: &[Part]) -> Result<[(u64, u64); 2], Failure> {
+fn range(options: &Options, processes: &[TimedProcess]) -> Result<[(u64, u64); 2], Failure> {
     let path = &options.common.path;
-    check_threads(parts, &options.thread)?;
+    check_threads(processes, &options.thread)?;
     let (starts, ends): (BTreeSet<u64>, BTreeSet<u64>) =
-        parts.iter().filter_map(Part::times).unzip();
+        processes.iter().filter_map(TimedProcess::times).unzip();
     for time in [options.from, options.to].into_iter().flatten() {
         let (when, sign) = match time {
             Time::FromStart(_) if starts.len() > 1 => ("start", '+'),
@@ -95,7 +95,11 @@ fn range(options: &Options, parts: &[Part]) -> Result<[(u64, u64); 2], Failure> 
     }
     let times = starts.first().copied().zip(ends.last().copied());
     let range = Time::range(options.from, options.to, times)?;
-    let found: BTreeSet<_> = parts.iter().map(|part| part.timestamps(range)).collect();
+    let timestamps = |process: &TimedProcess| {
+        let found = process.timestamps(range.0..=range.1)?;
+        Some((*found.start(), *found.end()))
+    };
+    let found: BTreeSet<_> = processes.iter().map(timestamps).collect();
     match (found.first(), found.len()) {
         (None, _) => Ok([range; 2]),
         (Some(Some(timestamps)), 1) => Ok([range, *timestamps]),

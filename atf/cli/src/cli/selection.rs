@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use atf_export::csv::Formulas;
 
-use crate::clock::Clock;
 use crate::export::Selection;
 use crate::output::Failure;
 use crate::recordings::or_newest;
 use crate::time::Time;
+use crate::trace::Clock;
 
 /// The clock of a command's times.
 #[derive(clap::Args)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::output::{Outcome, State, stdout};
 use crate::symbolize::Report;
-use crate::target::only_session;
+use crate::trace::only_session;
 
 const AFTER_HELP: &str = "\
 For tracers that record function offsets instead of names: the modules' entries in manifest.json

@@ -10,14 +10,16 @@ use std::slice;
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Run, Spread, Subject, Totals};
 use atf::manifest::{Loss, Missing};
+use atf::trace::check_distinct;
 
-use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
-use crate::parts::{Part, other_names, tell_unnamed, tell_unwritten, unwritten_events};
 use crate::report::{Form, Summed};
-use crate::target::{are_of_one_run, check_distinct};
 use crate::text::{Counted, Printable, head, length_if_cut};
+use crate::trace::{
+    Clock, TimedProcess, open_processes, other_names, tell_unnamed, tell_unwritten,
+    unwritten_events,
+};
 
 /// The maximum number of functions of a process. A comparison needs more memory per function than a
 /// report.
@@ -152,26 +154,25 @@ impl Side {
         let mut this = Self::default();
         let mut found = Vec::new();
         for path in traces.paths {
-            let parts = match Part::all(slice::from_ref(path), &names, clock)? {
-                Ok(parts) => parts,
+            let processes = match open_processes(slice::from_ref(path), &names, clock)? {
+                Ok(processes) => processes,
                 Err(error) => return Ok(Err(error)),
             };
-            found.extend(parts.iter().map(|part| part.path.clone()));
+            found.extend(processes.iter().map(|it| it.path().to_path_buf()));
             check_distinct(&found)?;
-            tell_unwritten(&parts);
-            tell_unnamed(&parts);
-            let mut before: Option<&Part> = None;
-            for part in &parts {
-                let options = part.options(None, None)?.max_functions(OF_RUN);
-                let functions = analyze::functions(part.threads(), &options)?;
-                let is_same_run = before.is_some_and(|before: &Part| {
-                    are_of_one_run([&before.path, &part.path].into_iter())
-                });
+            tell_unwritten(&processes);
+            tell_unnamed(&processes);
+            let mut before: Option<&TimedProcess> = None;
+            for process in &processes {
+                let options = process.options(None, None)?.max_functions(OF_RUN);
+                let functions = analyze::functions(process, &options)?;
+                let is_same_run =
+                    before.is_some_and(|before: &TimedProcess| before.is_of_run_of(process));
                 if !is_same_run {
                     this.runs.push(Run::default());
                     this.about.push(About {
-                        path: part.path.clone(),
-                        origin_ns: part.origin_ns(),
+                        path: process.path().to_path_buf(),
+                        origin_ns: process.origin_ns(),
                         problems: Vec::new(),
                         unwritten: None,
                         lost_events: None,
@@ -179,15 +180,15 @@ impl Side {
                     });
                 }
                 if let (Some(run), Some(about)) = (this.runs.last_mut(), this.about.last_mut()) {
-                    run.add(&functions, |id| part.function(id));
-                    let unwritten = [about.unwritten, part.unwritten()];
+                    run.add(&functions, |id| process.function(id));
+                    let unwritten = [about.unwritten, process.unwritten()];
                     about.unwritten = unwritten
                         .into_iter()
                         .max_by_key(|it| unwritten_events(*it))
                         .flatten();
-                    let losses = about.lost_events.into_iter().chain(part.lost_events());
+                    let losses = about.lost_events.into_iter().chain(process.lost_events());
                     about.lost_events = losses.reduce(Loss::plus);
-                    about.knows_losses &= part.knows_losses(&functions.totals(), 0);
+                    about.knows_losses &= process.knows_losses(&functions.totals(), 0);
                     for problem in &functions.problems {
                         let message = told.add(&problem.error);
                         if form != Form::Text {
@@ -196,7 +197,7 @@ impl Side {
                         about.problems.push(problem.error.text_with_rule());
                     }
                 }
-                before = Some(part);
+                before = Some(process);
             }
         }
         Ok(Ok(this))

@@ -2,15 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use atf::OpenOptions;
 use atf::index::IndexEvent;
 use atf::spans::{CallStack, Depth, Paired, ThreadClock};
-use atf::thread::problems_beside;
 use atf::wire::CallEffect;
 
-use super::clocks::Clocks;
 use super::told::Told;
-use super::trace::{ThreadPlace, Trace};
+use super::trace::{Sessions, ThreadPlace};
 use crate::output::Failure;
 
 /// A call that has just been opened.
@@ -35,9 +32,8 @@ pub(super) enum Step {
 /// finalized thread ends or before a gap, its end time is the time of the last event. Returns the
 /// number of partially read files.
 pub(super) fn each_call(
-    trace: &Trace,
-    clocks: &Clocks,
-    thread: &[ThreadPlace],
+    sessions: &Sessions<'_>,
+    thread: &[ThreadPlace<'_>],
     told: &mut Told,
     mut take: impl FnMut(Step) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<usize, Failure> {
@@ -48,7 +44,7 @@ pub(super) fn each_call(
     let (mut clock, mut is_over) = (ThreadClock::default(), false);
     for segment in thread {
         let mut opened = None;
-        let index = match trace.index(segment) {
+        let index = match segment.files.open_index() {
             Ok(index) => index,
             Err(error) => {
                 told.tell(&error);
@@ -56,12 +52,12 @@ pub(super) fn each_call(
                 continue;
             }
         };
-        if is_after_gap || segment.is_after_gap {
+        if is_after_gap || segment.files.is_after_gap() {
             let until_ns = clock.now_ns().unwrap_or_default();
             stack.interrupt(|paired| ended.push((paired, until_ns)));
         }
         let first_seq = seq;
-        let time = |event: &IndexEvent| clocks.time(segment.process, event.timestamp_ns);
+        let time = |event: &IndexEvent| sessions.time(segment.session, event.timestamp_ns);
         let mut events = index.events().peekable();
         while let Some(event) = events.next() {
             match event {
@@ -89,10 +85,8 @@ pub(super) fn each_call(
         }
         partly += usize::from(index.known_checksum().is_none());
         // This reader has read all links.
-        if let Some(folder) = trace.folder(segment) {
-            let problems = problems_beside(&index, folder, OpenOptions::new());
-            problems.iter().for_each(|error| told.tell(error));
-        }
+        let problems = segment.files.problems_beside(&index);
+        problems.iter().for_each(|error| told.tell(error));
         // Without a verified footer, events may be missing at the end, and calls cannot continue in
         // the next segment.
         is_over = index.completeness().has_verified_footer();

@@ -9,10 +9,11 @@ use atf::follow::DetailFollower;
 use atf::manifest::Manifest;
 use atf::merge::MergedEvent;
 use atf::thread::ThreadReader;
+use atf::trace::Trace;
 use atf::{Arch, Error};
 
 use super::told::Told;
-use super::trace::{ThreadPlace, Trace};
+use super::trace::ThreadPlace;
 use crate::text::Hex;
 
 /// A detail event and the file with its payload.
@@ -151,13 +152,12 @@ const MOST_OPEN: usize = 48;
 
 /// The details of events. Threads are opened as needed.
 pub(crate) struct Details<'a> {
-    trace: &'a Trace,
     /// Whether the details of each session contain fields.
     with_fields: Vec<bool>,
-    /// The threads by process and id. Several folders can share an id, such as `thread_1` and
+    /// The threads by session and id. Several folders can share an id, such as `thread_1` and
     /// `thread_01`.
-    places: BTreeMap<(u32, u32), Vec<ThreadPlace>>,
-    /// Open threads by process and position, each with the value of `uses` at its last use.
+    places: BTreeMap<(u32, u32), Vec<ThreadPlace<'a>>>,
+    /// Open threads by session and position, each with the value of `uses` at its last use.
     open: BTreeMap<(u32, usize), (u64, Option<ThreadReader>)>,
     uses: u64,
 }
@@ -176,16 +176,17 @@ pub(crate) enum Found<'a> {
 
 impl<'a> Details<'a> {
     /// Prepares the lookup of details in these threads.
-    pub(crate) fn new(trace: &'a Trace, threads: &[ThreadPlace]) -> Self {
-        let mut places: BTreeMap<_, Vec<ThreadPlace>> = BTreeMap::new();
+    pub(crate) fn new(trace: &Trace, threads: &[ThreadPlace<'a>]) -> Self {
+        let mut places: BTreeMap<_, Vec<ThreadPlace<'a>>> = BTreeMap::new();
         for thread in threads {
-            let key = (thread.process, thread.name.id);
+            let key = (thread.session, thread.name.id);
             places.entry(key).or_default().push(*thread);
         }
-        let sessions = trace.sessions().into_iter();
         Self {
-            trace,
-            with_fields: sessions.map(|it| has_fields(it.manifest())).collect(),
+            with_fields: trace
+                .sessions()
+                .map(|it| has_fields(it.manifest()))
+                .collect(),
             places,
             open: BTreeMap::new(),
             uses: 0,
@@ -210,7 +211,7 @@ impl<'a> Details<'a> {
                 |found: &DetailEvent| (found.header.index_seq, found.header.timestamp) == back;
             is_there |= found.is_some();
             if let Some(found) = found.filter(leads_back) {
-                let has_fields = self.with_fields.get(place.process as usize);
+                let has_fields = self.with_fields.get(place.session as usize);
                 let has_fields = has_fields.copied().unwrap_or_default();
                 let reader = self.open(&place, told).and_then(ThreadReader::detail);
                 return Ok(reader.map_or(Found::Dangling, |reader| {
@@ -225,16 +226,16 @@ impl<'a> Details<'a> {
         })
     }
 
-    fn open(&mut self, place: &ThreadPlace, told: &mut Told) -> Option<&ThreadReader> {
+    fn open(&mut self, place: &ThreadPlace<'_>, told: &mut Told) -> Option<&ThreadReader> {
         self.uses += 1;
-        let key = (place.process, place.position);
+        let key = (place.session, place.files.position());
         if !self.open.contains_key(&key) {
             let least = self.open.iter().min_by_key(|(_, (used, _))| *used);
             let least = least.map(|(key, _)| *key);
             if let Some(least) = least.filter(|_| self.open.len() >= MOST_OPEN) {
                 self.open.remove(&least);
             }
-            let thread = self.trace.thread(place).and_then(|thread| {
+            let thread = place.files.open().and_then(|thread| {
                 let problems = thread.as_ref().map(ThreadReader::problems).transpose()?;
                 problems.iter().flatten().for_each(|error| told.tell(error));
                 Ok(thread)

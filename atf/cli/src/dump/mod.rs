@@ -1,7 +1,6 @@
 //! Writes the events of a trace, filtered and named, as text or JSON lines.
 
 mod calls;
-mod clocks;
 mod detail;
 mod filter;
 mod follow;
@@ -14,9 +13,7 @@ mod text;
 mod told;
 mod trace;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::iter;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,20 +23,19 @@ use atf::index::IndexEvent;
 use atf::merge::{Merge, MergedEvent};
 use atf::spans::Paired;
 use atf::symbols::{Function, Pattern};
+use atf::trace::{PathKind, Trace};
 use atf::{Error, FileKind, Wire};
 
-use crate::clock::{Clock, no_anchors};
 use crate::output::{Failure, Outcome, State, damaged, stdout};
-use crate::target::Target;
 use crate::text::Counted;
 use crate::time::Time;
+use crate::trace::{Clock, open_trace, other_names, several};
 
 pub(crate) use filter::Kind;
 pub(crate) use text::Shown;
 pub(crate) use told::Told;
 
 use calls::{Step, each_call};
-use clocks::Clocks;
 use detail::{Detail, Details, Found};
 use json::Json;
 use names::{Named, Names};
@@ -47,7 +43,7 @@ use ready::Ready;
 use replay::{Line, Replay};
 use text::Text;
 use told::{Dangling, tell_losses, tell_unverified};
-use trace::{ThreadName, ThreadPlace, Trace};
+use trace::{Sessions, ThreadName, ThreadPlace, is_readable_as_one};
 
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,40 +173,42 @@ impl Dump<'_> {
             return follow::run(self, interval, sink);
         }
         if let [path] = self.paths
-            && let Target::File(path, FileKind::Detail) = Target::of(path)?
+            && PathKind::of(path)? == PathKind::File(FileKind::Detail)
         {
-            let state = self.detail_file(&path, sink)?;
+            let state = self.detail_file(path, sink)?;
             sink.flush()?;
             return Ok(state);
         }
-        let trace = Trace::open(self.paths)?;
-        if let Trace::File(path) = &trace {
-            self.check_index_alone(path)?;
-        }
+        let trace = match open_trace(self.paths, &other_names(self.symbols)?, self.clock)? {
+            Ok(trace) => trace,
+            Err(error) => return Ok(damaged(&error)),
+        };
+        self.check_readable_as_one(&trace)?;
+        let ready = Ready::new(self, &trace)?;
         let state = match self.what {
-            What::Events => self.events(&trace, sink)?,
-            What::Spans | What::Calls => self.spans(&trace, sink)?,
+            What::Events => self.events(&trace, &ready, sink)?,
+            What::Spans | What::Calls => self.spans(&trace, &ready, sink)?,
         };
         sink.flush()?;
         Ok(state)
     }
 
-    fn events(&self, trace: &Trace, sink: &mut impl Sink) -> Outcome {
-        let ready = match Ready::new(self, trace)? {
-            Ok(ready) => ready,
-            Err(error) => return Ok(damaged(&error)),
-        };
-        let merge = match trace.merge(self.threads) {
-            Ok(merge) => merge.time_range(ready.clocks.timestamps(&ready.filter.times())),
-            Err(error) => return Ok(damaged(&error)),
-        };
+    /// Merges the events of the selected threads.
+    fn merge(&self, trace: &Trace) -> Merge {
+        match self.threads {
+            [] => trace.merge(),
+            ids => trace.merge().threads(ids.iter().copied()),
+        }
+    }
+
+    fn events(&self, trace: &Trace, ready: &Ready<'_>, sink: &mut impl Sink) -> Outcome {
+        let times = ready.sessions.timestamps(&ready.filter.times());
+        let merge = self.merge(trace).time_range(times);
         sink.start(ready.origin_ns())?;
         let mut output = Output {
             details: self.details.then(|| Details::new(trace, &ready.threads)),
-            trace,
-            process_ids: trace.process_ids(),
+            sessions: &ready.sessions,
             names: &ready.names,
-            clocks: &ready.clocks,
             sink,
             told: Told::default(),
             dangling: Dangling::default(),
@@ -221,59 +219,46 @@ impl Dump<'_> {
         let admits_all = ready.filter.admits_all();
         let admits = |event: &MergedEvent| {
             admits_all || {
-                let time_ns = ready.clocks.time(event.process, event.event.timestamp_ns);
+                let time_ns = ready.sessions.time(event.process, event.event.timestamp_ns);
                 let function = (event.process, event.event.function_id);
                 ready
                     .filter
                     .admits(function, time_ns, event.event.event_kind)
             }
         };
-        match self.last {
-            None => {
-                for event in merge.events() {
-                    if output.written == self.limit {
-                        break;
-                    }
-                    if let Some(event) = output.take(event).filter(admits) {
-                        output.write(event)?;
-                    }
-                }
+        let merge = match self.last {
+            Some(count) => merge.last(count, admits),
+            None => merge,
+        };
+        for event in merge.events() {
+            if output.written == self.limit {
+                break;
             }
-            Some(count) => {
-                let mut last = Vec::new();
-                for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
-                    let events = Vec::from(output.last_of(thread, count, admits));
-                    let segments = events.chunk_by(|one, next| one.process == next.process);
-                    last.extend(segments.map(|events| VecDeque::from(events.to_vec())));
-                }
-                merged(last).try_for_each(|event| output.write(event))?;
+            if let Some(event) = output.take(event).filter(admits) {
+                output.write(event)?;
             }
         }
-        self.tell_read(&ready, output.written, || merge.unverified().count());
-        tell_losses(trace, &ready, self.threads.is_empty());
-        let is_partial = self.last.is_some() || output.written >= self.limit;
+        self.tell_read(ready, output.written, || merge.unverified().count());
+        tell_losses(trace, ready, self.threads.is_empty());
+        let is_partial = output.written >= self.limit || merge.unverified().next().is_some();
         Ok(output.finish(&merge, is_partial))
     }
 
     /// Writes calls instead of events, one thread after another, in the order of their ends or of
     /// their starts.
-    fn spans(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
-        let ready = match Ready::new(self, trace)? {
-            Ok(ready) => ready,
-            Err(error) => return Ok(damaged(&error)),
-        };
+    fn spans(&self, trace: &Trace, ready: &Ready<'_>, sink: &mut dyn Sink) -> Outcome {
         sink.start(ready.origin_ns())?;
         let mut told = Told::default();
         let mut written = 0;
         let mut partly = 0;
         for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
-            let Some(ThreadPlace { process, name, .. }) = thread.last().copied() else {
+            let Some(ThreadPlace { session, name, .. }) = thread.last().copied() else {
                 continue;
             };
             let mut last = self.last.map(Last::new);
             let in_order_of_ends = self.what == What::Spans;
             let mut write = |line: &Line| {
-                let function = ready.names.get((process, line.function_id()));
+                let function = ready.names.get((session, line.function_id()));
                 match line {
                     Line::Whole(paired) if in_order_of_ends => sink.span(name, paired, function)?,
                     line => sink.call(name, line, function)?,
@@ -284,7 +269,7 @@ impl Dump<'_> {
             };
             let mut is_over = self.limit == 0;
             let mut replay = Replay::default();
-            partly += each_call(trace, &ready.clocks, thread, &mut told, |step| {
+            partly += each_call(&ready.sessions, thread, &mut told, |step| {
                 if is_over {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -300,13 +285,13 @@ impl Dump<'_> {
                     Step::Begin(call) if !in_order_of_ends => replay.begin(call),
                     Step::Begin(_) => {}
                     Step::End(paired, until_ns) => {
-                        let is_admitted = ready.filter.admits_span(process, &paired, until_ns);
+                        let is_admitted = ready.filter.admits_span(session, &paired, until_ns);
                         if in_order_of_ends {
                             if is_admitted {
                                 put(Line::Whole(paired))?;
                             }
                         } else {
-                            let admits = |id| ready.filter.admits_function(process, id);
+                            let admits = |id| ready.filter.admits_function(session, id);
                             replay.end(paired, is_admitted, admits, &mut put)?;
                         }
                     }
@@ -324,17 +309,13 @@ impl Dump<'_> {
                 break;
             }
         }
-        self.tell_read(&ready, written, || partly);
-        tell_losses(trace, &ready, self.threads.is_empty());
+        self.tell_read(ready, written, || partly);
+        tell_losses(trace, ready, self.threads.is_empty());
         // Also report problems outside the paired events.
-        match trace.merge(self.threads) {
-            Ok(merge) => merge
-                .problems()
-                .iter()
-                .for_each(|problem| told.tell(&problem.error)),
-            Err(error) => told.tell(&error),
-        }
-        trace.lost_in_recovery().iter().for_each(|it| told.tell(it));
+        let problems = self.merge(trace).problems();
+        problems
+            .iter()
+            .for_each(|problem| told.tell(&problem.error));
         Ok(told.state())
     }
 
@@ -347,6 +328,24 @@ impl Dump<'_> {
             ready.tell_nothing();
         }
         tell_unverified(partly());
+    }
+
+    /// Rejects traces that are not those of one run.
+    fn check_readable_as_one(&self, trace: &Trace) -> Result<(), Failure> {
+        let mut processes = trace.processes().iter();
+        if let [process] = trace.processes() {
+            if process.is_single_file() {
+                self.check_index_alone(process.path())?;
+            }
+        } else if let Some(single) = processes.find(|it| it.is_single_thread()) {
+            let message = "several paths must be those of sessions";
+            let path = single.path().display();
+            return Err(Failure::Usage(format!("{path}: {message}")));
+        } else if !is_readable_as_one(trace) {
+            let paths = trace.sessions().map(|it| it.path().to_path_buf());
+            return Err(several(self.paths, &paths.collect::<Vec<_>>()));
+        }
+        Ok(())
     }
 
     /// Rejects options that need a `detail.atf`, for an `index.atf` on its own.
@@ -374,13 +373,15 @@ impl Dump<'_> {
     fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
         self.check_details_alone(path)?;
         if self.clock == Clock::Media {
-            return Err(no_anchors(path));
+            let message = "--clock media: details alone have no timing anchors";
+            return Err(Failure::Usage(format!("{}: {message}", path.display())));
         }
         let reader = match DetailReader::open(path) {
             Ok(reader) => reader,
             Err(error) => return Ok(damaged(&error)),
         };
-        let names = Names::of_file(self.symbols)?;
+        let other = other_names(self.symbols)?;
+        let names = Names::of_other(other.as_deref());
         let times = reader.time_range()?;
         let range = filter::times(self, times)?;
         sink.start(Some(times.map_or(0, |(start_ns, _)| start_ns)))?;
@@ -411,11 +412,8 @@ impl Dump<'_> {
 /// A writer of events that collects their problems.
 struct Output<'a, S> {
     details: Option<Details<'a>>,
-    trace: &'a Trace,
-    /// The process ids, if there are several.
-    process_ids: Vec<Option<u32>>,
+    sessions: &'a Sessions<'a>,
     names: &'a Names<'a>,
-    clocks: &'a Clocks,
     sink: &'a mut S,
     told: Told,
     dangling: Dangling,
@@ -433,47 +431,11 @@ impl<S: Sink> Output<'_, S> {
         event.map_err(|error| self.told.tell(&error)).ok()
     }
 
-    /// Finds the last admitted events of a thread, in order.
-    fn last_of(
-        &mut self,
-        thread: &[ThreadPlace],
-        count: usize,
-        admits: impl Fn(&MergedEvent) -> bool,
-    ) -> VecDeque<MergedEvent> {
-        let mut last = VecDeque::new();
-        for segment in thread.iter().rev() {
-            let index = match self.trace.index(segment) {
-                Ok(index) => index,
-                Err(error) => {
-                    self.told.tell(&error);
-                    continue;
-                }
-            };
-            let seqs = (0..index.event_count()).rev();
-            let mut events = seqs.zip(index.events_in(..).rev());
-            while let Some((seq, event)) = events.next().filter(|_| last.len() < count) {
-                let event = event
-                    .map(|event| MergedEvent::new(segment.process, segment.name.id, seq, event));
-                let Some(event) = self.take(event) else {
-                    break;
-                };
-                if admits(&event) {
-                    last.push_front(event);
-                }
-            }
-        }
-        last
-    }
-
     /// Writes an event. Inlined, so that its fields stay in registers.
     #[inline(always)]
     fn write(&mut self, event: MergedEvent) -> Result<(), Failure> {
         let thread = ThreadName {
-            process: self
-                .process_ids
-                .get(event.process as usize)
-                .copied()
-                .flatten(),
+            process: self.sessions.pid(event.process),
             id: event.thread,
         };
         let is_zero = event.event.is_zero();
@@ -482,7 +444,7 @@ impl<S: Sink> Output<'_, S> {
             _ => Ok(Found::None),
         };
         let mut shown = event.event;
-        shown.timestamp_ns = self.clocks.time(event.process, shown.timestamp_ns);
+        shown.timestamp_ns = self.sessions.time(event.process, shown.timestamp_ns);
         let detail = match found {
             Ok(Found::Detail(mut detail)) => {
                 detail.event.header.timestamp = shown.timestamp_ns;
@@ -525,9 +487,6 @@ impl<S: Sink> Output<'_, S> {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
         }
-        for error in self.trace.lost_in_recovery() {
-            self.told.tell(&error);
-        }
         self.dangling.tell(&mut self.told);
         // After a full read, the zeros were either reported as a gap, or a checksum proved that
         // they were written.
@@ -543,27 +502,11 @@ impl<S: Sink> Output<'_, S> {
     }
 }
 
-/// Merges lists of events as [`Merge`] does: each list keeps its own order, and of equal times, that
-/// in the first list comes first.
-fn merged(mut lists: Vec<VecDeque<MergedEvent>>) -> impl Iterator<Item = MergedEvent> {
-    let time_ns = |event: &MergedEvent| event.event.timestamp_ns;
-    let heads = lists.iter().enumerate();
-    let heads = heads.filter_map(|(number, list)| Some(Reverse((time_ns(list.front()?), number))));
-    let mut heads: BinaryHeap<_> = heads.collect();
-    iter::from_fn(move || {
-        let Reverse((_, number)) = heads.pop()?;
-        let list = lists.get_mut(number)?;
-        let event = list.pop_front();
-        heads.extend(list.front().map(|next| Reverse((time_ns(next), number))));
-        event
-    })
-}
-
 /// Returns the number of events in earlier segments, by session and id. Omits threads without any.
-fn first_seqs(threads: &[ThreadPlace]) -> BTreeMap<(u32, u32), u64> {
+fn first_seqs(threads: &[ThreadPlace<'_>]) -> BTreeMap<(u32, u32), u64> {
     let later = threads.iter().filter(|place| place.first_seq > 0);
     later
-        .map(|place| ((place.process, place.name.id), place.first_seq))
+        .map(|place| ((place.session, place.name.id), place.first_seq))
         .collect()
 }
 

@@ -1,18 +1,14 @@
 //! Looks up function names.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::Path;
-use std::ptr;
 
-use atf::manifest::{Manifest, Symbol};
-use atf::session::Segments;
-use atf::symbols::{self, Pattern, Symbols};
+use atf::manifest::Manifest;
+use atf::symbols::{self, Pattern, SymbolTable, Symbols};
+use atf::trace::{Process, Trace};
 
-use super::trace::Trace;
-use crate::output::Failure;
-use crate::parts::open_names;
+use super::trace::Sessions;
 
 /// Function names. If a function has several names, the first one is used.
 #[derive(Debug)]
@@ -24,12 +20,10 @@ pub(crate) struct Names<'t> {
 
 #[derive(Debug)]
 enum Known<'t> {
-    /// The names of processes, by session position.
-    Processes(Vec<&'t Segments>),
-    /// The names of a session, if it has a manifest.
+    /// The names of all processes.
+    Trace(&'t [Process], Sessions<'t>),
+    /// The names in a manifest, if there is one.
     Session(Option<(Symbols<'t>, &'t Manifest)>),
-    /// The names in the manifest given with `--symbols`, for all processes.
-    Other(BTreeMap<u64, String>),
 }
 
 /// A function and its formatted form.
@@ -42,7 +36,7 @@ struct Shown {
 /// The binary logarithm of the number of slots in `shown`.
 const SHOWN: u32 = 12;
 
-/// A function: its process and its id.
+/// A function: its session and its id.
 pub(crate) type Function = (u32, u64);
 
 /// An event's function, looked up only when it is written.
@@ -90,46 +84,19 @@ impl<'t> Names<'t> {
         Self { known, shown }
     }
 
-    /// Creates an empty set of names.
-    pub(crate) fn none() -> Self {
-        Self::new(Known::Session(None))
+    /// Returns the names of a trace.
+    pub(crate) fn of(trace: &'t Trace) -> Self {
+        Self::new(Known::Trace(trace.processes(), Sessions::of(trace)))
     }
 
-    /// Returns the names in the manifest at `path` or, without a path, in the trace's own
-    /// manifests.
-    pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
-        if let Some(path) = path {
-            return Self::in_file(path);
-        }
-        if let [session] = trace.sessions()[..] {
-            return Ok(Self::of_manifest(session.manifest(), session.symbols()));
-        }
-        let by_session = |process: &'t Segments| process.sessions().iter().map(move |_| process);
-        let processes = trace.processes().iter().flat_map(by_session).collect();
-        Ok(Self::new(Known::Processes(processes)))
+    /// Returns the names in another manifest, if there is one.
+    pub(crate) fn of_other(names: Option<&'t SymbolTable>) -> Self {
+        let manifest = names.map(SymbolTable::manifest);
+        let symbols = names.map(SymbolTable::symbols);
+        Self::new(Known::Session(symbols.zip(manifest)))
     }
 
-    /// Returns the names for a file on its own: those in the manifest at `path`, if there is one.
-    pub(crate) fn of_file(path: Option<&Path>) -> Result<Self, Failure> {
-        path.map_or_else(|| Ok(Self::none()), Self::in_file)
-    }
-
-    /// Returns the names in the manifest at `path`.
-    pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
-        let manifest = open_names(path)?;
-        let mut names = BTreeMap::new();
-        for Symbol {
-            function_id, name, ..
-        } in manifest.symbols
-        {
-            if let Some(name) = name {
-                names.entry(function_id).or_insert(name);
-            }
-        }
-        Ok(Self::new(Known::Other(names)))
-    }
-
-    /// Returns the names of one session, if it has a manifest.
+    /// Returns the names in a session's manifest, if it has one.
     pub(crate) fn of_manifest(manifest: Option<&'t Manifest>, symbols: Symbols<'t>) -> Self {
         Self::new(Known::Session(manifest.map(|manifest| (symbols, manifest))))
     }
@@ -143,54 +110,45 @@ impl<'t> Names<'t> {
     }
 
     /// Returns a function with its name and module, if known.
-    pub(crate) fn get(&self, (process, function_id): Function) -> symbols::Function<'_> {
-        let name = match &self.known {
-            Known::Processes(processes) => match processes.get(process as usize) {
-                Some(process) => return process.function(function_id),
-                None => None,
-            },
-            Known::Session(Some((symbols, _))) => return symbols.function(function_id),
-            Known::Session(None) => None,
-            Known::Other(names) => names.get(&function_id).map(String::as_str),
+    pub(crate) fn get(&self, (session, function_id): Function) -> symbols::Function<'_> {
+        let found = match &self.known {
+            Known::Trace(_, sessions) => {
+                let process = sessions.process(session);
+                process.map(|process| process.function(function_id))
+            }
+            Known::Session(of_session) => {
+                of_session.map(|(symbols, _)| symbols.function(function_id))
+            }
         };
-        symbols::Function::new(function_id, name)
+        found.unwrap_or_else(|| symbols::Function::new(function_id, None))
     }
 
-    /// Returns the functions that match a pattern. A function id without a process applies to all
-    /// processes.
+    /// Returns the functions that match a pattern. A function id without a session applies to all.
     pub(crate) fn find(&self, pattern: &Pattern) -> Vec<(Option<u32>, u64)> {
         if let Pattern::Id(id) = pattern {
             return vec![(None, *id)];
         }
-        let fits = |function| pattern.fits(&self.get(function));
-        let in_manifest = |process, manifest: &Manifest| -> BTreeSet<u64> {
-            let ids = manifest.symbols.iter().map(|symbol| symbol.function_id);
-            ids.filter(|id| fits((process, *id))).collect()
+        let find_in = |session: u32, mut ids: BTreeSet<u64>| {
+            ids.retain(|id| pattern.fits(&self.get((session, *id))));
+            ids
         };
         match &self.known {
-            Known::Processes(processes) => {
+            Known::Trace(processes, _) => {
                 let mut found = Vec::new();
-                let mut position = 0_u32;
-                for same in processes.chunk_by(|one, next| ptr::eq(*one, *next)) {
-                    let sessions = same.first().into_iter().flat_map(|it| it.sessions());
-                    let manifests = sessions.filter_map(|session| session.manifest());
-                    let ids: BTreeSet<u64> = manifests
-                        .flat_map(|manifest| in_manifest(position, manifest))
-                        .collect();
-                    for _ in same {
-                        found.extend(ids.iter().map(|id| (Some(position), *id)));
-                        position += 1;
+                let mut session = 0;
+                for process in *processes {
+                    let ids = find_in(session, process.function_ids());
+                    for _ in 0..process.sessions().len().max(1) {
+                        found.extend(ids.iter().map(|id| (Some(session), *id)));
+                        session += 1;
                     }
                 }
                 found
             }
             Known::Session(session) => {
-                let ids = session.iter().flat_map(|(_, it)| in_manifest(0, it));
-                ids.map(|id| (Some(0), id)).collect()
-            }
-            Known::Other(names) => {
-                let ids = names.keys().filter(|id| fits((0, **id)));
-                ids.map(|id| (None, *id)).collect()
+                let symbols = session.iter().flat_map(|(_, it)| &it.symbols);
+                let ids = find_in(0, symbols.map(|symbol| symbol.function_id).collect());
+                ids.into_iter().map(|id| (Some(0), id)).collect()
             }
         }
     }

@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 
 use atf::Error;
 use atf::manifest::Manifest;
+use atf::trace::Trace;
 
 use super::ready::Ready;
-use super::trace::{ThreadName, ThreadPlace, Trace};
+use super::trace::{ThreadName, ThreadPlace};
 use crate::loss::Lost;
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
@@ -86,24 +87,16 @@ pub(crate) fn tell_unverified(threads: usize) {
 /// status, because the events in the files are intact, and no copy of the trace contains the lost
 /// events.
 pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) {
-    let place = |it: &ThreadPlace| ((it.process as usize, it.name.id), it.name);
+    let place = |it: &ThreadPlace<'_>| ((it.session as usize, it.name.id), it.name);
     let dumped: HashMap<_, _> = ready.threads.iter().map(place).collect();
-    let sessions = trace.sessions();
-    let counts = trace.processes().iter().map(|it| it.sessions().len());
-    let mut counts: Vec<usize> = counts.collect();
-    if counts.is_empty() {
-        counts.push(sessions.len());
-    }
     let mut first = 0;
-    for count in counts {
-        let of_process = sessions.iter().skip(first).take(count);
-        let manifests: Vec<_> = of_process
-            .filter_map(|session| session.manifest())
-            .collect();
+    for process in trace.processes() {
+        let count = process.sessions().len().max(1);
+        let sessions = process.sessions().iter();
+        let manifests: Vec<_> = sessions.filter_map(|session| session.manifest()).collect();
         let name_of =
             |id| (first..first + count).find_map(|session| dumped.get(&(session, id)).copied());
-        let session = u32::try_from(first).unwrap_or(u32::MAX);
-        let time = |ns| ready.clocks.time(session, ns);
+        let time = |ns| process.time(ns);
         let (times, origin_ns) = (ready.filter.times(), ready.origin_ns());
         tell_losses_of(&manifests, &times, origin_ns, is_for_all, time, name_of);
         first += count;

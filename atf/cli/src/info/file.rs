@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use atf::analyze::Threads;
 use atf::check::{Kind, detail_repeats, index_repeats};
 use atf::detail::{DetailReader, Scan};
 use atf::index::IndexReader;
@@ -161,7 +160,7 @@ impl FileInfo {
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         // The footer has the times of events in a hole.
         let times = reader.time_range()?;
-        let times = times.and_then(|_| Threads::from(reader).time_range());
+        let times = times.and_then(|_| reader.corrected_time_range());
         Ok(Facts {
             file_size: reader.file_size().into(),
             wire: wire.version(),

@@ -13,13 +13,13 @@ use std::path::Path;
 
 use atf::check::Finding;
 use atf::rules;
+use atf::trace::PathKind;
 use atf::{Error, FileKind};
 use serde::Serialize;
 
 use crate::json::U64;
 use crate::output::Failure;
 use crate::recordings::tell_several;
-use crate::target::Target;
 
 pub(crate) use progress::Progress;
 pub(crate) use text::Text;
@@ -53,17 +53,17 @@ impl Info {
     /// Describes the file or folder at a path. With `verify`, reads all events.
     pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
         let session = |path: &Path| SessionInfo::of(path, verify, progress);
-        Ok(match Target::of(path)? {
-            Target::File(path, FileKind::Detail) => {
-                Self::File(Box::new(FileInfo::of_detail(&path, verify)))
+        Ok(match PathKind::of(path)? {
+            PathKind::File(FileKind::Detail) => {
+                Self::File(Box::new(FileInfo::of_detail(path, verify)))
             }
-            Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
-                Self::File(Box::new(FileInfo::of_index(&path, verify)))
+            PathKind::File(FileKind::Index) => {
+                Self::File(Box::new(FileInfo::of_index(path, verify)))
             }
-            Target::Thread(path) => Self::Thread(Box::new(ThreadInfo::of_folder(&path, verify))),
-            Target::Session(path) => Self::Session(Box::new(session(&path)?)),
-            Target::Sessions(paths) => {
-                tell_several(&[path.to_owned()], paths.iter());
+            PathKind::Thread => Self::Thread(Box::new(ThreadInfo::of_folder(path, verify))),
+            PathKind::Session => Self::Session(Box::new(session(path)?)),
+            PathKind::Sessions(paths) => {
+                tell_several(&[path.to_owned()], paths.iter().map(AsRef::as_ref));
                 let sessions = paths.iter().map(|path| session(path));
                 Self::Sessions {
                     sessions: sessions.collect::<Result<_, _>>()?,

@@ -17,7 +17,6 @@ use super::file::FileInfo;
 use super::verify::is_zero;
 use crate::json::{self, U64};
 use crate::loss::Lost;
-use crate::target::session_around;
 use crate::text::Counted;
 
 /// A description of a thread's folder.
@@ -125,14 +124,14 @@ impl ThreadInfo {
             recovered: Recovered::of(path),
             ..Self::of(None, path, thread, verify)
         };
-        let session = session_around(path);
+        let session = SessionReader::around(path);
         let manifest = session.as_ref().and_then(SessionReader::manifest);
         // As in a session, the id is the one in the folder's name, because the header may contain
         // another thread's id.
         let folder = path.canonicalize().ok();
         let name = folder.as_ref().and_then(|folder| folder.file_name());
         let id = name.and_then(|name| thread_id(&name.to_string_lossy()));
-        let listed = manifest.and_then(|it| it.threads.iter().find(|it| Some(it.id) == id));
+        let listed = manifest.and_then(|it| it.thread(id?));
         this.listed(listed)
     }
 

@@ -12,7 +12,7 @@ use crate::info::{Ending, RingInfo, is_false};
 use crate::json::{self, Named, U64};
 use crate::loss::LossInfo;
 use crate::output::Failure;
-use crate::parts::Part;
+use crate::trace::TimedProcess;
 
 pub(super) struct Json<W>(pub(super) W);
 
@@ -89,10 +89,10 @@ struct Event<'a> {
 }
 
 impl<'a> Thread<'a> {
-    fn new(part: &'a Part, thread: &LastOfThread) -> Self {
+    fn new(process: &'a TimedProcess, thread: &LastOfThread) -> Self {
         let end_ns = end_ns(thread);
         let open = |call: &Call| OpenCall {
-            function: part.function(call.function_id).into(),
+            function: process.function(call.function_id).into(),
             start_seq: call.start_seq.into(),
             start_ns: call.start_ns.into(),
             open_ns: U64(open_ns(thread, call)),
@@ -103,11 +103,11 @@ impl<'a> Thread<'a> {
             seq: U64(*seq),
             timestamp_ns: event.timestamp_ns.into(),
             event_kind: event.event_kind.into(),
-            function: part.function(event.function_id).into(),
+            function: process.function(event.function_id).into(),
         };
         Self {
             thread: thread.thread,
-            thread_name: part.thread_name(thread.thread),
+            thread_name: process.thread_name(thread.thread),
             completeness: (&thread.completeness).into(),
             lost_footer: thread.lost_footer,
             event_count: thread.event_count.into(),
@@ -129,20 +129,20 @@ impl<'a> Thread<'a> {
 impl<W: Write> Sink for Json<W> {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure> {
         let Section {
-            part,
+            process,
             last,
             lost_events,
             problems,
         } = *section;
         let threads = last.threads.iter();
-        let manifest = part.manifest();
+        let manifest = process.manifest();
         let session = Session {
-            path: json::path(&part.path),
+            path: json::path(process.path()),
             ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
             recording_error: manifest.and_then(|manifest| manifest.recording_error.as_deref()),
             lost_events: lost_events.map(LossInfo::from),
-            unwritten_events: part.unwritten_events().map(U64),
-            threads: threads.map(|thread| Thread::new(part, thread)).collect(),
+            unwritten_events: process.unwritten_events().map(U64),
+            threads: threads.map(|thread| Thread::new(process, thread)).collect(),
             problems,
         };
         json::line(&mut self.0, &session)

@@ -12,12 +12,11 @@ use atf::analyze::{self, Last, LastOfThread};
 use atf::manifest::Loss;
 use atf::spans::Span;
 
-use crate::clock::Clock;
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
-use crate::parts::{Part, check_threads, other_names, tell_unnamed};
 use crate::recordings::tell_several;
 use crate::time::Time;
+use crate::trace::{Clock, TimedProcess, check_threads, open_processes, other_names, tell_unnamed};
 
 use json::Json;
 use text::Text;
@@ -48,7 +47,7 @@ pub(crate) struct Ends<'a> {
 
 /// How the threads of a session ended.
 struct Section<'a> {
-    part: &'a Part,
+    process: &'a TimedProcess,
     last: &'a Last,
     /// The lost events of threads without files, unless threads are selected.
     lost_events: Option<Loss>,
@@ -62,13 +61,13 @@ trait Sink {
 
 impl Ends<'_> {
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
-            Ok(parts) => parts,
+        let processes = match open_processes(self.paths, &other_names(self.symbols)?, self.clock)? {
+            Ok(processes) => processes,
             Err(error) => return Ok(damaged(&error)),
         };
-        check_threads(&parts, self.threads)?;
-        tell_unnamed(&parts);
-        tell_several(self.paths, parts.iter().map(|part| &part.path));
+        check_threads(&processes, self.threads)?;
+        tell_unnamed(&processes);
+        tell_several(self.paths, processes.iter().map(|process| process.path()));
         let mut out = stdout();
         let mut sink: Box<dyn Sink + '_> = if self.json {
             Box::new(Json(&mut out))
@@ -81,8 +80,8 @@ impl Ends<'_> {
             Box::new(Text::new(&mut out, Colours::of_stdout(), limit))
         };
         let mut told = Told::default();
-        for part in &parts {
-            let ids = part.selected(self.threads);
+        for process in &processes {
+            let ids = process.selected(self.threads);
             if ids.is_empty() && !self.threads.is_empty() {
                 continue;
             }
@@ -94,11 +93,11 @@ impl Ends<'_> {
                 }
                 None => (None, self.events),
             };
-            let mut options = part.options(from, None)?;
+            let mut options = process.options(from, None)?;
             if !self.threads.is_empty() {
                 options.threads = ids;
             }
-            let last = analyze::last(part.threads(), &options, self.calls, events)?;
+            let last = analyze::last(process, &options, self.calls, events)?;
             let problems = last.problems.iter();
             let problems = problems.filter_map(|problem| told.add(&problem.error));
             let problems: Vec<_> = problems.collect();
@@ -106,9 +105,9 @@ impl Ends<'_> {
                 problems.iter().for_each(complain);
             }
             sink.section(&Section {
-                part,
+                process,
                 last: &last,
-                lost_events: part.lost_events().filter(|_| self.threads.is_empty()),
+                lost_events: process.lost_events().filter(|_| self.threads.is_empty()),
                 problems: &problems,
             })?;
         }

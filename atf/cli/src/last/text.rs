@@ -15,8 +15,8 @@ use super::{Section, Sink, died, end_ns, open_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
 use crate::output::{Colours, Failure, write_problems};
-use crate::parts::Part;
 use crate::text::{Counted, Printable, Since, Span, time_goes_back};
+use crate::trace::TimedProcess;
 
 /// The maximum number of threads to show in one line each.
 const BRIEF: usize = 20;
@@ -33,7 +33,7 @@ type Written = Result<(), Failure>;
 
 /// A thread, with everything needed to show its functions and times.
 struct Shower<'a> {
-    part: &'a Part,
+    process: &'a TimedProcess,
     origin_ns: Option<u64>,
     end_ns: u64,
 }
@@ -46,7 +46,7 @@ impl Shower<'_> {
 
     /// Returns why the tracer could not record everything.
     fn recording_error(&self) -> Option<Printable<&String>> {
-        let manifest = self.part.manifest()?;
+        let manifest = self.process.manifest()?;
         manifest.recording_error.as_ref().map(Printable)
     }
 }
@@ -65,7 +65,7 @@ impl<W: Write> Text<W> {
     fn heading(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
         let strong = self.colours.strong;
         write!(self.out, "{strong}thread {}{strong:#}", thread.thread)?;
-        if let Some(name) = by.part.thread_name(thread.thread) {
+        if let Some(name) = by.process.thread_name(thread.thread) {
             write!(self.out, " \"{}\"", Printable(name))?;
         }
         write!(self.out, ": ")?;
@@ -95,7 +95,7 @@ impl<W: Write> Text<W> {
             write!(self.out, ", ended {before} before the last event")?;
         }
         if let Some(call) = thread.open.first() {
-            let function = Shown(by.part.function(call.function_id));
+            let function = Shown(by.process.function(call.function_id));
             write!(self.out, ", in {function}")?;
         }
         Ok(writeln!(self.out)?)
@@ -135,7 +135,7 @@ impl<W: Write> Text<W> {
     /// Writes the signal, the losses and the unwritten events listed in the manifests.
     fn process(&mut self, by: &Shower<'_>, lost_events: Option<Loss>) -> Written {
         let bad = self.colours.bad;
-        let manifest = by.part.manifest();
+        let manifest = by.process.manifest();
         if let Some(signal) = manifest.and_then(|manifest| manifest.ended_by.as_ref()) {
             let signal = Printable(signal);
             writeln!(self.out, "  {bad}ended{bad:#} by {signal}")?;
@@ -147,7 +147,7 @@ impl<W: Write> Text<W> {
             )?;
         }
         self.loss(by, lost_events, "event", " of threads without files")?;
-        if let Some(unwritten) = by.part.unwritten() {
+        if let Some(unwritten) = by.process.unwritten() {
             writeln!(self.out, "  {bad}{unwritten}{bad:#}")?;
         }
         Ok(())
@@ -261,7 +261,7 @@ impl<W: Write> Text<W> {
             ""
         };
         let open = format!("{least}{}", Span(open_ns(thread, call)));
-        let function = Shown(by.part.function(call.function_id));
+        let function = Shown(by.process.function(call.function_id));
         let (since, depth) = (by.since(call.start_ns), call.depth);
         writeln!(self.out, "    {since} {open:>13} {depth:>4}  {function}")?;
         Ok(())
@@ -284,7 +284,11 @@ impl<W: Write> Text<W> {
                     format!("kind {}", u32::from(event.event_kind))
                 )?,
             }
-            writeln!(self.out, " {}", Shown(by.part.function(event.function_id)))?;
+            writeln!(
+                self.out,
+                " {}",
+                Shown(by.process.function(event.function_id))
+            )?;
         }
         Ok(())
     }
@@ -307,7 +311,7 @@ fn outer_calls(thread: &LastOfThread) -> u64 {
 impl<W: Write> Sink for Text<W> {
     fn section(&mut self, section: &Section<'_>) -> Written {
         let Section {
-            part,
+            process,
             last,
             lost_events,
             problems,
@@ -327,16 +331,16 @@ impl<W: Write> Sink for Text<W> {
             .filter(|id| last.threads.iter().all(|thread| thread.thread != *id))
             .collect();
         let shown = last.threads.len() + unreadable.len();
-        let all = part.selected(&[]).len().max(shown);
+        let all = process.selected(&[]).len().max(shown);
         let mut threads = Counted(all as u64, "thread").to_string();
         if shown < all {
             threads = format!("{shown} of {threads}");
         }
-        let path = Printable(part.path.display());
+        let path = Printable(process.path().display());
         write!(
             self.out,
             "{strong}{path}{strong:#}: {}, {threads}",
-            part.what()
+            process.noun()
         )?;
         let counts = [
             (unfinalized, "not finalized"),
@@ -351,13 +355,13 @@ impl<W: Write> Sink for Text<W> {
         }
         writeln!(self.out)?;
         let by = Shower {
-            part,
-            origin_ns: part.origin_ns(),
+            process,
+            origin_ns: process.origin_ns(),
             end_ns: last
                 .threads
                 .iter()
                 .filter_map(end_ns)
-                .chain(part.end_ns())
+                .chain(process.end_ns())
                 .max()
                 .unwrap_or(0),
         };

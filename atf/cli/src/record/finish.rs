@@ -11,7 +11,8 @@ use atf::ErrorKind;
 use atf::analyze;
 use atf::manifest::ManifestThread;
 use atf::rewrite::{RecoverOptions, recover};
-use atf::session::{ProcessName, Segments, SessionReader, ThreadEntry};
+use atf::session::{ProcessName, Search, SessionReader, ThreadEntry};
+use atf::trace::Process;
 use atf::write::set_ended_by;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
@@ -22,7 +23,6 @@ use super::{Ended, Settings, patterns};
 use crate::output::Failure;
 use crate::report::{Modules, listed};
 use crate::symbolize;
-use crate::target::sessions_in;
 use crate::text::{Printable, Span};
 
 /// The number of functions to show.
@@ -44,7 +44,9 @@ pub(super) fn sessions(
     let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", folder.display()));
     remove_remains(folder, ended.process).map_err(failed)?;
     // The folder of a segment may vanish during the search: see `finish_all`.
-    let listed = sessions_in(folder).or_else(|_| sessions_in(folder))?;
+    let listed = || Search::new(folder).collect::<Result<Vec<_>, _>>();
+    let mut listed = listed().or_else(|_| listed())?;
+    listed.sort();
     let (summary, sessions, is_kept) = finish_all(run, &listed, settings, ended);
     if let Some(signal) = ended.signal()
         && let Some(session) = last_program(&sessions, ended.process)
@@ -63,7 +65,7 @@ pub(super) fn sessions(
     let unmatched = patterns::unmatched(&sessions, settings, summary.may_lack_events());
     let is_cheap = is_cheap(summary.events, ended.elapsed);
     let mut tables = Vec::new();
-    let processes = Segments::group(sessions);
+    let processes = Process::group(sessions);
     for segments in processes.iter().filter(|_| is_cheap) {
         match hottest(segments, processes.len() > 1) {
             Err(failure) if segments.iter().all(|session| session.exists()) => {
@@ -273,7 +275,7 @@ fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
 
 /// Returns a table of the functions of a process with the most self time.
 fn hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<String, Failure> {
-    let process = Segments::open(segments)?;
+    let process = Process::open(segments)?;
     // `atf info` reports any problems that the analysis finds.
     let found = analyze::functions(&process, &analyze::Options::default())?;
     let folder = segments.first().and_then(|path| path.file_name());

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use atf::record::settings::{DETAIL_FUNCTIONS, Setting, TRIGGER_FUNCTIONS};
-use atf::session::{ProcessName, Segments, SessionReader};
+use atf::session::{ProcessName, SessionReader};
+use atf::trace::Process;
 use atf_symbolize::{Filter, Search};
 
 use super::Settings;
@@ -79,7 +80,7 @@ pub(super) fn unmatched(
 /// Returns whether the first segments of a process were deleted. A function may have been recorded
 /// only in them.
 fn lacks_segments(sessions: &[PathBuf]) -> bool {
-    let processes = Segments::group(sessions.to_vec());
+    let processes = Process::group(sessions.to_vec());
     let firsts = processes.iter().filter_map(|segments| segments.first());
     let mut names = firsts.filter_map(|first| ProcessName::of(first));
     names.any(|name| name.segment > 1)

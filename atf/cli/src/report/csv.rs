@@ -70,7 +70,7 @@ struct Place<'a>(&'a Section<'a>);
 
 impl Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.part.path.display())?;
+        write!(f, "{}", self.0.process.path().display())?;
         match self.0.thread {
             Some(thread) => write!(f, ": thread {thread}"),
             None => Ok(()),
@@ -97,7 +97,7 @@ fn number(number: Option<impl Display>) -> String {
 
 impl<W: Write> Sink for Csv<W> {
     fn section(&mut self, section: &Section<'_>) -> Written {
-        let path = self.text(Printable(section.part.path.display()));
+        let path = self.text(Printable(section.process.path().display()));
         let place = [path, number(section.thread)];
         match &section.rows {
             Rows::Functions(rows, cut) => {

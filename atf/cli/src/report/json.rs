@@ -286,9 +286,11 @@ fn content<'a>(rows: &'a Rows<'_>) -> Content<'a> {
 impl<W: Write> Sink for Json<W> {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure> {
         let table = Table {
-            path: json::path(&section.part.path),
+            path: json::path(section.process.path()),
             thread: section.thread,
-            thread_name: section.thread.and_then(|id| section.part.thread_name(id)),
+            thread_name: section
+                .thread
+                .and_then(|id| section.process.thread_name(id)),
             content: content(&section.rows),
             totals: section.summed().into(),
             note: section.note.as_deref(),

@@ -19,15 +19,17 @@ use atf::session::Problem;
 use atf::symbols::Pattern;
 use atf_export::csv::Formulas;
 
-use crate::clock::Clock;
 use crate::dump::Told;
 use crate::loss::Lost;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parallel;
-use crate::parts::{Part, check_threads, other_names, tell_outside, tell_unnamed, tell_unwritten};
 use crate::recordings::tell_several;
 use crate::text::Since;
 use crate::time::Time;
+use crate::trace::{
+    Clock, TimedProcess, check_threads, open_processes, other_names, tell_outside, tell_unnamed,
+    tell_unwritten,
+};
 
 pub(crate) use json::Sums;
 pub(crate) use modules::{Listed, Modules, listed};
@@ -112,7 +114,7 @@ enum Found {
 
 /// A table and its subject.
 struct Section<'a> {
-    part: &'a Part,
+    process: &'a TimedProcess,
     /// The thread, if the table covers only one.
     thread: Option<u32>,
     /// The number of selected threads; 0 for all.
@@ -131,23 +133,23 @@ impl Section<'_> {
     fn summed(&self) -> Summed<'_> {
         Summed {
             totals: &self.totals,
-            origin_ns: self.part.origin_ns(),
+            origin_ns: self.process.origin_ns(),
             range_ns: self.range_ns,
-            unwritten: self.part.unwritten(),
-            knows_losses: self.part.knows_losses(&self.totals, self.selected),
+            unwritten: self.process.unwritten(),
+            knows_losses: self.process.knows_losses(&self.totals, self.selected),
         }
     }
 }
 
 /// Reports the lost events that belong to none of the threads.
-fn tell_losses_without_files(part: &Part) {
-    let lost = Lost::of_no_thread(part.lost_events());
+fn tell_losses_without_files(process: &TimedProcess) {
+    let lost = Lost::of_no_thread(process.lost_events());
     if let Some((first_ns, last_ns)) = lost.times() {
-        let origin_ns = part.origin_ns();
+        let origin_ns = process.origin_ns();
         let [first, last] = [first_ns, last_ns].map(|time_ns| Since { time_ns, origin_ns });
         complain(format_args!(
             "{}: threads without files: the tracer lost {lost}, from {first}s to {last}s",
-            part.path.display()
+            process.path().display()
         ));
     }
 }
@@ -158,14 +160,14 @@ trait Sink {
 
 impl Report<'_> {
     pub(crate) fn run(&self) -> Outcome {
-        let parts = match Part::all(self.paths, &other_names(self.symbols)?, self.clock)? {
-            Ok(parts) => parts,
+        let processes = match open_processes(self.paths, &other_names(self.symbols)?, self.clock)? {
+            Ok(processes) => processes,
             Err(error) => return Ok(damaged(&error)),
         };
-        check_threads(&parts, self.threads)?;
-        tell_unwritten(&parts);
-        tell_unnamed(&parts);
-        tell_several(self.paths, parts.iter().map(|part| &part.path));
+        check_threads(&processes, self.threads)?;
+        tell_unwritten(&processes);
+        tell_unnamed(&processes);
+        tell_several(self.paths, processes.iter().map(|process| process.path()));
         if self.sort == Sort::Max && matches!(self.view, View::Callers(_) | View::Callees(_)) {
             let message = "--sort max: callers and callees have no durations of single calls";
             return Err(Failure::Usage(message.to_owned()));
@@ -177,38 +179,43 @@ impl Report<'_> {
             Form::Csv(formulas) => Box::new(Csv::new(&mut out, formulas)),
         };
         let mut told = Told::default();
-        for part in &parts {
-            self.part(part, sink.as_mut(), &mut told)?;
+        for process in &processes {
+            self.section_of(process, sink.as_mut(), &mut told)?;
         }
         drop(sink);
         out.flush()?;
         Ok(told.state())
     }
 
-    fn part(&self, part: &Part, sink: &mut dyn Sink, told: &mut Told) -> Result<(), Failure> {
-        let ids = part.selected(self.threads);
+    fn section_of(
+        &self,
+        process: &TimedProcess,
+        sink: &mut dyn Sink,
+        told: &mut Told,
+    ) -> Result<(), Failure> {
+        let ids = process.selected(self.threads);
         if ids.is_empty() && !self.threads.is_empty() {
             return Ok(());
         }
-        let mut options = part.options(self.from, self.to)?;
+        let mut options = process.options(self.from, self.to)?;
         let range = (options.from_ns, options.to_ns);
         if !self.by_thread {
             if !self.threads.is_empty() {
                 options.threads = ids;
             }
-            let found = self.analyze(part, &options)?;
-            if !self.write(part, None, (&found, &options), &[], sink, told)? {
-                tell_outside(slice::from_ref(part), range);
+            let found = self.analyze(process, &options)?;
+            if !self.write(process, None, (&found, &options), &[], sink, told)? {
+                tell_outside(slice::from_ref(process), range);
             }
             return Ok(());
         }
         if self.threads.is_empty() {
-            tell_losses_without_files(part);
+            tell_losses_without_files(process);
         }
-        let of_part = self.threads.is_empty().then(|| part.problems());
-        let mut of_part = of_part.unwrap_or_default();
+        let own = self.threads.is_empty().then(|| process.problems());
+        let mut own = own.unwrap_or_default();
         if ids.is_empty() {
-            of_part.iter().for_each(|error| told.tell(error));
+            own.iter().for_each(|error| told.tell(error));
         }
         // Analyze only a few threads at a time, so that not all results are in memory at once. The
         // limits do not depend on the number of cores, because the results must not depend on it
@@ -220,28 +227,33 @@ impl Report<'_> {
         for ids in ids.chunks(cores) {
             let found = parallel::map(ids, |id| {
                 let options = options.clone().threads([*id].into());
-                self.analyze(part, &options.jobs(Some(NonZero::<usize>::MIN)))
+                self.analyze(process, &options.jobs(Some(NonZero::<usize>::MIN)))
             });
             for (id, found) in ids.iter().zip(found) {
-                let problems = mem::take(&mut of_part);
-                has_found |=
-                    self.write(part, Some(*id), (&found?, &options), &problems, sink, told)?;
+                let problems = mem::take(&mut own);
+                has_found |= self.write(
+                    process,
+                    Some(*id),
+                    (&found?, &options),
+                    &problems,
+                    sink,
+                    told,
+                )?;
             }
         }
         if !has_found {
-            tell_outside(slice::from_ref(part), range);
+            tell_outside(slice::from_ref(process), range);
         }
         Ok(())
     }
 
-    fn analyze(&self, part: &Part, options: &Options) -> Result<Found, Failure> {
-        let threads = part.threads();
+    fn analyze(&self, process: &TimedProcess, options: &Options) -> Result<Found, Failure> {
         Ok(match self.view {
             View::Functions | View::Histogram(_) => {
-                Found::Functions(analyze::functions(threads, options)?)
+                Found::Functions(analyze::functions(process, options)?)
             }
-            View::Tree { .. } => Found::Tree(analyze::tree(threads, options)?),
-            View::Callers(_) | View::Callees(_) => Found::Pairs(analyze::pairs(threads, options)?),
+            View::Tree { .. } => Found::Tree(analyze::tree(process, options)?),
+            View::Callers(_) | View::Callees(_) => Found::Pairs(analyze::pairs(process, options)?),
         })
     }
 
@@ -249,7 +261,7 @@ impl Report<'_> {
     /// range has events or calls.
     fn write(
         &self,
-        part: &Part,
+        process: &TimedProcess,
         thread: Option<u32>,
         (found, options): (&Found, &Options),
         problems: &[Error],
@@ -262,7 +274,7 @@ impl Report<'_> {
             Found::Pairs(found) => (found.totals(), &found.problems),
         };
         if thread.is_none() && self.threads.is_empty() {
-            totals.add_lost_events(part.lost_events());
+            totals.add_lost_events(process.lost_events());
         }
         let has_found = totals.events > 0 || totals.calls > 0;
         let found_problems: &[Problem] = found_problems;
@@ -273,12 +285,12 @@ impl Report<'_> {
             problems.iter().for_each(complain);
         }
         sink.section(&Section {
-            part,
+            process,
             thread,
             selected: thread.map_or(options.threads.len(), |_| 1),
-            rows: self.rows(part, found),
+            rows: self.rows(process, found),
             totals,
-            range_ns: part.range_ns(options),
+            range_ns: process.range_ns(options),
             note: match found {
                 Found::Functions(found) => found.coarseness_note(),
                 Found::Tree(_) | Found::Pairs(_) => None,

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use super::{Found, Report, View};
 use crate::output::complain;
-use crate::parts::Part;
+use crate::trace::TimedProcess;
 
 /// The column to sort by: greatest first, or alphabetically by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,11 +60,11 @@ pub(super) struct Cut {
 
 impl Report<'_> {
     /// Returns the rows that the options select.
-    pub(super) fn rows<'p>(&self, part: &'p Part, found: &'p Found) -> Rows<'p> {
+    pub(super) fn rows<'p>(&self, process: &'p TimedProcess, found: &'p Found) -> Rows<'p> {
         match found {
             Found::Functions(found) => {
                 let row = |it: &'p FunctionTimes| Row {
-                    function: Some(part.function(it.function_id)),
+                    function: Some(process.function(it.function_id)),
                     value: it,
                 };
                 let pattern = match &self.view {
@@ -73,7 +73,7 @@ impl Report<'_> {
                 };
                 let functions = found.functions.iter();
                 let functions = functions.filter(|it| {
-                    pattern.is_none_or(|pattern| pattern.fits(&part.function(it.function_id)))
+                    pattern.is_none_or(|pattern| pattern.fits(&process.function(it.function_id)))
                 });
                 let mut rows: Vec<_> = functions.map(row).collect();
                 let max_ns = |it: &&FunctionTimes| it.durations.max_ns();
@@ -93,7 +93,7 @@ impl Report<'_> {
                     View::Tree { depth, min_percent } => (depth, min_percent),
                     _ => (u32::MAX, 0.0),
                 };
-                let (rows, cut) = branches(part, &found.nodes, depth, min_percent);
+                let (rows, cut) = branches(process, &found.nodes, depth, min_percent);
                 Rows::Tree(rows, cut)
             }
             Found::Pairs(found) => {
@@ -105,7 +105,7 @@ impl Report<'_> {
                     }
                 };
                 let is_callees = what == "callees";
-                let functions = matching(part, &found.pairs, pattern);
+                let functions = matching(process, &found.pairs, pattern);
                 complain_if_none(&functions, pattern);
                 let of = |id| {
                     let pairs: Vec<&Pair> = if is_callees {
@@ -121,14 +121,14 @@ impl Report<'_> {
                         }
                     };
                     let row = |pair: &Pair| Row {
-                        function: other(pair).map(|id| part.function(id)),
+                        function: other(pair).map(|id| process.function(id)),
                         value: pair.times,
                     };
                     let mut pairs: Vec<_> = pairs.into_iter().map(row).collect();
                     sort(self.sort, &mut pairs, |it| *it, |_| None);
                     let mut cut = self.cut(&mut pairs);
                     cut.others = found.others;
-                    let of = part.function(id);
+                    let of = process.function(id);
                     PairRows { of, pairs, cut }
                 };
                 Rows::Pairs(what, functions.into_iter().map(of).collect())
@@ -164,13 +164,14 @@ fn sort<T>(
 
 /// Returns the functions in these pairs that match a pattern, in the order of the pairs in which
 /// they first occur.
-fn matching(part: &Part, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
+fn matching(process: &TimedProcess, pairs: &[Pair], pattern: &Pattern) -> Vec<u64> {
     let mut seen = BTreeSet::new();
     let ids = pairs
         .iter()
         .flat_map(|pair| [Some(pair.callee), pair.caller]);
     let ids = ids.flatten().filter(|id| seen.insert(*id));
-    ids.filter(|id| pattern.fits(&part.function(*id))).collect()
+    ids.filter(|id| pattern.fits(&process.function(*id)))
+        .collect()
 }
 
 fn complain_if_none<T>(functions: &[T], pattern: &Pattern) {
@@ -182,7 +183,7 @@ fn complain_if_none<T>(functions: &[T], pattern: &Pattern) {
 /// Returns the nodes above a depth that have at least a minimum share of the total time, as do all
 /// their ancestors.
 fn branches<'p>(
-    part: &'p Part,
+    process: &'p TimedProcess,
     nodes: &[Node],
     depth: u32,
     min_percent: f64,
@@ -204,7 +205,7 @@ fn branches<'p>(
             hidden_below = node.depth;
             continue;
         }
-        let function = node.function_id.map(|id| part.function(id));
+        let function = node.function_id.map(|id| process.function(id));
         let value = *node;
         rows.push(Row { function, value });
     }

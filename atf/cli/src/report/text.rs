@@ -14,8 +14,8 @@ use super::{Section, Sink};
 use crate::dump::Shown;
 use crate::loss::Lost;
 use crate::output::{Colours, Failure, write_problems};
-use crate::parts::unwritten_events;
 use crate::text::{Counted, Printable, Since, Span, time_goes_back};
+use crate::trace::unwritten_events;
 
 /// The width of a column of percentages.
 const PERCENT: usize = 5;
@@ -339,18 +339,18 @@ impl std::fmt::Display for Summed<'_> {
 
 impl<W: Write> Sink for Text<W> {
     fn section(&mut self, section: &Section<'_>) -> Written {
-        let (part, strong) = (section.part, self.colours.strong);
-        if self.path.as_ref() != Some(&part.path) {
+        let (process, strong) = (section.process, self.colours.strong);
+        if self.path.as_deref() != Some(process.path()) {
             if self.path.is_some() {
                 writeln!(self.out)?;
             }
-            let path = Printable(part.path.display());
-            writeln!(self.out, "{strong}{path}{strong:#}: {}", part.what())?;
-            self.path = Some(part.path.clone());
+            let path = Printable(process.path().display());
+            writeln!(self.out, "{strong}{path}{strong:#}: {}", process.noun())?;
+            self.path = Some(process.path().to_path_buf());
         }
         if let Some(thread) = section.thread {
             write!(self.out, "\n{strong}thread {thread}{strong:#}")?;
-            if let Some(name) = part.thread_name(thread) {
+            if let Some(name) = process.thread_name(thread) {
                 write!(self.out, " \"{}\"", Printable(name))?;
             }
             writeln!(self.out)?;

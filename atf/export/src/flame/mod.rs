@@ -12,8 +12,9 @@ mod tree;
 use std::io::Write;
 
 use atf::analyze::Options;
+use atf::trace::Process;
 
-use crate::{Error, Process, Summary};
+use crate::{Error, Summary};
 use tree::{Names, Tree};
 
 /// Writes a flame graph of processes that share a clock.
@@ -22,7 +23,7 @@ use tree::{Names, Tree};
 ///
 /// Output errors and internal errors. Read errors are in the summary.
 pub fn write(
-    processes: &[Process<'_>],
+    processes: &[Process],
     options: &Options,
     title: &str,
     out: impl Write,
@@ -41,8 +42,8 @@ pub fn write(
 ///
 /// As for [`write()`].
 pub fn write_difference(
-    before: (&[Process<'_>], &Options),
-    after: (&[Process<'_>], &Options),
+    before: (&[Process], &Options),
+    after: (&[Process], &Options),
     title: &str,
     out: impl Write,
 ) -> Result<[Summary; 2], Error> {

@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use atf::analyze::Options;
+use atf::analyze::{self, Options};
+use atf::trace::Process;
 
 use crate::folded::shallow;
 use crate::names::{OTHERS, name_of};
 use crate::notes::notes_of_process;
-use crate::{Error, Process, Summary};
+use crate::process::{self, until_latest};
+use crate::{Error, Summary};
 
 /// The functions, each below its caller. Functions with the same name share a node.
 #[derive(Debug)]
@@ -77,7 +79,7 @@ impl Names {
 
 impl Tree {
     pub(super) fn of(
-        processes: &[Process<'_>],
+        processes: &[Process],
         options: &Options,
         names: &mut Names,
     ) -> Result<(Self, Summary), Error> {
@@ -95,9 +97,10 @@ impl Tree {
         };
         let others = names.number(OTHERS);
         let mut summary = Summary::default();
-        for (pid, process) in Process::pids(processes).into_iter().zip(processes) {
-            let tree = process.tree(options)?;
-            let label = (processes.len() > 1).then(|| format!("{} (pid {pid})", process.name()));
+        for (pid, process) in process::pids(processes).into_iter().zip(processes) {
+            let tree = analyze::tree(process, &until_latest(options))?;
+            let label =
+                (processes.len() > 1).then(|| format!("{} (pid {pid})", process::name(process)));
             // The positions of the current node and its ancestors.
             let mut stack = vec![match &label {
                 None => ROOT,

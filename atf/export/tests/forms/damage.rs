@@ -3,11 +3,10 @@
 use std::fs;
 
 use atf::ErrorKind;
-use atf::analyze::{Options, Threads};
+use atf::analyze::Options;
 use atf::session::SessionReader;
-use atf_export::{
-    End, Form, Process, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo, export_to,
-};
+use atf::trace::Process;
+use atf_export::{End, Form, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo, export_to};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -64,11 +63,11 @@ impl<'a> Sink<'a> for Checker {
 /// Compares the calls that a sink receives with the calls that the analysis counts.
 fn check(session: &SessionReader, options: &Options) {
     let mut checker = Checker::default();
-    let summary = export_to(&[Process::of_session(session)], options, &mut checker).unwrap();
+    let summary = export_to(&[session.into()], options, &mut checker).unwrap();
     // An export ends at the latest signed number.
     let until = options.clone().to_ns(options.to_ns.min((1 << 63) - 1));
     let mut counted = atf::analyze::functions(session, &until).unwrap().totals();
-    counted.add_lost_events(Threads::from(session).lost_events());
+    counted.add_lost_events(Process::from(session).lost_events());
     assert_eq!(checker.calls, counted.calls);
     assert_eq!(summary.totals, [counted]);
     for form in FORMS {
@@ -187,7 +186,7 @@ fn more_open_calls_than_are_kept_end_there_and_stay_nested() {
     let events: Vec<_> = calls.chain(returns).collect();
     let (_folder, session) = write_session(&[(0, &events)]);
     let mut checker = Checker::default();
-    let processes = [Process::of_session(&session)];
+    let processes = [(&session).into()];
     let summary = export_to(&processes, &Options::default(), &mut checker).unwrap();
     assert_eq!(checker.calls, LIMIT + 10);
     assert_eq!(summary.problems.len(), 1, "the calls that were given up");

@@ -2,7 +2,7 @@
 
 use atf::analyze::Options;
 use atf::session::SessionReader;
-use atf_export::{Process, flame};
+use atf_export::flame;
 use roxmltree::Document;
 
 use crate::{CALL, RETURN, lacking, session, write_session};
@@ -28,7 +28,7 @@ fn frames(svg: &str) -> Vec<(String, String, [f64; 3], String)> {
 
 fn drawn(session: &SessionReader) -> String {
     let mut out = Vec::new();
-    let processes = [Process::of_session(session)];
+    let processes = [session.into()];
     flame::write(&processes, &Options::default(), "a <title>", &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
@@ -88,8 +88,8 @@ fn changes_of_self_time_have_a_colour() {
     let (_second, after) = write_session(&[(0, fast)]);
     let mut out = Vec::new();
     let options = Options::default();
-    let before = [Process::of_session(&before)];
-    let after = [Process::of_session(&after)];
+    let before = [(&before).into()];
+    let after = [(&after).into()];
     flame::write_difference((&before, &options), (&after, &options), "diff", &mut out).unwrap();
     let frames = frames(std::str::from_utf8(&out).unwrap());
     // main changes from 20 to 50 ns, and the function with the odd name from 80 to 10 ns, which is
@@ -122,10 +122,7 @@ fn lines_above_the_frames_say_what_is_missing() {
     assert_eq!(top(&svg), 52.0 + 4.0 * 16.0);
     // A differential flame graph states which of the two traces lacks the data.
     let mut out = Vec::new();
-    let (before, after) = (
-        [Process::of_session(&lacking)],
-        [Process::of_session(&session)],
-    );
+    let (before, after) = ([(&lacking).into()], [(&session).into()]);
     let options = Options::default();
     flame::write_difference((&before, &options), (&after, &options), "", &mut out).unwrap();
     let notes = notes(str::from_utf8(&out).unwrap());
@@ -143,10 +140,7 @@ fn lines_above_the_frames_say_that_stacks_are_combined() {
     let expected = "some calls are combined as (further calls): too many or too deep stacks";
     assert_eq!(notes(&drawn(&deep)), [expected]);
     let (_shallow, shallow) = write_session(&[(0, &[(1, 1, CALL), (4, 1, RETURN)])]);
-    let (before, after) = (
-        [Process::of_session(&deep)],
-        [Process::of_session(&shallow)],
-    );
+    let (before, after) = ([(&deep).into()], [(&shallow).into()]);
     let mut out = Vec::new();
     let options = Options::default();
     flame::write_difference((&before, &options), (&after, &options), "", &mut out).unwrap();

@@ -13,7 +13,7 @@ use atf::detail::FunctionPayload;
 use atf::manifest::{Loss, Symbol};
 use atf::session::SessionReader;
 use atf::write::{Detail, Event, SessionWriter};
-use atf_export::{Form, Process, Summary, export};
+use atf_export::{Form, Summary, export};
 use tempfile::TempDir;
 
 const CALL: EventKind = EventKind::CALL;
@@ -126,7 +126,7 @@ fn lacking(folder: &TempDir) -> SessionReader {
 
 fn exported(session: &SessionReader, options: &Options, form: Form) -> (Vec<u8>, Summary) {
     let mut out = Vec::new();
-    let summary = export(&[Process::of_session(session)], options, form, &mut out).unwrap();
+    let summary = export(&[session.into()], options, form, &mut out).unwrap();
     (out, summary)
 }
 

@@ -1,7 +1,8 @@
 //! Folded stacks and CSV, compared with text written by hand.
 
 use atf::analyze::Options;
-use atf_export::{Form, Process, export};
+use atf::trace::Process;
+use atf_export::{Form, export};
 
 use crate::{CALL, RETURN, session, text, write_session};
 
@@ -89,7 +90,7 @@ fn calls_are_cut_to_the_time_range_and_those_outside_are_left_out() {
 fn stacks_of_several_processes_begin_with_the_process() {
     let (_first, first) = write_session(&[(0, &[(1, 1, CALL), (4, 1, RETURN)])]);
     let (_second, second) = write_session(&[(0, &[(2, 1, CALL), (9, 1, RETURN)])]);
-    let processes = [&first, &second].map(Process::of_session);
+    let processes = [&first, &second].map(Process::from);
     let mut out = Vec::new();
     export(&processes, &Options::default(), Form::Folded, &mut out).unwrap();
     // The two processes have the same id, which can happen if they ran on different machines.
@@ -104,7 +105,7 @@ fn a_deep_recursion_is_cut_and_said_to_be() {
     let events: Vec<_> = calls.chain(returns).collect();
     let (_folder, session) = write_session(&[(0, &events)]);
     let mut out = Vec::new();
-    let processes = [Process::of_session(&session)];
+    let processes = [(&session).into()];
     let summary = export(&processes, &Options::default(), Form::Folded, &mut out).unwrap();
     assert!(summary.is_cut);
     let folded = String::from_utf8(out).unwrap();

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use atf::detail::DetailEvent;
 use atf::follow::{DetailFollower, IndexFollower, Polled, SessionFollower};
-use atf::session::{Segments, thread_id};
-use atf::{FileKind, Wire};
+use atf::session::{SessionReader, thread_id};
+use atf::trace::{PathKind, Process};
+use atf::{ErrorKind, FileKind, Wire};
 
 use self::output::Output;
 use self::session::Session;
@@ -25,9 +26,8 @@ use super::names::Names;
 use super::told::tell_losses_of;
 use super::trace::ThreadName;
 use super::{Dump, Sink};
-use crate::clock::Clock;
 use crate::output::{Failure, Outcome, State, complain, damaged};
-use crate::target::{Target, session_around, several};
+use crate::trace::{Clock, other_names, several};
 
 /// Writes events as they arrive, until all files are finalized.
 pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> Outcome {
@@ -51,30 +51,31 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     };
     let mut threads = Vec::new();
     let mut session = match target {
-        Target::File(path, FileKind::Detail) => {
-            dump.check_details_alone(&path)?;
-            return details(dump, interval, sink, &path);
+        PathKind::File(FileKind::Detail) => {
+            dump.check_details_alone(path)?;
+            return details(dump, interval, sink, path);
         }
-        Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
-            dump.check_index_alone(&path)?;
-            let source = Source::Index(Box::new(IndexFollower::new(&path)));
+        PathKind::File(FileKind::Index) => {
+            dump.check_index_alone(path)?;
+            let source = Source::Index(Box::new(IndexFollower::new(path)));
             threads.push(Thread::new(None, None, source));
             None
         }
-        Target::Thread(path) => {
+        PathKind::Thread => {
             let name = path.file_name().unwrap_or_default();
             let id = thread_id(&name.to_string_lossy());
-            threads.push(Thread::of_folder(id, &path, dump.details));
-            let around = session_around(&path);
+            threads.push(Thread::of_folder(id, path, dump.details));
+            let around = SessionReader::around(path);
             around.map(|around| Session::new(around.path(), false))
         }
-        Target::Session(path) => Some(Session::first(&path)),
-        Target::Sessions(paths) => match Segments::group(paths).as_slice() {
+        PathKind::Session => Some(Session::first(path)),
+        PathKind::Sessions(paths) => match Process::group(paths).as_slice() {
             [segments] => segments.first().map(|path| Session::first(path)),
             processes => return Err(several(dump.paths, &processes.concat())),
         },
     };
-    let named = dump.symbols.map(Names::in_file).transpose()?;
+    let other = other_names(dump.symbols)?;
+    let named = other.as_deref().map(|other| Names::of_other(Some(other)));
     let mut output = Output::new(dump, sink);
     let mut has_threads = false;
     let mut dumped = BTreeSet::new();
@@ -91,9 +92,10 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         }
         let of_session = session.as_ref().map(|session| &session.follower);
         let manifest = of_session.and_then(SessionFollower::manifest);
-        let of_session = of_session.map_or_else(Names::none, |follower| {
-            Names::of_manifest(manifest, follower.symbols())
-        });
+        let of_session = of_session.map_or_else(
+            || Names::of_other(None),
+            |follower| Names::of_manifest(manifest, follower.symbols()),
+        );
         let names = named.as_ref().unwrap_or(&of_session);
         output.has_fields = has_fields(manifest);
         has_threads |= !threads.is_empty();
@@ -163,23 +165,26 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
 }
 
 /// Determines what a path refers to. Returns `None` as long as this cannot be determined.
-fn target(path: &Path) -> Result<Option<Target>, Failure> {
+fn target(path: &Path) -> Result<Option<PathKind>, Failure> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::Usage(format!("{}: {error}", path.display()))),
     };
-    match Target::of(path) {
+    match PathKind::of(path) {
         // A file's magic bytes or a folder's first file may still be missing.
-        Ok(Target::File(..) | Target::OtherFile(_)) if metadata.len() < 4 => Ok(None),
-        Err(Failure::Usage(_)) if metadata.is_dir() && fs::read_dir(path).is_ok() => Ok(None),
-        target => target.map(Some),
+        Ok(PathKind::File(_)) if metadata.len() < 4 => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotATrace { .. }) && metadata.is_dir() => {
+            Ok(None)
+        }
+        kind => Ok(Some(kind?)),
     }
 }
 
 /// Writes the events of a `detail.atf` as they arrive.
 fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path) -> Outcome {
-    let names = Names::of_file(dump.symbols)?;
+    let other = other_names(dump.symbols)?;
+    let names = Names::of_other(other.as_deref());
     let mut follower = DetailFollower::new(path);
     let mut range = None;
     let mut left = dump.limit;

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 use atf::follow::{FollowedThread, SessionFollower};
 use atf::manifest::Manifest;
-use atf::session::{ProcessName, Segments, SessionReader};
+use atf::session::{ProcessName, SessionReader};
+use atf::trace::Process;
 use atf::{Error, ErrorKind};
 
 use super::thread::Thread;
 use crate::dump::Dump;
 use crate::dump::told::Told;
 use crate::output::Failure;
-use crate::parts::tell_deleted;
+use crate::trace::tell_deleted;
 
 /// A session that provides names. If the session is the dumped path, its threads are followed too.
 pub(super) struct Session {
@@ -41,8 +42,8 @@ impl Session {
 
     /// Follows a session and its threads. Reports the segments that were deleted before it.
     pub(super) fn first(path: &Path) -> Self {
-        if let Ok(segments) = Segments::open([path]) {
-            tell_deleted(&segments);
+        if let Ok(process) = Process::open([path]) {
+            tell_deleted(&process);
         }
         Self::new(path, true)
     }

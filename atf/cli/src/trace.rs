@@ -1,0 +1,364 @@
+//! Opens traces, and reports what a user should know about them first.
+
+use std::collections::BTreeSet;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use atf::analyze::{Options, Totals};
+use atf::manifest::{Manifest, Missing};
+use atf::session::SessionReader;
+use atf::symbols::SymbolTable;
+use atf::trace::{PathKind, Process, Thread, Trace};
+use atf::{Error, ErrorKind};
+
+use crate::info::lost_manifest;
+use crate::output::{Failure, complain};
+use crate::text::{Counted, Extent};
+use crate::time::Time;
+
+/// The trace's own clock, or that of a sound or screen recording, which sessions of several machines
+/// can share. Help on each variant would make each option's help several lines longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Clock {
+    Trace,
+    Media,
+}
+
+/// The maximum number of threads to list in a message.
+const NAMED: usize = 20;
+
+/// A process, and the times to which its relative times refer.
+#[derive(Debug)]
+pub(crate) struct TimedProcess {
+    process: Process,
+    /// The times of the first event (the origin of relative times) and the last event. Processes
+    /// that share a clock share these times.
+    times: Option<(u64, u64)>,
+    /// Whether manifests count the lost events of all sessions, once this was looked up.
+    counts_losses: OnceLock<bool>,
+}
+
+impl From<&TimedProcess> for Process {
+    fn from(timed: &TimedProcess) -> Self {
+        timed.process.clone()
+    }
+}
+
+impl Deref for TimedProcess {
+    type Target = Process;
+
+    fn deref(&self) -> &Process {
+        &self.process
+    }
+}
+
+/// The names in another session's manifest, if they replace the names in the trace itself.
+pub(crate) type OtherNames = Option<Arc<SymbolTable>>;
+
+/// Reads the names in the manifest at a path.
+pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
+    path.map(|path| Ok(Arc::new(open_names(path)?.into())))
+        .transpose()
+}
+
+/// Opens a manifest to take names from.
+pub(crate) fn open_names(path: &Path) -> Result<Manifest, Failure> {
+    let failed = |error: &Error| Failure::Usage(error.to_string());
+    let manifest = Manifest::open(path).map_err(|error| failed(&error))?;
+    match manifest.problems.first() {
+        Some(error) if manifest.is_unreadable() => Err(failed(error)),
+        _ => Ok(manifest),
+    }
+}
+
+/// Opens what is at these paths. The inner error means that a thread or a file cannot be read.
+/// Takes function names from `names` or, without it, from the trace's own manifests. Converts times
+/// to `clock`.
+pub(crate) fn open_trace(
+    paths: &[PathBuf],
+    names: &OtherNames,
+    clock: Clock,
+) -> Result<Result<Trace, Error>, Failure> {
+    let is_single = |path: &PathBuf| PathKind::of(path).is_ok_and(|kind| kind.is_single_thread());
+    let trace = match Trace::open_all(paths) {
+        Ok(trace) => trace,
+        Err(error) => {
+            use ErrorKind::{NotATrace, SameTrace};
+            let is_choice = matches!(error.kind(), NotATrace { .. } | SameTrace { .. });
+            let is_damage = !is_choice && paths.iter().any(is_single);
+            return if is_damage {
+                Ok(Err(error))
+            } else {
+                Err(error.into())
+            };
+        }
+    };
+    trace.processes().iter().for_each(tell_deleted);
+    let trace = match names {
+        Some(names) => trace.with_names(Arc::clone(names)),
+        None => trace,
+    };
+    Ok(Ok(match clock {
+        Clock::Media => trace.on_media_clock()?,
+        Clock::Trace => trace,
+    }))
+}
+
+/// Opens the processes at these paths as [`open_trace`] does, and reports what recoveries changed
+/// without losing events. What they lost is a problem.
+pub(crate) fn open_processes(
+    paths: &[PathBuf],
+    names: &OtherNames,
+    clock: Clock,
+) -> Result<Result<Vec<TimedProcess>, Error>, Failure> {
+    let trace = match open_trace(paths, names, clock)? {
+        Ok(trace) => trace,
+        Err(error) => return Ok(Err(error)),
+    };
+    let timed = |process: &Process| TimedProcess {
+        process: process.clone(),
+        times: process.time_range(),
+        counts_losses: OnceLock::new(),
+    };
+    let mut processes: Vec<_> = trace.processes().iter().map(timed).collect();
+    let alone = processes.iter().filter(|it| it.is_single_thread()).count();
+    let mut whole = processes.iter().skip(alone);
+    let is_one_run = |first: &TimedProcess| whole.all(|next| first.is_of_run_of(next));
+    let first = match clock {
+        Clock::Media => 0,
+        Clock::Trace if processes.get(alone).is_some_and(is_one_run) => alone,
+        Clock::Trace => processes.len(),
+    };
+    if let Some(same) = processes.get_mut(first..) {
+        let all = same.iter().filter_map(|it| it.times).reduce(union);
+        same.iter_mut().for_each(|it| it.times = all);
+    }
+    for process in trace.processes() {
+        let of_session = |session: &SessionReader| {
+            let recovered = session.manifest().into_iter().flat_map(|it| &it.recovered);
+            for change in recovered.filter(|damage| !damage.lost) {
+                complain(format_args!("{}: {change}", session.path().display()));
+            }
+        };
+        process.sessions().iter().for_each(of_session);
+    }
+    Ok(Ok(processes))
+}
+
+impl TimedProcess {
+    /// Returns the origin of relative times: the first event's time.
+    pub(crate) fn start_ns(&self) -> Option<u64> {
+        self.times.map(|(start_ns, _)| start_ns)
+    }
+
+    /// Returns the times of the first and the last event.
+    pub(crate) fn times(&self) -> Option<(u64, u64)> {
+        self.times
+    }
+
+    /// Returns the time of the last event.
+    pub(crate) fn end_ns(&self) -> Option<u64> {
+        self.times.map(|(_, end_ns)| end_ns)
+    }
+
+    /// Returns the origin of times in text output, or `None` to show times unchanged: a
+    /// recording's, or those of a trace without readable events.
+    pub(crate) fn origin_ns(&self) -> Option<u64> {
+        self.start_ns().filter(|_| self.clock().is_none())
+    }
+
+    /// Returns the options for analyzing a time range.
+    pub(crate) fn options(&self, from: Option<Time>, to: Option<Time>) -> Result<Options, Failure> {
+        let (from_ns, to_ns) = Time::range(from, to, self.times)?;
+        Ok(Options::default().from_ns(from_ns).to_ns(to_ns))
+    }
+
+    /// Returns the length of an analysed time range within the trace, or `None` for the whole
+    /// trace.
+    pub(crate) fn range_ns(&self, options: &Options) -> Option<u64> {
+        let (start_ns, end_ns) = self.times?;
+        let (from_ns, to_ns) = (options.from_ns, options.to_ns);
+        let range_ns = || end_ns.min(to_ns).saturating_sub(start_ns.max(from_ns));
+        (from_ns > 0 || to_ns < u64::MAX).then(range_ns)
+    }
+
+    /// Describes the process in words.
+    pub(crate) fn noun(&self) -> String {
+        match self.sessions() {
+            _ if self.is_single_file() => "index file".to_owned(),
+            _ if self.is_single_thread() => "thread".to_owned(),
+            [_] => "session".to_owned(),
+            sessions => Counted(sessions.len() as u64, "segment").to_string(),
+        }
+    }
+
+    /// Returns how many events the tracer had not yet written when it ended.
+    pub(crate) fn unwritten_events(&self) -> Option<u64> {
+        unwritten_events(self.unwritten())
+    }
+
+    /// Returns whether `totals` of a number of selected threads, or 0 for all, include all events
+    /// that the tracer lost. Only manifests count them, and totals include a selected thread's only
+    /// if its files were read.
+    pub(crate) fn knows_losses(&self, totals: &Totals, threads: usize) -> bool {
+        let sessions = self.sessions();
+        let is_counted = |session: &SessionReader| {
+            session.manifest().is_some_and(counts_losses) && !lost_manifest(session.path())
+        };
+        // A report by thread asks for each thread.
+        let counts = || !sessions.is_empty() && sessions.iter().all(is_counted);
+        *self.counts_losses.get_or_init(counts) && totals.threads >= threads as u64
+    }
+
+    /// Returns the ids of the threads.
+    fn thread_ids(&self) -> BTreeSet<u32> {
+        self.threads().iter().map(Thread::id).collect()
+    }
+
+    /// Returns the ids of the selected threads that this process contains, or of all its threads if
+    /// `ids` is empty.
+    pub(crate) fn selected(&self, ids: &[u32]) -> BTreeSet<u32> {
+        let mut selected = self.thread_ids();
+        selected.retain(|id| ids.is_empty() || ids.contains(id));
+        selected
+    }
+}
+
+/// Returns the number of unwritten events.
+pub(crate) fn unwritten_events(missing: Option<Missing>) -> Option<u64> {
+    match missing? {
+        Missing::Unwritten { events, .. } => Some(events),
+        _ => None,
+    }
+}
+
+/// Returns whether the numbers of lost events in a manifest could be read.
+fn counts_losses(manifest: &Manifest) -> bool {
+    let is_bad = |problem: &Error| {
+        let is_of = |key: &str| problem.field().is_none_or(|field| field.starts_with(key));
+        !problem.kind().is_ignored() && ["threads", "lost_events"].into_iter().any(is_of)
+    };
+    // Only the first problems are listed.
+    let listed = manifest.problems.iter();
+    let listed = listed.filter(|problem| !problem.kind().is_ignored());
+    manifest.problem_count - manifest.ignored_count <= listed.count() as u64
+        && !manifest.problems.iter().any(is_bad)
+}
+
+/// Reports that none of the traces reaches into a range of times, as when a `+` was forgotten. The
+/// times of a trace whose time goes back prove nothing: call this only if nothing was found.
+pub(crate) fn tell_outside(processes: &[TimedProcess], (from_ns, to_ns): (u64, u64)) {
+    let times = processes.iter().filter_map(|it| it.times);
+    let all = times.clone().reduce(union);
+    let is_inside = |(start_ns, end_ns)| start_ns <= to_ns && from_ns <= end_ns;
+    if let Some(all) = all.filter(|_| !times.into_iter().any(is_inside)) {
+        complain(format_args!("no event is in this range; {}", Extent(all)));
+    }
+}
+
+/// Returns the smallest range of times that contains both.
+pub(crate) fn union(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+/// Reports how many segments the recording deleted, if it was set to keep only the last few.
+pub(crate) fn tell_deleted(process: &Process) {
+    if let Some(deleted) = process.deleted() {
+        let deleted = match deleted.clone().count() {
+            1 => "segment 1 of the recording is".to_owned(),
+            _ => format!("segments 1 to {} of the recording are", deleted.end()),
+        };
+        complain(format_args!(
+            "{}: {deleted} not in this trace: calls that were open at the start of this one have only their returns",
+            process.path().display()
+        ));
+    }
+}
+
+/// Reports how many events of each process the tracer had not yet written when it ended.
+pub(crate) fn tell_unwritten(processes: &[TimedProcess]) {
+    for process in processes {
+        if let Some(missing) = process.unwritten() {
+            complain(format_args!("{}: {missing}", process.path().display()));
+        }
+    }
+}
+
+/// Reports the processes that have events but no names, if the files of their modules may contain
+/// the names.
+pub(crate) fn tell_unnamed(processes: &[TimedProcess]) {
+    for process in processes.iter().filter(|it| !it.has_other_names()) {
+        let Some(session) = process.sessions().last() else {
+            continue;
+        };
+        let is_unnamed = session.manifest().is_some_and(|manifest| {
+            let mut modules = manifest.modules.iter();
+            process.function_ids().is_empty()
+                && modules.any(|it| it.function_offsets == Some(true))
+                && process.time_range().is_some()
+        });
+        if is_unnamed {
+            let path = session.path().display();
+            complain(format_args!(
+                "{path}: functions have no names; `atf symbolize {path}` looks for them in the modules' files"
+            ));
+        }
+    }
+}
+
+/// Rejects thread ids that no process contains.
+pub(crate) fn check_threads(processes: &[TimedProcess], ids: &[u32]) -> Result<(), Failure> {
+    let all: BTreeSet<u32> = processes
+        .iter()
+        .flat_map(TimedProcess::thread_ids)
+        .collect();
+    check_ids(ids, all.into_iter().map(|id| (id, id.to_string())))
+}
+
+/// Rejects thread ids that are not among these, and lists the names of those.
+pub(crate) fn check_ids(
+    ids: &[u32],
+    all: impl Iterator<Item = (u32, String)>,
+) -> Result<(), Failure> {
+    let (all, mut names): (Vec<_>, Vec<_>) = all.unzip();
+    let Some(id) = ids.iter().find(|id| !all.contains(id)) else {
+        return Ok(());
+    };
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if more > 0 {
+        names.push(format!("and {more} more"));
+    }
+    let names = match &names[..] {
+        [] => "the trace has no threads".to_owned(),
+        names => format!("threads: {}", names.join(", ")),
+    };
+    Err(Failure::Usage(format!("there is no thread {id} ({names})")))
+}
+
+/// Returns the only session at or below a path.
+pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
+    match PathKind::of(path)? {
+        PathKind::Sessions(sessions) => match <[PathBuf; 1]>::try_from(sessions) {
+            Ok([session]) => Ok(session),
+            Err(sessions) => Err(several(&[path.to_owned()], &sessions)),
+        },
+        // The reader rejects everything but a session.
+        _ => Ok(path.to_owned()),
+    }
+}
+
+/// Returns the failure for paths with several sessions, which asks the user to choose one.
+pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
+    let list = |paths: &[PathBuf]| -> Vec<_> {
+        let shown = paths.iter().take(10);
+        shown.map(|path| path.display().to_string()).collect()
+    };
+    let mut names = list(sessions);
+    if sessions.len() > 10 {
+        names.push(format!("and {} more", sessions.len() - 10));
+    }
+    let message = format!("{}: several sessions; name one of", list(paths).join(", "));
+    Failure::Choice(message, names)
+}

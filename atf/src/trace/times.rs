@@ -1,0 +1,47 @@
+//! Corrects the times of a file's first and last event.
+
+use crate::index::{IndexFooter, IndexReader};
+use crate::spans::ThreadClock;
+
+impl IndexReader {
+    /// Returns the times of the first and the last event in nanoseconds, corrected as in an
+    /// [analysis](crate::analyze#time) as far as these two, the second event and the footer show.
+    /// The footer has the time of an event in a hole. Returns `None` if there are no events or they
+    /// cannot be read.
+    #[must_use]
+    pub fn corrected_time_range(&self) -> Option<(u64, u64)> {
+        let (first_ns, last_ns) = self.time_range().ok()??;
+        if first_ns > 0 && last_ns > 0 {
+            let (start_ns, end_ns) = stated_times(self).unzip();
+            let start_ns = start_ns.filter(|start_ns| *start_ns != first_ns);
+            let next = self.get(1).ok()?.filter(|_| start_ns.is_none());
+            let next_ns = next.map(|next| next.timestamp_ns);
+            let mut clock = ThreadClock::default();
+            let first_ns = clock.advance(start_ns.unwrap_or(first_ns), next_ns);
+            let last_ns = match self.event_count() {
+                1 => first_ns,
+                _ => clock.advance(end_ns.unwrap_or(last_ns), None),
+            };
+            return Some((first_ns, last_ns));
+        }
+        let footer = self.footer();
+        let time = |time_ns: u64, of: fn(&IndexFooter) -> u64| match footer {
+            Some(footer) if time_ns == 0 => of(footer),
+            _ => time_ns,
+        };
+        Some((
+            time(first_ns, |footer| footer.time_start_ns),
+            time(last_ns, |footer| footer.time_end_ns),
+        ))
+    }
+}
+
+/// Returns the times on which the header and the footer of a file agree. If the first or the last
+/// event has another time, it changed after it was written.
+pub(crate) fn stated_times(index: &IndexReader) -> Option<(u64, u64)> {
+    let (header, footer) = (index.header(), index.footer()?);
+    let stated = (footer.time_start_ns, footer.time_end_ns);
+    let is_sound = 0 < stated.0 && stated.0 <= stated.1;
+    let is_agreed = (header.time_start_ns, header.time_end_ns) == stated;
+    (is_sound && is_agreed).then_some(stated)
+}
