@@ -38,7 +38,8 @@ fn index_event(seq: u64, event: &IndexEvent, reader: &IndexReader) -> AtfEvent {
         thread: reader.header().thread_id,
         event_kind: event.event_kind.into(),
         call_depth: event.call_depth.unwrap_or(u32::MAX),
-        reserved: [0; 2],
+        session: 0,
+        reserved: [0; 3],
     }
 }
 

@@ -21,7 +21,7 @@ from .errors import (
     OutputError,
     Problem,
 )
-from .session import Recovered, Session, Written, check, open
+from .session import Recovered, Session, Written, check, open, open_all
 
 __all__ = [
     "ArchiveError",
@@ -40,6 +40,7 @@ __all__ = [
     "Written",
     "check",
     "open",
+    "open_all",
     "pack",
     "unpack",
 ]

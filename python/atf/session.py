@@ -34,7 +34,7 @@ class ReadOptions(TypedDict, total=False):
     seqs: tuple[int, int] | None
 
 
-__all__ = ["ReadOptions", "Recovered", "Session", "Written", "check", "open"]
+__all__ = ["ReadOptions", "Recovered", "Session", "Written", "check", "open", "open_all"]
 
 
 def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
@@ -47,6 +47,12 @@ def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
     A session is a snapshot: it does not include threads and names that are written later.
     """
     return Session(_atf.open(path), problems)
+
+
+def open_all(path: StrPath, *, problems: AtEnd = "raise") -> list[Session]:
+    """Opens all sessions at or below a path: the processes and the segments of a recording, or of several. Segments of
+    a process are next to each other, in order. A thread's folder is opened as its session."""
+    return [Session(session, problems) for session in _atf.open_all(path)]
 
 
 def check(

@@ -91,10 +91,12 @@ pub(crate) fn losses<'py>(py: Python<'py>, losses: &[Loss]) -> PyResult<Bound<'p
     let class = py.import(MODULE)?.getattr("Loss")?;
     let loss = |loss: &Loss| {
         let (kind, count, times) = match loss.missing {
-            Missing::Events(lost) => ("events", lost.count, Some((lost.first_ns, lost.last_ns))),
-            Missing::Details(lost) => ("details", lost.count, Some((lost.first_ns, lost.last_ns))),
-            Missing::Unwritten { events, .. } => ("unwritten", events, None),
-            _ => ("other", 0, None),
+            Missing::Lost(kind, lost) => {
+                let times = (lost.first_ns, lost.last_ns);
+                (format!("{}s", kind.noun()), lost.count, Some(times))
+            }
+            Missing::Unwritten { events, .. } => ("unwritten".to_owned(), events, None),
+            _ => ("other".to_owned(), 0, None),
         };
         let (first_ns, last_ns) = times.unzip();
         class.call1((

@@ -30,5 +30,6 @@ fn _atf(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(archive::pack, module)?)?;
     module.add_function(wrap_pyfunction!(archive::unpack, module)?)?;
     module.add_function(wrap_pyfunction!(session::open, module)?)?;
+    module.add_function(wrap_pyfunction!(session::open_all, module)?)?;
     module.add_function(wrap_pyfunction!(session::check, module)?)
 }

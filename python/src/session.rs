@@ -26,6 +26,15 @@ pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Session> {
     Ok(Session { session })
 }
 
+/// Opens all sessions at or below a path.
+#[pyfunction]
+pub(crate) fn open_all(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Session>> {
+    let sessions = py.detach(|| atf_tables::Session::open_all(path));
+    let sessions = sessions.map_err(|error| exception(py, &error))?;
+    let sessions = sessions.into_iter();
+    Ok(sessions.map(|session| Session { session }).collect())
+}
+
 /// Returns the table `check` for paths.
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, paths: Vec<PathBuf>, read: ReadOptions) -> PyResult<Table> {

@@ -102,6 +102,10 @@ def test_errors_have_path_kind_and_class(tmp_path):
     with pytest.raises(atf.NotASessionError) as caught:
         atf.open(SMALL.parents[2])
     assert caught.value.kind == "SessionsBelow"
+    assert SMALL in [session.path for session in atf.open_all(SMALL.parents[2])]
+    with pytest.raises(atf.NotASessionError) as caught:
+        atf.open_all(tmp_path)
+    assert caught.value.kind == "NotATrace"
 
 
 def test_a_folder_with_one_session_is_opened_as_it():

@@ -616,8 +616,10 @@ typedef struct AtfEvent {
     uint32_t event_kind;
     /** The depth that the tracer recorded, or ATF_NO_DEPTH. */
     uint32_t call_depth;
+    /** In a merge of a trace, the position of the event's session; otherwise 0. */
+    uint32_t session;
     /** 0; for later versions. */
-    uint64_t reserved[2];
+    uint32_t reserved[3];
 } AtfEvent;
 
 /** An event of detail.atf, without its payload. */
@@ -1002,6 +1004,37 @@ size_t atf_merge_problem_count(const AtfMerge *merge);
 const char *atf_merge_problem(const AtfMerge *merge, size_t position);
 
 AtfStatus atf_merge_close(AtfMerge *merge);
+
+/* ---- Whatever a path holds ---- */
+
+/** The sessions and threads at a path. */
+typedef struct AtfTrace AtfTrace;
+
+/**
+ * Opens an index.atf, a thread's folder, a session, or all sessions below a folder, such as the
+ * processes and segments of a recording. Does not open the threads of sessions.
+ */
+AtfStatus atf_trace_open(const char *path, AtfTrace **trace);
+
+/**
+ * The number of sessions; 0 if trace is invalid. An index.atf has none, and a thread's folder has
+ * one if it is in a session.
+ */
+size_t atf_trace_session_count(const AtfTrace *trace);
+
+/** Opens the session at a position; ATF_NONE after the last one. Close it, too. */
+AtfStatus atf_trace_session(const AtfTrace *trace, size_t position, AtfSessionReader **session);
+
+/**
+ * Opens a merge of the events of all threads from time_start_ns to time_end_ns; 0 and UINT64_MAX
+ * for all. Events with equal timestamps are ordered by process, then thread, then segment. All
+ * processes must have recorded on one machine, because timestamps of different clocks have no order.
+ */
+AtfStatus atf_trace_merge(const AtfTrace *trace, uint64_t time_start_ns, uint64_t time_end_ns,
+                          AtfMerge **merge);
+
+/** Frees a trace. Its sessions and merges remain usable. */
+AtfStatus atf_trace_close(AtfTrace *trace);
 
 /* ---- Recovering ---- */
 

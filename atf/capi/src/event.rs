@@ -27,8 +27,10 @@ pub struct AtfEvent {
     pub event_kind: u32,
     /// Depth of the call stack, or `ATF_NO_DEPTH`.
     pub call_depth: u32,
+    /// In a merge of a trace, the position of the event's session; otherwise 0.
+    pub session: u32,
     /// 0; for later versions.
-    pub reserved: [u64; 2],
+    pub reserved: [u32; 3],
 }
 
 /// The depth of events of wire version 2, which does not record it.
@@ -48,7 +50,8 @@ impl AtfEvent {
             thread,
             event_kind: event.event_kind.into(),
             call_depth: event.call_depth.unwrap_or(NO_DEPTH),
-            reserved: [0; 2],
+            session: 0,
+            reserved: [0; 3],
         }
     }
 }

@@ -51,6 +51,7 @@ pub mod status;
 mod tag;
 pub mod thread;
 pub mod thread_writer;
+pub mod trace;
 pub mod version;
 pub mod warning;
 pub mod writer;

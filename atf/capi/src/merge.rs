@@ -1,8 +1,8 @@
-//! The events of all threads of a session, merged by time.
+//! The events of all threads of a session or a trace, merged by time.
 
 use std::ffi::{CString, c_char};
 
-use atf::merge::Merged;
+use atf::merge::{Merge, Merged};
 use atf::session::Problem;
 
 use crate::boundary;
@@ -28,6 +28,15 @@ impl Object for Merging {
 }
 
 impl Merging {
+    pub(crate) fn new(merge: Merge) -> Self {
+        let mut this = Self {
+            events: merge.into_events(),
+            problems: Vec::new(),
+        };
+        this.note();
+        this
+    }
+
     /// Converts new problems to strings.
     fn note(&mut self) {
         let problems = self.events.problems().iter().skip(self.problems.len());
@@ -51,12 +60,7 @@ pub unsafe extern "C" fn atf_merge_open(
 ) -> AtfStatus {
     let body = |this: &Session| {
         let range = time_start_ns..=time_end_ns;
-        let mut merging = Merging {
-            events: this.reader.merge().time_range(range).into_events(),
-            problems: Vec::new(),
-        };
-        merging.note();
-        Ok(merging)
+        Ok(Merging::new(this.reader.merge().time_range(range)))
     };
     // SAFETY: guaranteed by this function's caller.
     let make = || unsafe { handle::with(session, body) };
@@ -91,7 +95,11 @@ pub unsafe extern "C" fn atf_merge_next(
             let Some(found) = this.events.find_map(Result::ok) else {
                 break;
             };
-            place.write(AtfEvent::new(found.thread, found.seq, &found.event));
+            let event = AtfEvent::new(found.thread, found.seq, &found.event);
+            place.write(AtfEvent {
+                session: found.process,
+                ..event
+            });
             read = read.saturating_add(1);
         }
         this.note();

@@ -78,7 +78,7 @@ impl Object for Session {
 }
 
 impl Session {
-    fn new(reader: SessionReader) -> Self {
+    pub(crate) fn new(reader: SessionReader) -> Self {
         let manifest = reader.manifest();
         let listed = manifest.iter().flat_map(|manifest| &manifest.threads);
         let listed: HashMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();

@@ -5,7 +5,7 @@ use std::mem::size_of;
 use std::path::Path;
 use std::sync::Arc;
 
-use atf::manifest::{Loss, Module, Symbol};
+use atf::manifest::{Loss, LossKind, Losses, Module, Symbol};
 use atf::write::{SessionTotals, SessionWriter};
 
 use crate::boundary;
@@ -369,7 +369,9 @@ pub unsafe extern "C" fn atf_session_writer_set_losses(
     boundary::status(|| {
         // SAFETY: guaranteed by this function's caller.
         let [events, details] = [events, details].map(|loss| unsafe { read(loss) });
-        let body = |this: &Session| this.writer.set_losses(thread_id, events, details);
+        let losses = Losses::default().with(LossKind::Events, events);
+        let losses = losses.with(LossKind::Details, details);
+        let body = |this: &Session| this.writer.set_losses(thread_id, losses);
         // SAFETY: guaranteed by this function's caller.
         unsafe { handle::act(session, body) }
     })

@@ -3,7 +3,6 @@
 use std::io::Write;
 
 use atf::analyze::{self, Options};
-use atf::manifest::Missing;
 use atf::trace::Process;
 
 use crate::calls::Calls;
@@ -11,9 +10,8 @@ use crate::chrome::Chrome;
 use crate::csv::{Csv, Formulas};
 use crate::firefox::Firefox;
 use crate::folded;
-use crate::notes::lost;
 use crate::perfetto::Perfetto;
-use crate::process::{self, lost_events, until_latest};
+use crate::process::{self, losses_without_files, until_latest};
 use crate::sink::LATEST_NS;
 use crate::speedscope::Speedscope;
 use crate::{Error, ProcessInfo, Sink, Summary, TraceInfo};
@@ -99,11 +97,11 @@ pub fn export_to<'a>(
         let foreign = calls.foreign_details();
         summary.foreign_details = summary.foreign_details.saturating_add(foreign);
         let (totals, of_threads) = calls.into_found();
-        let lost = lost(lost_events(process, options), Missing::Events);
+        let lost = losses_without_files(process, options).missing();
         let lost = lost.map(|lost| format!("threads without files: {lost}"));
         let of_session = problems.iter().map(|it| it.error.to_string());
         let changes = process.changes().map(ToString::to_string);
-        let notes: Vec<_> = lost.into_iter().chain(changes).chain(of_session).collect();
+        let notes: Vec<_> = lost.chain(changes).chain(of_session).collect();
         sink.process_end(&notes)?;
         summary.add(
             process,

@@ -1,11 +1,11 @@
 //! Notes on missing or damaged data.
 
 use atf::analyze::{Options, ThreadTotals, Totals};
-use atf::manifest::{Loss, Missing};
+use atf::manifest::Missing;
 use atf::session::Problem;
 use atf::trace::Process;
 
-use crate::process::lost_events;
+use crate::process::losses_without_files;
 use crate::sink::LATEST_NS;
 
 /// Returns sentences about missing or damaged data in a thread, for formats that can include them.
@@ -18,15 +18,11 @@ pub(crate) fn notes_of(
     let Some(totals) = totals else {
         return told(problems).collect();
     };
-    let losses = [
-        lost(totals.lost_events, Missing::Events),
-        lost(totals.lost_details, Missing::Details),
-        unwritten,
-    ];
+    let losses = totals.losses.missing().chain(unwritten);
     let threads = std::slice::from_ref(totals);
     counted(&Totals::of(threads))
         .chain(late(late_events(threads, options)))
-        .chain(missing(losses))
+        .chain(losses.map(|missing| missing.to_string()))
         .chain(told(problems))
         .collect()
 }
@@ -39,18 +35,11 @@ pub(crate) fn notes_of_process(
     problems: &[Problem],
 ) -> Vec<String> {
     let totals = Totals::of(threads);
-    let all = totals
-        .lost_events
-        .into_iter()
-        .chain(lost_events(process, options));
-    let losses = [
-        lost(all.reduce(Loss::plus), Missing::Events),
-        lost(totals.lost_details, Missing::Details),
-        process.unwritten(),
-    ];
+    let losses = totals.losses.plus(losses_without_files(process, options));
+    let losses = losses.missing().chain(process.unwritten());
     counted(&totals)
         .chain(late(late_events(threads, options)))
-        .chain(missing(losses))
+        .chain(losses.map(|missing| missing.to_string()))
         .chain(process.changes().map(ToString::to_string))
         .chain(told(problems))
         .collect()
@@ -104,18 +93,6 @@ pub(crate) fn foreign_details(count: u64) -> String {
         1 => "1 event with a link to a detail of another event".to_owned(),
         count => format!("{count} events with links to details of other events"),
     }
-}
-
-/// Returns a loss, ignoring a loss of 0.
-pub(crate) fn lost(loss: Option<Loss>, of: fn(Loss) -> Missing) -> Option<Missing> {
-    loss.filter(|loss| loss.count > 0).map(of)
-}
-
-fn missing(losses: [Option<Missing>; 3]) -> impl Iterator<Item = String> {
-    losses
-        .into_iter()
-        .flatten()
-        .map(|missing| missing.to_string())
 }
 
 fn told(problems: &[Problem]) -> impl Iterator<Item = String> {

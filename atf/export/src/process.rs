@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use atf::analyze::Options;
-use atf::manifest::Loss;
+use atf::manifest::Losses;
 use atf::session::SessionReader;
 use atf::trace::Process;
 
@@ -23,10 +23,13 @@ pub(crate) fn has_detail_fields(process: &Process) -> bool {
     manifests.any(|manifest| manifest.detail_fields == Some(true))
 }
 
-/// Returns the events that the tracer lost in threads without readable files, unless threads are
-/// selected.
-pub(crate) fn lost_events(process: &Process, options: &Options) -> Option<Loss> {
-    process.lost_events().filter(|_| options.threads.is_empty())
+/// Returns what the tracer lost in threads without readable files, unless threads are selected.
+pub(crate) fn losses_without_files(process: &Process, options: &Options) -> Losses {
+    if options.threads.is_empty() {
+        process.losses_without_files()
+    } else {
+        Losses::default()
+    }
 }
 
 /// Returns an id for each process: its own, or its position, counted from 1, if ids are missing

@@ -5,7 +5,7 @@ use atf::session::Problem;
 use atf::trace::Process;
 
 use crate::notes::late_events;
-use crate::process::lost_events;
+use crate::process::losses_without_files;
 
 /// The result of an export.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Summary {
         problems: impl IntoIterator<Item = Problem>,
     ) {
         let mut totals = Totals::of(threads);
-        totals.add_lost_events(lost_events(process, options));
+        totals.losses = totals.losses.plus(losses_without_files(process, options));
         self.totals.push(totals);
         let late = late_events(threads, options);
         self.late_events = self.late_events.saturating_add(late);

@@ -213,7 +213,7 @@ pub fn calls<V: CallVisitor>(
             problems.extend(end.given_up(totals.given_up));
         }
         add_new(&mut problems, of_details.take());
-        [totals.lost_events, totals.lost_details] = thread.losses();
+        totals.losses = thread.losses();
         totals.missing_events = end.as_ref().map_or(0, |end| end.missing_events);
         let analysed = analysed(thread, end.map(|_| totals), problems);
         visitor.thread_end(analysed.result.as_ref(), &analysed.problems)?;

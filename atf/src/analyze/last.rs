@@ -8,7 +8,7 @@ use super::{Analysed, Options};
 use crate::completeness::Completeness;
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
-use crate::manifest::Loss;
+use crate::manifest::Losses;
 use crate::session::Problem;
 use crate::spans::{CallStack, Paired, Span, SpanEnd};
 use crate::thread::Ring;
@@ -61,10 +61,8 @@ pub struct LastOfThread {
     pub events: Vec<(u64, IndexEvent)>,
     /// The events and details that `ring.atf` added to the files.
     pub ring: Option<Ring>,
-    /// How many events the tracer lost, according to the manifest.
-    pub lost_events: Option<Loss>,
-    /// How many details the tracer lost, according to the manifest.
-    pub lost_details: Option<Loss>,
+    /// What the tracer lost, according to the manifest.
+    pub losses: Losses,
 }
 
 impl LastOfThread {
@@ -184,7 +182,6 @@ fn of_thread(
             }
         }
     });
-    let [lost_events, lost_details] = thread.losses();
     let mut result = end.as_ref().map(|end| LastOfThread {
         given_up,
         thread: thread.id(),
@@ -198,8 +195,7 @@ fn of_thread(
         outermost,
         events: latest.into(),
         ring: None,
-        lost_events,
-        lost_details,
+        losses: thread.losses(),
         completeness: end.completeness.clone(),
         lost_footer: end.lost_footer,
     });

@@ -72,7 +72,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::manifest::Loss;
+use crate::manifest::Losses;
 use crate::parallel;
 use crate::session::Problem;
 use crate::setters::with_setters;
@@ -195,10 +195,8 @@ pub struct ThreadTotals {
     pub given_up: u64,
     /// How many events the headers of the whole thread's files count, but the files lack.
     pub missing_events: u64,
-    /// The events that the tracer lost in the whole thread, according to the manifest.
-    pub lost_events: Option<Loss>,
-    /// The details that it lost in the whole thread.
-    pub lost_details: Option<Loss>,
+    /// What the tracer lost in the whole thread, according to the manifest.
+    pub losses: Losses,
 }
 
 impl ThreadTotals {
@@ -240,10 +238,9 @@ pub struct Totals {
     pub given_up: u64,
     /// How many events the headers of these threads' files count, but the files lack.
     pub missing_events: u64,
-    /// The events that the tracer lost in these threads at any time, according to the manifest.
-    pub lost_events: Option<Loss>,
-    /// The details that it lost in these threads.
-    pub lost_details: Option<Loss>,
+    /// What the tracer lost in these threads at any time, according to the manifest. Add those of
+    /// [threads without files](Process::losses_without_files).
+    pub losses: Losses,
 }
 
 impl Totals {
@@ -269,12 +266,7 @@ impl Totals {
             if all.first_out_of_order.is_none() {
                 all.first_out_of_order.clone_from(&one.first_out_of_order);
             }
-            for (sum, loss) in [
-                (&mut all.lost_events, one.lost_events),
-                (&mut all.lost_details, one.lost_details),
-            ] {
-                add(sum, loss);
-            }
+            all.losses = all.losses.plus(one.losses);
             all.times = match (all.times, one.times) {
                 (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
                 (all, one) => all.or(one),
@@ -282,16 +274,6 @@ impl Totals {
         }
         all
     }
-
-    /// Adds events that the tracer lost in threads without files; see
-    /// [`Process::lost_events`](crate::trace::Process::lost_events).
-    pub fn add_lost_events(&mut self, loss: Option<Loss>) {
-        add(&mut self.lost_events, loss);
-    }
-}
-
-fn add(sum: &mut Option<Loss>, loss: Option<Loss>) {
-    *sum = sum.iter().copied().chain(loss).reduce(Loss::plus);
 }
 
 const fn problem(thread: Option<u32>, error: Error) -> Problem {
@@ -371,7 +353,7 @@ fn run<O: Observer>(
             Some(end) => {
                 let (mut totals, _) = walk.finish(deaths.until_ns(thread, &end))?;
                 problems.extend(end.given_up(totals.given_up));
-                [totals.lost_events, totals.lost_details] = thread.losses();
+                totals.losses = thread.losses();
                 totals.missing_events = end.missing_events;
                 Some(totals)
             }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use crate::ErrorKind;
 use crate::files::MANIFEST_FILE;
-use crate::manifest::{Loss, Manifest, ManifestThread, Missing, key};
-use crate::text::counted;
+use crate::manifest::{Loss, LossKind, Losses, Manifest, ManifestThread, Missing, key};
 
 use super::end::{self, Times};
 use super::output::{Output, add_problem, linked, report_on, without_path};
@@ -90,18 +89,12 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
     }
     format_version(manifest, report);
     let (lost, all) = (manifest.lost_events, all_losses(manifest));
-    loss(key::LOST_EVENTS, lost, Missing::Events, &all, report);
+    loss(key::LOST_EVENTS, LossKind::Events, lost, &all, report);
     for thread in &manifest.threads {
-        let place = |key| format!("threads[{}].{key}", thread.position);
-        let (events, details) = (place(key::LOST_EVENTS), place(key::LOST_DETAILS));
-        loss(&events, thread.lost_events, Missing::Events, &all, report);
-        loss(
-            &details,
-            thread.lost_details,
-            Missing::Details,
-            &all,
-            report,
-        );
+        for (kind, lost) in thread.written_losses() {
+            let place = format!("threads[{}].{}", thread.position, kind.key());
+            loss(&place, kind, lost, &all, report);
+        }
     }
     if let Some(missing) = manifest.unwritten() {
         let place = Place::of(key::UNWRITTEN_EVENTS);
@@ -128,31 +121,18 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
 
 /// Adds up all losses, if there are several: a finding contains only the first.
 fn all_losses(manifest: &Manifest) -> String {
-    let (mut losses, mut events, mut details) = (0_u64, 0_u64, 0_u64);
-    for (_, missing) in manifest.missing() {
-        let (sum, loss) = match missing {
-            Missing::Events(loss) => (&mut events, loss),
-            Missing::Details(loss) => (&mut details, loss),
-            Missing::Unwritten { .. } => continue,
-        };
-        *sum = sum.saturating_add(loss.count);
-        losses = losses.saturating_add(1);
-    }
-    let (events, details) = (counted(events, "event"), counted(details, "detail"));
-    match losses {
+    let threads = manifest.threads.iter().map(ManifestThread::losses);
+    let losses = threads.chain([manifest.losses()]);
+    let count = losses.clone().flat_map(|it| it.iter()).count();
+    let all = losses.fold(Losses::default(), Losses::plus);
+    match count {
         0 | 1 => String::new(),
-        _ => format!("; in all threads together {events} and {details}"),
+        _ => format!("; in all threads together {all}"),
     }
 }
 
 /// Checks an entry about events or details that the tracer lost, in a thread or in the session.
-fn loss(
-    place: &str,
-    loss: Option<Loss>,
-    missing: fn(Loss) -> Missing,
-    all: &str,
-    report: &mut FileReport,
-) {
+fn loss(place: &str, kind: LossKind, loss: Option<Loss>, all: &str, report: &mut FileReport) {
     let Some(loss) = loss else { return };
     let Loss {
         count,
@@ -161,7 +141,7 @@ fn loss(
     } = loss;
     if count > 0 {
         report.add(&rules::ATF_MANI_014, Place::of(place), || {
-            format!("{}{all}", missing(loss))
+            format!("{}{all}", Missing::Lost(kind, loss))
         });
     } else {
         let place = Place::of(format!("{place}.count"));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Damage, Loss, Manifest, ManifestThread, key};
+use super::{Damage, Loss, LossKind, Manifest, ManifestThread, key};
 use crate::error::{Error, ErrorKind};
 use crate::rules::table as rules;
 use crate::text::counted;
@@ -27,10 +27,8 @@ use crate::text::counted;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Events that the tracer lost.
-    Events(Loss),
-    /// Details that the tracer lost, excluding those of lost events.
-    Details(Loss),
+    /// What the tracer lost.
+    Lost(LossKind, Loss),
     /// Events that the tracer held in memory when it ended.
     #[non_exhaustive]
     Unwritten {
@@ -46,8 +44,7 @@ pub enum Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (loss, noun) = match self {
-            Self::Events(loss) => (loss, "event"),
-            Self::Details(loss) => (loss, "detail"),
+            Self::Lost(kind, loss) => (loss, kind.noun()),
             Self::Unwritten {
                 events,
                 has_ended,
@@ -116,17 +113,17 @@ impl Manifest {
     /// lack them.
     #[must_use]
     pub fn missing(&self) -> Vec<(Option<u32>, Missing)> {
-        let lost = |loss: Option<Loss>| loss.filter(|loss| loss.count > 0);
-        let events = |loss| lost(loss).map(Missing::Events);
-        let mut all = Vec::new();
-        for thread in &self.threads {
-            let details = lost(thread.lost_details).map(Missing::Details);
-            let of_thread = events(thread.lost_events).into_iter().chain(details);
-            all.extend(of_thread.map(|missing| (Some(thread.id), missing)));
-        }
-        let of_session = events(self.lost_events).into_iter().chain(self.unwritten());
-        all.extend(of_session.map(|missing| (None, missing)));
-        all
+        let of_thread = |thread: &ManifestThread| {
+            let (id, missing) = (thread.id, thread.losses().missing());
+            missing.map(move |missing| (Some(id), missing))
+        };
+        let of_session = self.losses().missing().chain(self.unwritten());
+        let of_session = of_session.map(|missing| (None, missing));
+        self.threads
+            .iter()
+            .flat_map(of_thread)
+            .chain(of_session)
+            .collect()
     }
 
     /// Returns the events that the tracer held in memory when it ended; `None` if it wrote all

@@ -20,6 +20,7 @@
 #[rustfmt::skip]
 mod generated;
 mod json;
+mod losses;
 mod missing;
 mod names;
 mod read;
@@ -27,6 +28,7 @@ mod write;
 
 pub(crate) use generated::key;
 pub use generated::{Cut, Damage, Loss, Manifest, ManifestThread, Module, Symbol};
+pub use losses::{LossKind, Losses};
 pub use missing::Missing;
 pub(crate) use names::{with_ended_by, with_symbols};
 pub(crate) use read::{bytes_in_session, unknown_keys};

@@ -15,7 +15,7 @@ use super::trigger::Triggers;
 use super::{Lanes, Overflow, RecordOptions, RecordSummary, ThreadRecorder, Window};
 use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::Loss;
+use crate::manifest::{self, Loss, LossKind};
 use crate::sys::{Origin, Watched};
 use crate::write::{SessionTotals, SessionWriter};
 
@@ -354,7 +354,8 @@ impl Shared {
                 };
                 *kept = kept.take().into_iter().chain(events).reduce(Loss::plus);
             } else if events.is_some() || details.is_some() {
-                segment.set_losses(*thread_id, events, details);
+                let losses = manifest::Losses::default().with(LossKind::Events, events);
+                segment.set_losses(*thread_id, losses.with(LossKind::Details, details));
             }
             if is_final {
                 let (events, details) = (losses.events.count(), losses.details.count());

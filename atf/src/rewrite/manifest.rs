@@ -10,7 +10,7 @@ use crate::check::manifest::{SessionFacts, agreement};
 use crate::check::{self, Findings};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::MANIFEST_FILE;
-use crate::manifest::{self, Cut, Loss, Manifest, ManifestThread, Symbol, key};
+use crate::manifest::{self, Cut, LossKind, Manifest, ManifestThread, Symbol, key};
 use crate::rules::{Rule, table as rules};
 use crate::wire::Clock;
 
@@ -145,13 +145,13 @@ pub(super) fn rewrite(
     for thread in listed {
         let is_omitted = job.has_thread(thread.id) && !facts.threads.contains_key(&thread.id);
         if is_omitted {
-            let losses = [new.lost_events, thread.lost_events].into_iter().flatten();
-            new.lost_events = losses.filter(|loss| loss.count > 0).reduce(Loss::plus);
+            let losses = new.losses().plus(thread.losses());
+            new.lost_events = losses.get(LossKind::Events);
         }
         let kind = match facts.is_unread(thread.id) {
             Some(true) => NoteKind::EntryDropped,
             // Its writer wrote nothing.
-            Some(false) if thread.name.is_some() || thread.lost_details.is_some() => {
+            Some(false) if thread.name.is_some() || !thread.losses().is_empty() => {
                 NoteKind::EntryDropped
             }
             None if is_omitted => NoteKind::ThreadMissing,

@@ -10,7 +10,7 @@ use super::thread::{Thread, ThreadFiles};
 use crate::clock::{MediaClock, MediaClockError};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexReader;
-use crate::manifest::{Damage, Loss, Manifest, ManifestThread, Missing};
+use crate::manifest::{Damage, Loss, LossKind, Losses, Manifest, ManifestThread, Missing};
 use crate::session::{ProcessName, SessionReader, ThreadEntry};
 use crate::symbols::{Function, SymbolTable};
 use crate::thread::ThreadReader;
@@ -375,34 +375,32 @@ impl Process {
         times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
     }
 
-    /// Returns the lost events of no listed thread, and those of listed threads that have no
-    /// readable files, over all segments; `None` for a single thread. Opens the listed threads that
-    /// lost events.
+    /// Returns what the tracer lost in threads without readable files, listed or not, over all
+    /// segments; nothing for a single thread. Opens the listed threads that lost something.
     #[must_use]
-    pub fn lost_events(&self) -> Option<Loss> {
+    pub fn losses_without_files(&self) -> Losses {
         if self.is_single_thread() {
-            return None;
+            return Losses::default();
         }
-        let of_none = self.manifests().filter_map(|manifest| manifest.lost_events);
+        let of_none = self.manifests().map(Manifest::losses);
         let threads = self.threads();
         // Several folders may have the same id.
         let threads = threads.chunk_by(|one, next| one.id() == next.id());
         let of_threads = threads.filter_map(|folders| {
-            let listed = folders.first()?.listed();
-            let lost = listed.filter_map(|it| it.lost_events);
-            let lost = lost.reduce(Loss::plus)?;
+            let mut listed = folders.first()?.listed();
+            // The details of lost events are not counted.
+            let of_thread = listed
+                .by_ref()
+                .filter_map(|it| it.losses().get(LossKind::Events));
+            let lost = of_thread.reduce(Loss::plus)?;
             let mut files = folders.iter().flat_map(Thread::files);
             let is_read = files.any(|files| files.open_index().is_ok());
-            (!is_read).then_some(lost)
+            (!is_read).then(|| Losses::default().with(LossKind::Events, Some(lost)))
         });
-        let all = of_none.chain(of_threads).reduce(Loss::plus)?;
-        Some(self.on_clock(all))
-    }
-
-    /// Converts the times of a loss.
-    pub(crate) fn on_clock(&self, loss: Loss) -> Loss {
-        let [first_ns, last_ns] = [loss.first_ns, loss.last_ns].map(|ns| self.time(ns));
-        Loss::new(loss.count, first_ns, last_ns)
+        let all = of_none
+            .chain(of_threads)
+            .fold(Losses::default(), Losses::plus);
+        all.with_times(|ns| self.time(ns))
     }
 
     /// Returns the events that the tracer had not yet written when it ended: those of the last

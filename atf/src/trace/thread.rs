@@ -7,7 +7,7 @@ use super::Process;
 use crate::error::{Error, Result};
 use crate::files::INDEX_FILE;
 use crate::index::IndexReader;
-use crate::manifest::{Loss, ManifestThread};
+use crate::manifest::{Losses, ManifestThread};
 use crate::session::ThreadEntry;
 use crate::thread::ThreadReader;
 
@@ -86,15 +86,12 @@ impl<'p> Thread<'p> {
         self.process
     }
 
-    /// Returns the lost events and the lost details that the manifests list, on the process's clock.
+    /// Returns what the tracer lost in the thread according to the manifests, on the process's clock.
     #[must_use]
-    pub fn losses(&self) -> [Option<Loss>; 2] {
-        let of: [fn(&ManifestThread) -> _; 2] = [|it| it.lost_events, |it| it.lost_details];
-        of.map(|of| {
-            let lost = self.listed().filter_map(of).reduce(Loss::plus);
-            let lost = lost.filter(|lost| lost.count > 0)?;
-            Some(self.process.on_clock(lost))
-        })
+    pub fn losses(&self) -> Losses {
+        let all = self.listed().map(ManifestThread::losses);
+        let all = all.fold(Losses::default(), Losses::plus);
+        all.with_times(|ns| self.process.time(ns))
     }
 }
 

@@ -17,7 +17,7 @@ use super::{Disk, Durability, Storage, StorageFile, ThreadWriter, WriteOptions, 
 use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER, thread_id};
-use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE, key};
+use crate::manifest::{Loss, Losses, Manifest, ManifestThread, Module, Symbol, TIMESCALE, key};
 use crate::sys::Spare;
 
 pub use name::session_name;
@@ -276,17 +276,16 @@ impl SessionWriter {
         }
     }
 
-    /// Sets how many of a thread's events, and how many details of recorded events, the tracer
-    /// lost. `None` means no loss. Replaces earlier values.
+    /// Sets what the tracer lost in a thread. Replaces earlier values.
     ///
     /// The thread may get its writer later, as with [`set_thread_name`](Self::set_thread_name).
     /// Values set after the last manifest write are not saved, so call this before
     /// [`finalize`](Self::finalize).
-    pub fn set_losses(&self, thread_id: u32, events: Option<Loss>, details: Option<Loss>) {
+    pub fn set_losses(&self, thread_id: u32, losses: Losses) {
         let mut shared = lock(&self.shared);
         let notes = shared.notes_of(thread_id);
-        if (notes.lost_events, notes.lost_details) != (events, details) {
-            (notes.lost_events, notes.lost_details) = (events, details);
+        if notes.losses() != losses {
+            notes.set_losses(losses);
             shared.count_change();
         }
     }

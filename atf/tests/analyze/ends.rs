@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use atf::analyze::{self, Options};
-use atf::manifest::Loss;
+use atf::manifest::{Loss, LossKind, Losses};
 use atf::session::SessionReader;
 use atf::trace::Process;
 use atf::write::{Event, SessionWriter, WriteOptions};
@@ -85,7 +85,10 @@ fn crashed(folder: &Path) {
     thread.write(&call(10, 7)).unwrap();
     thread.write(&call(40, 8)).unwrap();
     thread.flush().unwrap();
-    writer.set_losses(1, Some(Loss::new(5, 20, 30)), None);
+    writer.set_losses(
+        1,
+        Losses::default().with(LossKind::Events, Some(Loss::new(5, 20, 30))),
+    );
     writer.write_manifest().unwrap();
     fs::create_dir(folder.join("thread_2")).unwrap();
 }
@@ -102,7 +105,7 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
     assert!(thread.is_unfinalized());
     assert_eq!((thread.open_count, thread.open.len()), (2, 1));
     assert_eq!(thread.times, Some((10, 40)));
-    assert_eq!(thread.lost_events.unwrap().count, 5);
+    assert_eq!(thread.losses.get(LossKind::Events).unwrap().count, 5);
     let told: Vec<_> = last
         .problems
         .iter()
@@ -120,7 +123,15 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
     );
 
     let functions = analyze::functions(&session, &Options::default()).unwrap();
-    assert_eq!(functions.totals().lost_events.unwrap().count, 5);
+    assert_eq!(
+        functions
+            .totals()
+            .losses
+            .get(LossKind::Events)
+            .unwrap()
+            .count,
+        5
+    );
     assert_eq!(functions.totals().open, 2);
     assert_eq!(functions.problems.len(), 2);
     let outer = &functions.functions[0];

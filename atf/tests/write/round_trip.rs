@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Barrier;
 
 use atf::clock::{MediaTime, TimingAnchor};
-use atf::manifest::{Loss, Manifest, Module, Symbol};
+use atf::manifest::{Loss, LossKind, Losses, Manifest, Module, Symbol};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use atf::write::{SessionWriter, ThreadWriter, WriteOptions};
@@ -270,7 +270,10 @@ fn names_losses_and_anchors_are_in_the_manifest() {
     // writer.
     session.set_thread_name(1, "main");
     session.set_thread_name(9, "never");
-    session.set_losses(1, Some(Loss::new(5, 10, 20)), None);
+    session.set_losses(
+        1,
+        Losses::default().with(LossKind::Events, Some(Loss::new(5, 10, 20))),
+    );
     session.write_manifest().unwrap();
     let writers = [1, 2].map(|id| session.thread(id).unwrap());
     let threads = || {
@@ -293,7 +296,12 @@ fn names_losses_and_anchors_are_in_the_manifest() {
     assert_eq!(threads(), [early, (2, None, None, None)]);
 
     session.set_thread_name(2, "audio");
-    session.set_losses(1, Some(Loss::new(6, 10, 30)), Some(Loss::new(1, 7, 7)));
+    session.set_losses(
+        1,
+        Losses::default()
+            .with(LossKind::Events, Some(Loss::new(6, 10, 30)))
+            .with(LossKind::Details, Some(Loss::new(1, 7, 7))),
+    );
     let anchor = |scale| TimingAnchor::new(5, MediaTime::new(-1, scale));
     session.add_timing_anchor(anchor(600)).unwrap();
     session.add_timing_anchor(anchor(1)).unwrap();

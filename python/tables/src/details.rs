@@ -1,6 +1,5 @@
 //! The table `details`.
 
-
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;

@@ -1,6 +1,5 @@
 //! The table `events`.
 
-
 use atf::EventKind;
 use atf::session::SessionReader;
 

@@ -53,14 +53,13 @@ impl Session {
         let losses = losses.map(|(thread, missing)| Loss {
             thread,
             missing: match missing {
-                Missing::Events(loss) => Missing::Events(on_clock(loss)),
-                Missing::Details(loss) => Missing::Details(on_clock(loss)),
+                Missing::Lost(kind, loss) => Missing::Lost(kind, on_clock(loss)),
                 other => other,
             },
         });
         let is_selected = |loss: &Loss| {
             let is_in_time = match loss.missing {
-                Missing::Events(loss) | Missing::Details(loss) => {
+                Missing::Lost(_, loss) => {
                     loss.first_ns <= options.to_ns && loss.last_ns >= options.from_ns
                 }
                 _ => true,

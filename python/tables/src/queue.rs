@@ -1,6 +1,5 @@
 //! The threads that a table is read from.
 
-
 use atf::session::{SessionReader, ThreadEntry};
 
 use crate::options::Options;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use atf::ErrorKind;
 use atf::clock::MediaClock;
 use atf::session::{SessionReader, ThreadEntry};
-use atf::trace::Process;
+use atf::trace::{Process, Trace};
 
 use crate::error::Error;
 use crate::names::Names;
@@ -33,7 +33,20 @@ impl Session {
     ///
     /// The errors of [`SessionReader::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let reader = SessionReader::open(path)?;
+        Self::of(SessionReader::open(path)?)
+    }
+
+    /// Opens all sessions at or below a path. A thread's folder is opened as its session.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Trace::open`].
+    pub fn open_all(path: impl AsRef<Path>) -> Result<Vec<Self>, Error> {
+        let trace = Trace::open(path)?;
+        trace.sessions().cloned().map(Self::of).collect()
+    }
+
+    fn of(reader: SessionReader) -> Result<Self, Error> {
         let names = Arc::new(Names::new(&reader)?);
         Ok(Self { reader, names })
     }

@@ -108,6 +108,13 @@ static void null_everywhere(void) {
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail(NULL, &details));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_open_thread(NULL, 0, &thread));
     SAYS(ATF_ERROR_ARGUMENT, atf_merge_open(NULL, 0, 0, &merge));
+    AtfTrace *trace = (AtfTrace *)1;
+    AtfSessionReader *of_trace = (AtfSessionReader *)1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_trace_open(NULL, &trace));
+    SAYS(ATF_ERROR_ARGUMENT, atf_trace_session(NULL, 0, &of_trace));
+    SAYS(ATF_ERROR_ARGUMENT, atf_trace_merge(NULL, 0, 0, &merge));
+    SAYS(ATF_OK, atf_trace_close(NULL));
+    TRUE(trace == NULL && of_trace == NULL && atf_trace_session_count(NULL) == 0);
     TRUE(index == NULL && details == NULL && thread == NULL && merge == NULL);
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail_of(NULL, 0, &detail_event));
     SAYS(ATF_ERROR_ARGUMENT, atf_thread_event_of(NULL, 0, &event));

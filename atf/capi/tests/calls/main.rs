@@ -25,6 +25,7 @@ use atf_capi::session_writer::*;
 use atf_capi::status::AtfStatus;
 use atf_capi::thread::*;
 use atf_capi::thread_writer::AtfThreadWriter;
+use atf_capi::trace::*;
 use atf_capi::writer::*;
 use tempfile::TempDir;
 use zerocopy::FromZeros;
@@ -408,6 +409,42 @@ fn read_session(folder: &CStr) {
     }
     assert_eq!(times, [1, 2, 11, 12, 21, 22, 31, 32, 41, 42, 51, 52]);
     assert_eq!(call!(atf_merge_problem_count(merge)), 0);
+    ok!(atf_merge_close(merge));
+}
+
+#[test]
+fn a_trace_has_all_sessions_below_a_folder() {
+    let folder = TempDir::new().unwrap();
+    for (process, wire) in [("pid_1", 1), ("pid_2", 2)] {
+        session(&path(folder.path(), process), wire);
+    }
+    let trace: *mut AtfTrace = get!(atf_trace_open(path(folder.path(), "").as_ptr()));
+    assert_eq!(call!(atf_trace_session_count(trace)), 2);
+    let second: *mut AtfSessionReader = get!(atf_trace_session(trace, 1));
+    let merge: *mut AtfMerge = get!(atf_trace_merge(trace, 0, 2));
+    let mut none = ptr::null_mut();
+    assert_eq!(
+        call!(atf_trace_session(trace, 2, &raw mut none)),
+        AtfStatus::None
+    );
+    ok!(atf_trace_close(trace));
+    assert!(call!(atf_session_thread_count(second)) > 0);
+    ok!(atf_session_close(second));
+    let mut events = [MaybeUninit::<AtfEvent>::uninit(); 5];
+    let mut count = 0;
+    ok!(atf_merge_next(
+        merge,
+        events.as_mut_ptr().cast(),
+        events.len(),
+        &raw mut count
+    ));
+    // SAFETY: `count` events were written.
+    let place = |event: &MaybeUninit<AtfEvent>| unsafe { event.assume_init() };
+    let places = events[..count].iter().map(place);
+    let places: Vec<_> = places
+        .map(|event| (event.timestamp_ns, event.session))
+        .collect();
+    assert_eq!(places, [(1, 0), (1, 1), (2, 0), (2, 1)]);
     ok!(atf_merge_close(merge));
 }
 

@@ -9,7 +9,7 @@ use std::slice;
 
 use atf::Error;
 use atf::analyze::{self, Change, Diff, Run, Spread, Subject, Totals};
-use atf::manifest::{Loss, Missing};
+use atf::manifest::{Losses, Missing};
 use atf::trace::check_distinct;
 
 use crate::dump::Told;
@@ -66,8 +66,8 @@ struct About {
     problems: Vec<String>,
     /// The events that the tracer had not yet written when one of the run's processes ended.
     unwritten: Option<Missing>,
-    /// The events that the tracer lost in threads without files.
-    lost_events: Option<Loss>,
+    /// What the tracer lost in threads without files.
+    losses_without_files: Losses,
     /// Whether the run's totals include all events that the tracer lost.
     knows_losses: bool,
 }
@@ -112,7 +112,7 @@ impl Comparison<'_> {
         let mut diff = analyze::diff(&before.runs, &after.runs, self.noise_percent);
         for (totals, side) in [(&mut diff.before, &before), (&mut diff.after, &after)] {
             for (totals, about) in totals.iter_mut().zip(&side.about) {
-                totals.add_lost_events(about.lost_events);
+                totals.losses = totals.losses.plus(about.losses_without_files);
             }
         }
         warn_without_names(&diff);
@@ -175,7 +175,7 @@ impl Side {
                         origin_ns: process.origin_ns(),
                         problems: Vec::new(),
                         unwritten: None,
-                        lost_events: None,
+                        losses_without_files: Losses::default(),
                         knows_losses: true,
                     });
                 }
@@ -186,8 +186,8 @@ impl Side {
                         .into_iter()
                         .max_by_key(|it| unwritten_events(*it))
                         .flatten();
-                    let losses = about.lost_events.into_iter().chain(process.lost_events());
-                    about.lost_events = losses.reduce(Loss::plus);
+                    let lost = process.losses_without_files();
+                    about.losses_without_files = about.losses_without_files.plus(lost);
                     about.knows_losses &= process.knows_losses(&functions.totals(), 0);
                     for problem in &functions.problems {
                         let message = told.add(&problem.error);

@@ -5,12 +5,11 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use atf::Error;
-use atf::manifest::Manifest;
+use atf::manifest::{Losses, Manifest};
 use atf::trace::Trace;
 
 use super::ready::Ready;
 use super::trace::{ThreadName, ThreadPlace};
-use crate::loss::Lost;
 use crate::output::{State, complain};
 use crate::text::{Counted, Since};
 
@@ -114,8 +113,10 @@ pub(crate) fn tell_losses_of(
     time: impl Fn(u64) -> u64,
     name_of: impl Fn(u32) -> Option<ThreadName>,
 ) {
-    let tell = |place: &dyn fmt::Display, lost: Lost| {
-        let lost_times = lost.times().map(|(first, last)| (time(first), time(last)));
+    let tell = |place: &dyn fmt::Display, lost: Losses| {
+        let lost_times = lost
+            .time_range()
+            .map(|(first, last)| (time(first), time(last)));
         if let Some((first, last)) = lost_times
             && first <= *times.end()
             && last >= *times.start()
@@ -126,15 +127,15 @@ pub(crate) fn tell_losses_of(
             ));
         }
     };
-    let mut threads: BTreeMap<u32, (Option<&str>, Lost)> = BTreeMap::new();
-    let mut without_files = Lost::default();
+    let mut threads: BTreeMap<u32, (Option<&str>, Losses)> = BTreeMap::new();
+    let mut without_files = Losses::default();
     for manifest in manifests {
         for thread in &manifest.threads {
             let (name, lost) = threads.entry(thread.id).or_default();
             *name = thread.name.as_deref().or(*name);
-            *lost = lost.plus(Lost::of(thread));
+            *lost = lost.plus(thread.losses());
         }
-        without_files = without_files.plus(Lost::of_no_thread(manifest.lost_events));
+        without_files = without_files.plus(manifest.losses());
     }
     for (id, (called, lost)) in threads {
         if let Some(name) = name_of(id) {

@@ -16,7 +16,7 @@ use super::verify::Contents;
 use super::{Problem, Times};
 use crate::format::member;
 use crate::json::{self, U64};
-use crate::loss::Lost;
+use crate::loss::LossInfo;
 use crate::output::Failure;
 use crate::parallel;
 
@@ -30,7 +30,7 @@ pub(crate) struct SessionInfo {
     /// The tracer's total losses across all threads, as stated in the manifest. Losses do not count
     /// as problems of the files.
     #[serde(flatten)]
-    pub(crate) lost: Lost,
+    pub(crate) lost: LossInfo,
     pub(crate) manifest: Option<ManifestInfo>,
     pub(crate) threads: Vec<ThreadInfo>,
     /// The recovery that wrote the session, if it was recovered.
@@ -127,7 +127,7 @@ impl SessionInfo {
             index_events: U64(0),
             detail_events: U64(0),
             time: None,
-            lost: Lost::of_no_thread(session.manifest().and_then(|it| it.lost_events)),
+            lost: LossInfo(session.manifest().map(Manifest::losses).unwrap_or_default()),
             manifest: session.manifest().map(ManifestInfo::new),
             threads: Vec::new(),
             recovered: Recovered::of(session.path()),
@@ -166,7 +166,7 @@ impl SessionInfo {
         if let Some((count, _)) = facts(&thread.detail) {
             self.detail_events.0 = self.detail_events.0.saturating_add(count);
         }
-        self.lost = self.lost.plus(thread.lost);
+        self.lost = LossInfo(self.lost.0.plus(thread.lost.0));
         self.threads.push(thread);
     }
 

@@ -8,9 +8,10 @@ use super::session::{ManifestInfo, SessionInfo};
 use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Info, Problem, Times};
+use atf::manifest::Losses;
+
 use crate::format::member;
 use crate::json::U64;
-use crate::loss::Lost;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span, time_goes_back};
 
@@ -261,7 +262,7 @@ impl<W: Write> Text<W> {
             self.label("name")?;
             writeln!(self.out, "{}", Printable(name))?;
         }
-        self.lost(&thread.lost)?;
+        self.lost(&thread.lost.0)?;
         if let Some(cut) = &thread.cut {
             self.label("cut")?;
             let [from, to] = [cut.from_ns, cut.to_ns].map(|ns| Seconds(ns.0));
@@ -289,7 +290,7 @@ impl<W: Write> Text<W> {
             None => writeln!(self.out, "none (for names: --symbols MANIFEST)")?,
         }
         self.table(session)?;
-        self.lost(&session.lost)?;
+        self.lost(&session.lost.0)?;
         if let Some(contents) = session.contents() {
             self.contents(&contents, "index")?;
         }
@@ -306,8 +307,8 @@ impl<W: Write> Text<W> {
     }
 
     /// Writes the tracer's losses, if any.
-    fn lost(&mut self, lost: &Lost) -> Written {
-        let Some((first, last)) = lost.times() else {
+    fn lost(&mut self, lost: &Losses) -> Written {
+        let Some((first, last)) = lost.time_range() else {
             return Ok(());
         };
         self.label("lost")?;
@@ -500,8 +501,9 @@ impl<W: Write> Text<W> {
                 write!(self.out, "; details ")?;
                 self.state(detail)?;
             }
-            if thread.lost.times().is_some() {
-                write!(self.out, "; the tracer lost {}", thread.lost)?;
+            let lost = thread.lost.0;
+            if !lost.is_empty() {
+                write!(self.out, "; the tracer lost {lost}")?;
             }
             if let Some(cut) = &thread.cut {
                 write!(self.out, "; {cut}")?;

@@ -16,7 +16,7 @@ use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
 use super::verify::is_zero;
 use crate::json::{self, U64};
-use crate::loss::Lost;
+use crate::loss::LossInfo;
 use crate::text::Counted;
 
 /// A description of a thread's folder.
@@ -31,7 +31,7 @@ pub(crate) struct ThreadInfo {
     pub(crate) path: String,
     /// The tracer's losses in the thread, from the manifest.
     #[serde(flatten)]
-    pub(crate) lost: Lost,
+    pub(crate) lost: LossInfo,
     /// The part of a longer trace that the thread was cut to, from the manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cut: Option<CutInfo>,
@@ -139,7 +139,7 @@ impl ThreadInfo {
     pub(crate) fn listed(self, listed: Option<&ManifestThread>) -> Self {
         Self {
             name: listed.and_then(|listed| listed.name.clone()),
-            lost: listed.map(Lost::of).unwrap_or_default(),
+            lost: LossInfo(listed.map(ManifestThread::losses).unwrap_or_default()),
             cut: listed.and_then(|listed| listed.cut).map(CutInfo::from),
             ..self
         }
@@ -156,7 +156,7 @@ impl ThreadInfo {
             id,
             name: None,
             path: json::path(path),
-            lost: Lost::default(),
+            lost: LossInfo::default(),
             cut: None,
             index: None,
             detail: None,

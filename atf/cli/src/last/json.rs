@@ -25,9 +25,9 @@ struct Session<'a> {
     /// Why the tracer could not record everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     recording_error: Option<&'a str>,
-    /// Lost events of threads without files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lost_events: Option<LossInfo>,
+    /// The losses of threads without files.
+    #[serde(flatten)]
+    lost: LossInfo,
     /// The maximum number of events that may be missing at the end of each thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     unwritten_events: Option<U64>,
@@ -53,10 +53,8 @@ struct Thread<'a> {
     /// The numbers of index and detail bytes that `ring.atf` added.
     #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<RingInfo>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lost_events: Option<LossInfo>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lost_details: Option<LossInfo>,
+    #[serde(flatten)]
+    lost: LossInfo,
     open_count: U64,
     given_up: U64,
     /// The open calls, innermost first.
@@ -116,8 +114,7 @@ impl<'a> Thread<'a> {
             start_ns: thread.times.map(|(start_ns, _)| U64(start_ns)),
             end_ns: end_ns.map(U64),
             ring: thread.ring.map(RingInfo::from),
-            lost_events: thread.lost_events.map(LossInfo::from),
-            lost_details: thread.lost_details.map(LossInfo::from),
+            lost: LossInfo(thread.losses),
             open_count: thread.open_count.into(),
             given_up: thread.given_up.into(),
             open: thread.open.iter().map(open).collect(),
@@ -131,7 +128,7 @@ impl<W: Write> Sink for Json<W> {
         let Section {
             process,
             last,
-            lost_events,
+            losses_without_files,
             problems,
         } = *section;
         let threads = last.threads.iter();
@@ -140,7 +137,7 @@ impl<W: Write> Sink for Json<W> {
             path: json::path(process.path()),
             ended_by: manifest.and_then(|manifest| manifest.ended_by.as_deref()),
             recording_error: manifest.and_then(|manifest| manifest.recording_error.as_deref()),
-            lost_events: lost_events.map(LossInfo::from),
+            lost: LossInfo(losses_without_files),
             unwritten_events: process.unwritten_events().map(U64),
             threads: threads.map(|thread| Thread::new(process, thread)).collect(),
             problems,

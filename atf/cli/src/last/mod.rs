@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use atf::Completeness;
 use atf::analyze::{self, Last, LastOfThread};
-use atf::manifest::Loss;
+use atf::manifest::Losses;
 use atf::spans::Span;
 
 use crate::dump::Told;
@@ -49,8 +49,8 @@ pub(crate) struct Ends<'a> {
 struct Section<'a> {
     process: &'a TimedProcess,
     last: &'a Last,
-    /// The lost events of threads without files, unless threads are selected.
-    lost_events: Option<Loss>,
+    /// The losses of threads without files, unless threads are selected.
+    losses_without_files: Losses,
     /// The messages of the problems that no earlier section contains.
     problems: &'a [String],
 }
@@ -107,7 +107,11 @@ impl Ends<'_> {
             sink.section(&Section {
                 process,
                 last: &last,
-                lost_events: process.lost_events().filter(|_| self.threads.is_empty()),
+                losses_without_files: if self.threads.is_empty() {
+                    process.losses_without_files()
+                } else {
+                    Losses::default()
+                },
                 problems: &problems,
             })?;
         }

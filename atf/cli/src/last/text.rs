@@ -7,7 +7,7 @@ use std::io::Write;
 
 use atf::analyze::LastOfThread;
 use atf::index::IndexEvent;
-use atf::manifest::Loss;
+use atf::manifest::{LossKind, Losses};
 use atf::spans::Span as Call;
 use atf::{Completeness, EventKind};
 
@@ -85,7 +85,8 @@ impl<W: Write> Text<W> {
     fn brief(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
         self.heading(by, thread)?;
         let bad = self.colours.bad;
-        let lost = thread.lost_events.map_or(0, |loss| loss.count);
+        let lost = thread.losses.get(LossKind::Events);
+        let lost = lost.map_or(0, |loss| loss.count);
         let lost = lost.saturating_add(thread.missing_events);
         if lost > 0 {
             write!(self.out, ", {bad}lost{bad:#} {}", Counted(lost, "event"))?;
@@ -133,7 +134,7 @@ impl<W: Write> Text<W> {
     }
 
     /// Writes the signal, the losses and the unwritten events listed in the manifests.
-    fn process(&mut self, by: &Shower<'_>, lost_events: Option<Loss>) -> Written {
+    fn process(&mut self, by: &Shower<'_>, without_files: Losses) -> Written {
         let bad = self.colours.bad;
         let manifest = by.process.manifest();
         if let Some(signal) = manifest.and_then(|manifest| manifest.ended_by.as_ref()) {
@@ -146,7 +147,7 @@ impl<W: Write> Text<W> {
                 "  {bad}stopped{bad:#} recording some events: {why}"
             )?;
         }
-        self.loss(by, lost_events, "event", " of threads without files")?;
+        self.losses(by, without_files, " of threads without files")?;
         if let Some(unwritten) = by.process.unwritten() {
             writeln!(self.out, "  {bad}{unwritten}{bad:#}")?;
         }
@@ -191,8 +192,7 @@ impl<W: Write> Text<W> {
             };
             writeln!(self.out, "  {bad}missing{bad:#} {events} {place}")?;
         }
-        self.loss(by, thread.lost_events, "event", "")?;
-        self.loss(by, thread.lost_details, "detail", "")?;
+        self.losses(by, thread.losses, "")?;
         if died(thread) && thread.ring.is_none() {
             let what = "events that the tracer had not yet written are missing";
             writeln!(self.out, "  {what}")?;
@@ -200,23 +200,18 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    fn loss(&mut self, by: &Shower<'_>, loss: Option<Loss>, what: &str, whose: &str) -> Written {
-        let Some(Loss {
-            count,
-            first_ns,
-            last_ns,
-            ..
-        }) = loss
-        else {
-            return Ok(());
-        };
+    fn losses(&mut self, by: &Shower<'_>, losses: Losses, whose: &str) -> Written {
         let bad = self.colours.bad;
-        let (count, first, last) = (Counted(count, what), by.since(first_ns), by.since(last_ns));
-        write!(
-            self.out,
-            "  {bad}lost{bad:#} by the tracer: {count}{whose}, "
-        )?;
-        Ok(writeln!(self.out, "from {first} to {last} s")?)
+        for (kind, loss) in losses.iter() {
+            let count = Counted(loss.count, kind.noun());
+            let [first, last] = [loss.first_ns, loss.last_ns].map(|ns| by.since(ns));
+            write!(
+                self.out,
+                "  {bad}lost{bad:#} by the tracer: {count}{whose}, "
+            )?;
+            writeln!(self.out, "from {first} to {last} s")?;
+        }
+        Ok(())
     }
 
     fn open(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
@@ -313,7 +308,7 @@ impl<W: Write> Sink for Text<W> {
         let Section {
             process,
             last,
-            lost_events,
+            losses_without_files,
             problems,
         } = *section;
         if self.has_written {
@@ -365,7 +360,7 @@ impl<W: Write> Sink for Text<W> {
                 .max()
                 .unwrap_or(0),
         };
-        self.process(&by, lost_events)?;
+        self.process(&by, losses_without_files)?;
         let mut threads: Vec<&LastOfThread> = last.threads.iter().collect();
         threads.sort_by_key(|thread| (!thread.is_unfinalized(), Reverse(end_ns(thread))));
         let (full, others) = threads.split_at(self.limit.min(threads.len()));

@@ -39,7 +39,7 @@ pub(super) fn too_large(
     pre_roll: Duration,
     post_roll: Duration,
 ) -> atf::Result<Option<TooLarge>> {
-    let Some(loss) = listed.lost_events.or(listed.lost_details) else {
+    let Some((_, loss)) = listed.losses().iter().next() else {
         return Ok(None);
     };
     let thread = thread.open()?;
@@ -168,19 +168,22 @@ pub(super) fn advice(window: TooLarge, threads: u64, recorder: &Settings) -> Str
 mod tests {
     use atf::DetailEventType;
     use atf::EventKind;
-    use atf::manifest::Loss;
+    use atf::manifest::{Loss, LossKind, Losses};
     use atf::record::settings::SettingNames;
     use atf::session::SessionReader;
     use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 
     use super::*;
 
+    fn lost(kind: LossKind, loss: Loss) -> Losses {
+        Losses::default().with(kind, Some(loss))
+    }
+
     /// Writes a thread with an event at each of these times, some with details, and returns its
     /// window that was too large.
     fn found(
         events: impl Iterator<Item = (u64, bool)>,
-        lost_events: Option<Loss>,
-        lost_details: Option<Loss>,
+        losses: Losses,
         [pre_roll, post_roll]: [u64; 2],
     ) -> Option<TooLarge> {
         let folder = tempfile::tempdir().unwrap();
@@ -196,7 +199,7 @@ mod tests {
             }
         }
         thread.finalize().unwrap();
-        session.set_losses(0, lost_events, lost_details);
+        session.set_losses(0, losses);
         session.finalize().unwrap();
         let session = SessionReader::open(folder.path()).unwrap();
         let listed = &session.manifest().unwrap().threads[0];
@@ -208,7 +211,7 @@ mod tests {
     fn a_full_ring_loses_all_events_of_some_time() {
         let found = |loss: Loss| {
             let events = (100..200).map(|time| (time, false));
-            found(events, Some(loss), None, [1_000_000_000, 0])
+            found(events, lost(LossKind::Events, loss), [1_000_000_000, 0])
         };
         let (events, kept) = (150, 100);
         assert_eq!(
@@ -243,19 +246,19 @@ mod tests {
                     let is_kept = (801..=1200).contains(&time) && time % every == 0;
                     (time, is_kept)
                 });
-                let found = found(events, None, Some(loss), pre_and_post).unwrap();
+                let found = found(events, lost(LossKind::Details, loss), pre_and_post).unwrap();
                 let (events, kept) = (501, 400);
                 assert_eq!(found, TooLarge { events, kept }, "{loss:?} {every}");
             }
             // A flight recorder.
             let events = times().filter(|time| (801..=1000).contains(time));
             let events = events.map(|time| (time, false));
-            let found = found(events, Some(loss), None, [500, 0]).unwrap();
+            let found = found(events, lost(LossKind::Events, loss), [500, 0]).unwrap();
             assert_eq!((found.events, found.kept), (200 + loss.count, 200));
         }
         // No details follow, because the thread had ended or its file could not be written.
         let events = times().map(|time| (time, false));
-        let found = found(events, None, Some(windows[0]), pre_and_post).unwrap();
+        let found = found(events, lost(LossKind::Details, windows[0]), pre_and_post).unwrap();
         assert_eq!(found.kept, 0);
     }
 

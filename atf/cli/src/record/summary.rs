@@ -5,13 +5,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use atf::detail::DetailReader;
-use atf::manifest::{Manifest, Missing};
+use atf::manifest::{LossKind, Losses, Manifest, ManifestThread, Missing};
 use atf::record::settings::DETAILS;
 use atf::session::SessionReader;
 
 use super::Settings;
 use super::ring::{self, TooLarge};
-use crate::loss::Lost;
 use crate::output::{Failure, complain};
 use crate::text::{Counted, Printable};
 
@@ -52,7 +51,7 @@ pub(super) struct Summary {
     /// The threads with their processes; a set, because a thread may be in several segments.
     threads: BTreeSet<(String, u32)>,
     sessions: u64,
-    lost: Lost,
+    lost: Losses,
     /// The unwritten events of all processes that died.
     unwritten: Option<Unwritten>,
     /// The largest window that did not fit into its ring.
@@ -76,8 +75,8 @@ impl Summary {
         let Some(manifest) = session.manifest() else {
             return Ok(());
         };
-        let listed = manifest.threads.iter().map(Lost::of);
-        let lost = listed.fold(Lost::of_no_thread(manifest.lost_events), Lost::plus);
+        let listed = manifest.threads.iter().map(ManifestThread::losses);
+        let lost = listed.fold(manifest.losses(), Losses::plus);
         self.lost = self.lost.plus(lost);
         let all = self.unwritten.into_iter().chain(Unwritten::of(manifest));
         self.unwritten = all.reduce(Unwritten::or);
@@ -109,7 +108,7 @@ impl Summary {
             self.missing(settings),
         ));
         let has_triggers = settings.recorder.text(&DETAILS) == Some("trigger");
-        if has_triggers && self.details == 0 && self.lost.details.is_none() {
+        if has_triggers && self.details == 0 && self.lost.get(LossKind::Details).is_none() {
             complain(
                 "no details recorded: no trigger fired, or its window has no event with details",
             );
@@ -132,13 +131,13 @@ impl Summary {
 
     /// Describes the events and details that the manifests list as lost.
     pub(super) fn lost(&self) -> Option<String> {
-        let is_some = self.lost.times().is_some();
+        let is_some = !self.lost.is_empty();
         is_some.then(|| format!("{} lost", self.lost))
     }
 
     /// Returns whether events of the program may be missing.
     pub(super) fn may_lack_events(&self) -> bool {
-        self.lost.events.is_some() || self.unwritten.is_some() || self.is_unfinished
+        self.lost.get(LossKind::Events).is_some() || self.unwritten.is_some() || self.is_unfinished
     }
 
     /// Describes the numbers of processes and segments, if there are several.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::rows::{Cut, Row, Rows};
 use super::{Section, Sink, Summed};
 use crate::json::{self, Named, U64};
-use crate::loss::Lost;
+use crate::loss::LossInfo;
 use crate::output::Failure;
 
 pub(super) struct Json<W>(pub(super) W);
@@ -141,7 +141,7 @@ pub(crate) struct Sums {
     first_out_of_order: Option<Place>,
     given_up: U64,
     #[serde(flatten)]
-    lost: Lost,
+    lost: LossInfo,
     /// Whether these are all lost events. If not, a manifest or a thread could not be read.
     knows_losses: bool,
     /// How many events the headers of the files count, but the files lack.
@@ -185,7 +185,7 @@ impl From<Summed<'_>> for Sums {
             out_of_order: totals.out_of_order.into(),
             first_out_of_order: totals.first_out_of_order.as_ref().map(Place::from),
             given_up: totals.given_up.into(),
-            lost: Lost::in_all(totals),
+            lost: LossInfo(totals.losses),
             knows_losses: summed.knows_losses,
             missing_events: totals.missing_events.into(),
             unwritten_events: summed.unwritten_events().unwrap_or(0).into(),

@@ -20,7 +20,6 @@ use atf::symbols::Pattern;
 use atf_export::csv::Formulas;
 
 use crate::dump::Told;
-use crate::loss::Lost;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parallel;
 use crate::recordings::tell_several;
@@ -143,8 +142,8 @@ impl Section<'_> {
 
 /// Reports the lost events that belong to none of the threads.
 fn tell_losses_without_files(process: &TimedProcess) {
-    let lost = Lost::of_no_thread(process.lost_events());
-    if let Some((first_ns, last_ns)) = lost.times() {
+    let lost = process.losses_without_files();
+    if let Some((first_ns, last_ns)) = lost.time_range() {
         let origin_ns = process.origin_ns();
         let [first, last] = [first_ns, last_ns].map(|time_ns| Since { time_ns, origin_ns });
         complain(format_args!(
@@ -274,7 +273,7 @@ impl Report<'_> {
             Found::Pairs(found) => (found.totals(), &found.problems),
         };
         if thread.is_none() && self.threads.is_empty() {
-            totals.add_lost_events(process.lost_events());
+            totals.losses = totals.losses.plus(process.losses_without_files());
         }
         let has_found = totals.events > 0 || totals.calls > 0;
         let found_problems: &[Problem] = found_problems;

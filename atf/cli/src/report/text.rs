@@ -5,14 +5,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use atf::analyze::{EventPlace, FunctionTimes, Node, Times, Totals};
-use atf::manifest::Missing;
+use atf::manifest::{LossKind, Missing};
 use atf::symbols::Function;
 
 use super::modules::{Modules, listed};
 use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
-use crate::loss::Lost;
 use crate::output::{Colours, Failure, write_problems};
 use crate::text::{Counted, Printable, Since, Span, time_goes_back};
 use crate::trace::unwritten_events;
@@ -264,7 +263,7 @@ impl Summed<'_> {
         ]
         .iter()
         .any(|count| *count > 0)
-            || Lost::in_all(totals).times().is_some()
+            || !totals.losses.is_empty()
             || self.unwritten.is_some()
     }
 }
@@ -284,8 +283,8 @@ impl std::fmt::Display for Summed<'_> {
             Counted(totals.open, "call"),
             Counted(totals.unmatched, "return"),
         )?;
-        let lost = Lost::in_all(totals);
-        if let Some((first_ns, last_ns)) = lost.times() {
+        let lost = totals.losses;
+        if let Some((first_ns, last_ns)) = lost.time_range() {
             let [first, last] = [first_ns, last_ns].map(|time_ns| Since {
                 time_ns,
                 origin_ns: self.origin_ns,
@@ -295,7 +294,7 @@ impl std::fmt::Display for Summed<'_> {
                 f,
                 ", {least}{lost} lost by the tracer from {first}s to {last}s"
             )?;
-            if lost.events.is_some() {
+            if lost.get(LossKind::Events).is_some() {
                 f.write_str(
                     " (calls around lost events may seem longer than they were, and have wrong \
                      callers)",

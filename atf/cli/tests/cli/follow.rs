@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use atf::manifest::{Loss, Symbol};
+use atf::manifest::{Loss, LossKind, Losses, Symbol};
 use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
@@ -278,7 +278,10 @@ fn segment(folder: &Path, name: &str, function: &str) -> (SessionWriter, ThreadW
 
 /// Adds a loss to a segment.
 fn lose(session: &SessionWriter) {
-    session.set_losses(3, Some(Loss::new(2, 1_000, 1_009)), None);
+    session.set_losses(
+        3,
+        Losses::default().with(LossKind::Events, Some(Loss::new(2, 1_000, 1_009))),
+    );
 }
 
 /// Finalizes a segment after counting a loss that follows its last event.

@@ -10,7 +10,7 @@ mod text;
 use atf::EventKind;
 use atf::analyze::Options;
 use atf::detail::FunctionPayload;
-use atf::manifest::{Loss, Symbol};
+use atf::manifest::{Loss, LossKind, Losses, Symbol};
 use atf::session::SessionReader;
 use atf::write::{Detail, Event, SessionWriter};
 use atf_export::{Form, Summary, export};
@@ -106,7 +106,10 @@ fn session() -> (TempDir, SessionReader) {
     }
     thread.finalize().unwrap();
     writer.set_thread_name(7, "worker");
-    writer.set_losses(7, Some(Loss::new(5, 1_800, 1_900)), None);
+    writer.set_losses(
+        7,
+        Losses::default().with(LossKind::Events, Some(Loss::new(5, 1_800, 1_900))),
+    );
     writer.set_symbols(vec![Symbol::new(MAIN, "main"), Symbol::new(ODD, ODD_NAME)]);
     writer.finalize().unwrap();
     let session = SessionReader::open(folder.path().join("pid_42")).unwrap();

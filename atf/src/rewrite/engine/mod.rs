@@ -131,7 +131,7 @@ fn drop_outside(
             let manifest = Manifest::in_session(&path, OpenOptions::new());
             let missing = manifest.map_or_else(Vec::new, |manifest| manifest.missing());
             missing.iter().any(|(_, missing)| match missing {
-                Missing::Events(loss) | Missing::Details(loss) => {
+                Missing::Lost(_, loss) => {
                     loss.first_ns <= range.to_ns && range.from_ns <= loss.last_ns
                 }
                 Missing::Unwritten { .. } => true,
