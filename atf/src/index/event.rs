@@ -107,6 +107,16 @@ impl IndexEvent {
         self.timestamp_ns == 0 && Wire::ALL.iter().any(|wire| *self == decode(*wire))
     }
 
+    /// Returns the wire version whose fields the event has: only version 1 records a depth.
+    #[must_use]
+    #[inline]
+    pub fn wire(&self) -> Wire {
+        let has_depth = self.call_depth.is_some();
+        let mut wires = Wire::ALL.iter().copied();
+        let wire = wires.find(|wire| wire.records_call_depth() == has_depth);
+        wire.unwrap_or(Wire::V1)
+    }
+
     /// Encodes the event for this wire version: the inverse of [`decode`](Self::decode). Encodes an
     /// unknown depth as 0. Version 2 has no fields for thread and depth.
     ///

@@ -178,7 +178,7 @@ impl<W: Write> Sink for Json<W> {
         line.decimal::<1>(event.timestamp_ns);
         line.text("\",\"function_id\":\"");
         line.decimal::<1>(event.function_id);
-        if row.wire.records_thread_id() {
+        if event.wire().records_thread_id() {
             line.text("\",\"thread_id\":");
             line.decimal::<1>(event.thread_id.into());
             line.text(",\"event_kind\":");
@@ -206,7 +206,10 @@ impl<W: Write> Sink for Json<W> {
         };
         out.write_all(b",\"detail\":")?;
         let hex = detail.hex();
-        serde_json::to_writer(&mut *out, &DetailObject::new(row.wire, detail, &hex)?)?;
+        serde_json::to_writer(
+            &mut *out,
+            &DetailObject::new(row.event.wire(), detail, &hex)?,
+        )?;
         out.write_all(b"}\n")?;
         failure_of(&hex)
     }

@@ -105,8 +105,6 @@ pub(crate) struct Row<'a> {
     pub(crate) thread: ThreadName,
     /// The event's position in its thread.
     pub(crate) seq: u64,
-    /// The wire version of the event's file.
-    pub(crate) wire: Wire,
     /// The event.
     pub(crate) event: IndexEvent,
     /// Whether the event is all zeros, so that its time is unknown.
@@ -474,7 +472,6 @@ impl<S: Sink> Output<'_, S> {
         self.sink.event(&Row {
             thread,
             seq: event.seq.saturating_add(before.copied().unwrap_or(0)),
-            wire: wire_of(&event.event),
             event: shown,
             is_zero,
             function: self.names.named((event.process, event.event.function_id)),
@@ -532,12 +529,4 @@ impl<T> Last<T> {
     fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
-}
-
-/// Infers the wire version of an event's file from whether the event records a depth.
-fn wire_of(event: &IndexEvent) -> Wire {
-    let has_depth = event.call_depth.is_some();
-    let mut wires = Wire::ALL.iter().copied();
-    let wire = wires.find(|wire| wire.records_call_depth() == has_depth);
-    wire.unwrap_or(Wire::V1)
 }

@@ -10,7 +10,7 @@ use crate::dump::filter::Filter;
 use crate::dump::names::Names;
 use crate::dump::told::{Dangling, Told};
 use crate::dump::trace::ThreadName;
-use crate::dump::{Dump, Row, Sink, wire_of};
+use crate::dump::{Dump, Row, Sink};
 use crate::output::Failure;
 
 /// A filter that passes the selected events to the sink.
@@ -87,7 +87,6 @@ impl<'a, 'b> Output<'a, 'b> {
         self.sink.event(&Row {
             thread,
             seq: self.seqs.of(id, seq),
-            wire: wire_of(&event),
             event,
             is_zero,
             function: names.named(function),
