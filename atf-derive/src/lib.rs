@@ -45,7 +45,7 @@
 //!
 //! - A crate that uses [`macro@record`] must depend on `zerocopy` 0.8 with feature `derive`.
 //! - Put your own derives below the macro; above it, they would see an empty struct.
-//! - The layout comes from the committed `layout.json` of this package, so no YAML parser is
+//! - The layout comes from the committed `layout.json` of crate `atf-spec`, so no YAML parser is
 //!   compiled.
 //! - To do without the macro, copy `v1.rs`, `v2.rs` and `enums.rs` from the folder
 //!   `src/wire/generated` of crate `atf`: they need only `zerocopy`.
@@ -59,7 +59,7 @@ mod record;
 use std::sync::OnceLock;
 
 use atf_spec::layout::Layout;
-use proc_macro::{Literal, TokenStream, TokenTree};
+use proc_macro::TokenStream;
 
 /// Defines a record of the format in one wire version.
 ///
@@ -130,30 +130,11 @@ pub fn open_enum(arguments: TokenStream, item: TokenStream) -> TokenStream {
     open_enum::expand(layout(), arguments.into(), item.into()).into()
 }
 
-/// Returns the resolved layout as text, for tools that look up fields by name at run time: all
-/// records, fields and enumerations with their meanings. Crate `atf-spec` contains its types.
-///
-/// ```
-/// const LAYOUT: &str = atf_derive::layout_json!();
-/// let layout: atf_spec::layout::Layout = serde_json::from_str(LAYOUT).expect("a layout");
-/// assert_eq!(layout.record("index_event").map(|record| record.size), Some(32));
-/// ```
-#[proc_macro]
-pub fn layout_json(arguments: TokenStream) -> TokenStream {
-    if arguments.is_empty() {
-        return TokenTree::from(Literal::string(LAYOUT_JSON)).into();
-    }
-    let message = "layout_json! takes no arguments";
-    quote::quote!(::core::compile_error!(#message)).into()
-}
-
-/// The committed resolved layout of this package.
-const LAYOUT_JSON: &str = include_str!("../layout.json");
-
 /// Parses the resolved layout.
 fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
-        serde_json::from_str(LAYOUT_JSON).expect("the committed layout.json is a resolved layout")
+        serde_json::from_str(atf_spec::layout::JSON)
+            .expect("the committed layout.json is a resolved layout")
     })
 }

@@ -483,8 +483,11 @@ pub(crate) fn may_be_lost(index: &IndexReader, detail: Option<&DetailReader>) ->
 /// Returns the problems with a thread's details and with the links to them, for an index that was
 /// opened alone, and whose events were all read. If both files are finalized, takes the number of
 /// details from the detail footer and does not read the details.
-#[must_use]
-pub fn problems_beside(index: &IndexReader, folder: &Path, options: OpenOptions) -> Vec<Error> {
+pub(crate) fn problems_beside(
+    index: &IndexReader,
+    folder: &Path,
+    options: OpenOptions,
+) -> Vec<Error> {
     let stated = match index.footer() {
         Some(_) => detail::stated_count(&folder.join(DETAIL_FILE), options),
         None => Ok(None),

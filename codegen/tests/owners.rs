@@ -116,7 +116,7 @@ fn only_listed_files_name_both_layouts() {
 
 /// Returns the names of all fields, from the resolved layout.
 fn fields() -> Vec<String> {
-    let layout: Value = serde_json::from_str(&text("atf-derive/layout.json")).expect("JSON");
+    let layout: Value = serde_json::from_str(&text("spec/layout.json")).expect("JSON");
     let records = layout["records"].as_array().expect("records").iter();
     let layouts = records.flat_map(|record| record["layouts"].as_array().expect("layouts"));
     let fields = layouts.flat_map(|layout| layout["fields"].as_array().expect("fields"));

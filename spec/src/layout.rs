@@ -11,6 +11,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::named::named;
 
+/// The committed resolved layout, for tools that look up fields by name at run time.
+///
+/// ```
+/// let layout: atf_spec::layout::Layout = serde_json::from_str(atf_spec::layout::JSON).expect("a layout");
+/// assert_eq!(layout.record("index_event").map(|record| record.size), Some(32));
+/// ```
+pub const JSON: &str = include_str!("../layout.json");
+
 /// A wire version: the value of byte 5 of the header.
 pub type Wire = u8;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{GENERATED, GeneratedFile};
 
-/// Emits `atf-derive/layout.json`, which the package's macro includes.
+/// Emits `spec/layout.json`, which the spec's crate includes.
 ///
 /// # Panics
 ///
@@ -14,7 +14,7 @@ use crate::{GENERATED, GeneratedFile};
 pub fn layout(layout: &Layout) -> GeneratedFile {
     let value = serde_json::to_value(layout).expect("the layout is plain data");
     GeneratedFile {
-        path: "atf-derive/layout.json".to_owned(),
+        path: "spec/layout.json".to_owned(),
         text: document("@generated", value),
     }
 }

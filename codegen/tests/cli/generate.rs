@@ -12,7 +12,7 @@ fn a_second_generate_writes_nothing() {
     assert_eq!(first.status, 0, "{}", first.stderr);
     let expected = [
         "atf/include/atf_v1.h",
-        "atf-derive/layout.json",
+        "spec/layout.json",
         "atf/src/wire/generated/v2.rs",
         "atf/src/rules/table.rs",
         "docs/reference/index_event.md",
@@ -58,11 +58,11 @@ fn a_check_lists_stale_files_and_the_fix_and_writes_nothing() {
     let out = generated();
     let header = out.path().join("atf/include/atf_v1.h");
     fs::write(&header, "touched").expect("a temporary file");
-    fs::remove_file(out.path().join("atf-derive/layout.json")).expect("a generated file");
+    fs::remove_file(out.path().join("spec/layout.json")).expect("a generated file");
     let before = files(out.path());
     let ran = generate(&out, &["--check"]);
     let expected = "stale: atf/include/atf_v1.h\n\
-                    stale: atf-derive/layout.json\n\
+                    stale: spec/layout.json\n\
                     fix with: cargo run -p atf-codegen -- generate c json\n";
     assert_eq!((ran.status, ran.stdout.as_str()), (1, expected));
     assert_eq!(files(out.path()), before);
@@ -70,7 +70,7 @@ fn a_check_lists_stale_files_and_the_fix_and_writes_nothing() {
     assert_eq!(fixed.status, 0);
     assert_eq!(
         fixed.stdout,
-        "wrote atf/include/atf_v1.h\nwrote atf-derive/layout.json\n"
+        "wrote atf/include/atf_v1.h\nwrote spec/layout.json\n"
     );
     assert_eq!(generate(&out, &["--check"]).status, 0);
 }
@@ -105,9 +105,9 @@ fn generate_replaces_a_symlink_and_not_its_target() {
         std::os::unix::fs::symlink(target, out.path().join(name)).expect("a symlink");
     };
     fs::create_dir(out.path().join("atf-derive")).expect("a folder");
-    symlink(&victim, "atf-derive/layout.json");
+    symlink(&victim, "spec/layout.json");
     let ran = generate(&out, &["json"]);
-    let expected = (0, "wrote atf-derive/layout.json\n");
+    let expected = (0, "wrote spec/layout.json\n");
     assert_eq!((ran.status, ran.stdout.as_str()), expected);
     // A folder may be a symlink too.
     symlink(theirs.path(), "spec");
@@ -123,7 +123,7 @@ fn generating_one_target_writes_no_other() {
     let ran = generate(&out, &["json"]);
     assert_eq!(
         (ran.status, ran.stdout.as_str()),
-        (0, "wrote atf-derive/layout.json\n")
+        (0, "wrote spec/layout.json\n")
     );
     assert_eq!(files(out.path()).len(), 1);
 }

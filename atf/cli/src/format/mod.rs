@@ -12,10 +12,8 @@ pub(crate) use field::{Decoded, Meaning, number_json, number_text};
 /// The resolved layout of both wire versions.
 fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
-    LAYOUT.get_or_init(|| {
-        serde_json::from_str(atf_derive::layout_json!())
-            .expect("the layout, which the macro has parsed")
-    })
+    LAYOUT
+        .get_or_init(|| serde_json::from_str(atf_spec::layout::JSON).expect("the committed layout"))
 }
 
 /// Returns the enumeration or set of flags with this name.
