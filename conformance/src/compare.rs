@@ -7,8 +7,8 @@ use std::{fs, io};
 
 use serde::Deserialize;
 
-use crate::editions::Editions;
-use crate::report::Printable;
+use atf_report::Editions;
+use atf_report::Printable;
 
 /// The version of the JSON reports that can be compared.
 const FORMAT: u64 = 2;

@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 
 use crate::corpus::Subject;
-use crate::editions::Editions;
 use crate::lacks::Lack;
 use crate::named::named;
 use crate::rules::Severity;
+use atf_report::Editions;
 
 /// The charge of a failure if no rule is known, such as a crash on a clean file.
 pub const NO_RULE: &str = "no rule";

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-pub(crate) use atf_conformance::report::Printable;
+pub(crate) use atf_report::Printable;
 
 /// The maximum length in bytes of a function name in a line. The limit matters because many lines
 /// may contain the same name.

@@ -13,7 +13,7 @@ mod warden;
 use std::io;
 use std::process::ExitCode;
 
-use atf_conformance::command;
+use atf_report::command;
 use clap::{Parser, Subcommand};
 
 /// Grades ATF v2 traces against the rules of the format.
@@ -27,7 +27,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Check captured traces: a verdict for each file, with the rules it breaks
-    Check(command::check::Options),
+    Check(command::Options),
     /// Compare two runs: the cases that are mended, and those that are broken
     Compare(compare::Options),
     /// Write, verify, list, show, copy or export the golden corpus: traces with their expected results
@@ -51,7 +51,7 @@ enum Command {
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
     match Cli::try_parse().map(|cli| cli.command) {
-        Ok(Command::Check(options)) => match command::check::run(&options) {
+        Ok(Command::Check(options)) => match command::run(&options) {
             Ok(status) => ExitCode::from(status),
             Err(message) => run::failure(&message),
         },

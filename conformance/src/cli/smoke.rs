@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use atf_conformance::report::Printable;
 use atf_conformance::run::smoke;
+use atf_report::Printable;
 
 use super::run::{Testees, each, failure, tasks};
 

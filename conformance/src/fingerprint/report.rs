@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::{DISAGREEMENTS, Disagreement, HIDDEN, SIGNS, Shows, Sign};
 use crate::protocol::Manifest;
-use crate::report::Printable;
+use atf_report::Printable;
 
 /// The readings that an implementation shows.
 #[derive(Debug, Clone)]

@@ -1,127 +1,31 @@
-//! Writes badges: small images with a subject and an outcome. All of their text comes from the kit.
+//! The badge of a run.
 
 use std::io::{self, Write};
 
-use super::xml::Attribute;
+use super::tally::{Tally, share};
+use super::verdict;
+use crate::results::Results;
+use atf_report::badge::{self, Mood};
 
-/// Background colours with a contrast ratio of at least 4.5 against white.
-const LABEL_PAPER: &str = "#3a414b";
-const GOOD: &str = "#0f5e27";
-const KNOWN: &str = "#734900";
-const BAD: &str = "#a81e17";
-const NOTHING: &str = "#545b64";
+const LABEL: &str = "ATF v2 conformance";
 
-/// The space on each side of the label and of the words, in pixels.
-const MARGIN: u32 = 6;
-
-/// The kind of outcome, which determines the badge's colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mood {
-    /// Nothing is wrong.
-    Good,
-    /// There are only known or allowed problems.
-    Known,
-    /// Something is wrong.
-    Bad,
-    /// Nothing was graded.
-    Nothing,
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let (words, mood) = words(results);
+    badge::write(LABEL, &words, mood, out)
 }
 
-/// Writes a badge with a label and, next to it, the outcome in words.
-pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -> io::Result<()> {
-    let paper = match mood {
-        Mood::Good => GOOD,
-        Mood::Known => KNOWN,
-        Mood::Bad => BAD,
-        Mood::Nothing => NOTHING,
+fn words(results: &Results) -> (String, Mood) {
+    let tally = Tally::of(&results.cases);
+    let Tally { passed, known, .. } = tally;
+    let part = match share(&results.cases) {
+        100 => String::new(),
+        percent => format!(", {percent} % graded"),
     };
-    let (label_width, words_width) = (width(label), width(words));
-    let left = label_width + 2 * MARGIN;
-    let right = words_width + 2 * MARGIN;
-    let (all, words_start) = (left + right, left + MARGIN);
-    let title = Attribute(format!("{label}: {words}"));
-    let (label, words) = (Attribute(label), Attribute(words));
-    write!(
-        out,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{all}" height="20" role="img" aria-label="{title}">
-  <title>{title}</title>
-  <clipPath id="round"><rect width="{all}" height="20" rx="3"/></clipPath>
-  <g clip-path="url(#round)">
-    <rect width="{left}" height="20" fill="{LABEL_PAPER}"/>
-    <rect x="{left}" width="{right}" height="20" fill="{paper}"/>
-  </g>
-  <g fill="#ffffff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">
-    <text x="{MARGIN}" y="14" textLength="{label_width}">{label}</text>
-    <text x="{words_start}" y="14" textLength="{words_width}">{words}</text>
-  </g>
-</svg>
-"##
-    )
-}
-
-/// Estimates the width of text in 11-pixel Verdana. With other fonts, `textLength` stretches the
-/// text to this width.
-fn width(text: &str) -> u32 {
-    let tenths: u32 = text.chars().map(tenths).sum();
-    tenths.div_ceil(10)
-}
-
-const fn tenths(letter: char) -> u32 {
-    match letter {
-        'i' | 'l' | 'j' => 32,
-        ' ' | 'f' | ',' | '.' => 40,
-        't' | 'r' | ':' | '/' | '-' => 48,
-        'c' | 's' | 'z' => 58,
-        'm' | 'w' | 'M' | 'W' => 100,
-        'A'..='Z' => 78,
-        _ => 69,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::width;
-
-    /// Verdana's character widths, in thousandths of the font size.
-    const VERDANA: [(char, u32); 26] = [
-        ('i', 274),
-        ('l', 274),
-        (' ', 352),
-        ('f', 352),
-        (',', 364),
-        ('.', 364),
-        ('t', 394),
-        ('r', 427),
-        (':', 454),
-        ('/', 454),
-        ('-', 454),
-        ('c', 521),
-        ('s', 521),
-        ('z', 525),
-        ('a', 601),
-        ('e', 596),
-        ('n', 633),
-        ('u', 633),
-        ('0', 636),
-        ('9', 636),
-        ('O', 787),
-        ('Q', 787),
-        ('N', 748),
-        ('M', 843),
-        ('m', 973),
-        ('W', 989),
-    ];
-
-    #[test]
-    fn estimated_text_widths_are_close_to_verdana() {
-        for (letter, thousandths) in VERDANA {
-            let drawn = width(&letter.to_string().repeat(100));
-            let own = thousandths * 11 / 10;
-            let range = own * 82 / 100..own * 118 / 100;
-            assert!(
-                range.contains(&drawn),
-                "{letter}: estimated {drawn}, Verdana {own}"
-            );
-        }
+    match (verdict::is_good(results), tally.graded(), known) {
+        (false, _, _) if tally.failed > 0 => (verdict::scores(results, &results.cases), Mood::Bad),
+        (false, _, _) => (verdict::headline(results), Mood::Bad),
+        (true, 0, _) => ("nothing graded".to_owned(), Mood::Nothing),
+        (true, _, 0) => (format!("{passed} passed{part}"), Mood::Good),
+        (true, _, _) => (format!("{passed} passed, {known} known{part}"), Mood::Known),
     }
 }

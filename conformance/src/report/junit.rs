@@ -1,66 +1,230 @@
-//! JUnit XML in the form that CI services read. All JUnit reports share this code.
+//! The JUnit XML report, with a suite per implementation and role, and a test case per result.
+//!
+//! A missing answer is an error, and a wrong answer is a failure. JUnit has no status for known
+//! failures, so they are reported as skipped, with their reasons, as other tools do.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
-use super::xml::Attribute;
+use super::tally::{Tally, columns};
+use super::{verdict, words};
+use crate::cause::{Cause, Causes};
+use crate::results::{CaseResult, CrossResult, Outcome, Results, State};
+use atf_report::junit::{self, Counts};
+use atf_report::xml::{Attribute, Text};
 
-/// The counts in a suite's attributes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) tests: usize,
-    /// The number of test cases with a wrong answer.
-    pub(super) failures: usize,
-    /// The number of test cases without an answer.
-    pub(super) errors: usize,
-    pub(super) skipped: usize,
-}
-
-impl std::fmt::Display for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            tests,
-            failures,
-            errors,
-            skipped,
-        } = self;
-        write!(
-            f,
-            r#"tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}""#
-        )
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let refused = results
+        .testees
+        .iter()
+        .filter(|t| t.refused.is_some())
+        .count();
+    let more = results.cross.len() + results.stale.len() + refused;
+    let failed_more = results
+        .cross
+        .iter()
+        .filter(|cross| !cross.failed.is_empty());
+    let skipped_more = results.cross.iter().filter(|cross| is_skipped(cross));
+    let mut counts = self::counts(&results.cases);
+    counts.tests += more;
+    counts.failures += failed_more.count() + results.stale.len();
+    counts.errors += refused;
+    counts.skipped += skipped_more.count();
+    junit::start(counts, Some(results.elapsed.as_secs_f64()), out)?;
+    let causes = Causes::new(&results.cases);
+    for column in columns(results) {
+        let of_column = |case: &&CaseResult| (case.testee, case.role) == column;
+        let cases: Vec<_> = results.cases.iter().filter(of_column).collect();
+        if !cases.is_empty() {
+            suite(results, &causes, &cases, out)?;
+        }
     }
+    refusals(results, out)?;
+    cross(results, out)?;
+    stale(results, out)?;
+    junit::end(out)
 }
 
-/// Starts the document.
-pub(super) fn start(counts: Counts, seconds: Option<f64>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-    write!(out, r#"<testsuites name="atf-conformance" {counts}"#)?;
-    if let Some(seconds) = seconds {
-        write!(out, r#" time="{seconds:.3}""#)?;
-    }
-    writeln!(out, ">")
-}
-
-/// Ends the document.
-pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "</testsuites>")
-}
-
-/// Writes the implementation's version and the editions it was graded with, prefixed with `atf.`.
-pub(super) fn properties(
-    version: Option<&str>,
-    editions: &[(&str, &str)],
+fn suite(
+    results: &Results,
+    causes: &Causes<'_>,
+    cases: &[&CaseResult],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    writeln!(out, "    <properties>")?;
-    let mut property = |key: &str, value: &str| {
-        let value = Attribute(value);
-        writeln!(out, r#"      <property name="{key}" value="{value}"/>"#)
+    let Some(first) = cases.first() else {
+        return Ok(());
     };
-    if let Some(version) = version {
-        property("version", version)?;
+    let name = format!(
+        "{} {}",
+        words::name(results, first.testee),
+        first.role.name()
+    );
+    let counts = self::counts(cases.iter().copied());
+    let time: Duration = cases.iter().map(|case| case.elapsed).sum();
+    let time = time.as_secs_f64();
+    writeln!(
+        out,
+        r#"  <testsuite name="{}" {counts} time="{time:.3}">"#,
+        Attribute(&name)
+    )?;
+    let version = results.testees.get(first.testee);
+    let version = version.map_or("", |testee| &testee.version);
+    let scores = verdict::graded(results, cases.iter().copied());
+    let graded_by = results.editions.all();
+    let properties = graded_by.into_iter().chain([("scores", scores.as_str())]);
+    junit::properties(Some(version), &properties.collect::<Vec<_>>(), out)?;
+    for case in cases {
+        let time = case.elapsed.as_secs_f64();
+        let (class, case_name) = (Attribute(&name), Attribute(&case.case));
+        write!(
+            out,
+            r#"    <testcase classname="{class}" name="{case_name}" time="{time:.3}""#
+        )?;
+        match case.state() {
+            State::Passed => writeln!(out, "/>")?,
+            State::Skipped | State::Known | State::Failed => {
+                writeln!(out, ">")?;
+                result(causes, case, out)?;
+                writeln!(out, "    </testcase>")?;
+            }
+        }
     }
-    for (what, edition) in editions {
-        property(&format!("atf.{what}"), edition)?;
+    writeln!(out, "  </testsuite>")
+}
+
+fn result(causes: &Causes<'_>, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+    let (class, message) = match &case.outcome {
+        Outcome::Passed => return Ok(()),
+        Outcome::Skipped { why } => {
+            return writeln!(out, r#"      <skipped message="{}"/>"#, Attribute(why));
+        }
+        Outcome::Failed { class, .. } => (class, words::failure(case).unwrap_or_default()),
+    };
+    if let Some(Cause { id, .. }) = causes.of(case) {
+        let id = Attribute(&id);
+        writeln!(
+            out,
+            r#"      <properties><property name="atf.cause" value="{id}"/></properties>"#
+        )?;
     }
-    writeln!(out, "    </properties>")
+    if let Some(reason) = &case.listed {
+        let message = format!("known failure, {message} ({reason})");
+        return writeln!(out, r#"      <skipped message="{}"/>"#, Attribute(message));
+    }
+    let tag = if class.is_broken() {
+        "error"
+    } else {
+        "failure"
+    };
+    let details = words::details(causes, case).join("\n");
+    let message = Attribute(message);
+    let (kind, details) = (class.name(), Text(&details));
+    writeln!(
+        out,
+        r#"      <{tag} type="{kind}" message="{message}">{details}</{tag}>"#
+    )?;
+    if !case.stderr.is_empty() {
+        writeln!(out, "      <system-err>{}</system-err>", Text(&case.stderr))?;
+    }
+    Ok(())
+}
+
+fn refusals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    for testee in &results.testees {
+        if let Some(why) = &testee.refused {
+            let (name, why) = (Attribute(&testee.name), Attribute(why));
+            writeln!(
+                out,
+                r#"  <testsuite name="{name}" tests="1" failures="0" errors="1" skipped="0">
+    <testcase classname="{name}" name="can be graded"><error type="refused" message="{why}"/></testcase>
+  </testsuite>"#
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    if results.cross.is_empty() {
+        return Ok(());
+    }
+    let tests = results.cross.len();
+    let failures = results
+        .cross
+        .iter()
+        .filter(|cross| !cross.failed.is_empty());
+    let skipped = results.cross.iter().filter(|cross| is_skipped(cross));
+    let (failures, skipped) = (failures.count(), skipped.count());
+    writeln!(
+        out,
+        r#"  <testsuite name="writers and readers" tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}">"#
+    )?;
+    for cross in &results.cross {
+        let (writer, reader) = (
+            words::name(results, cross.writer),
+            words::name(results, cross.reader),
+        );
+        let name = Attribute(format!("{reader} reads what {writer} writes"));
+        write!(
+            out,
+            r#"    <testcase classname="writers and readers" name="{name}">"#
+        )?;
+        if is_skipped(cross) {
+            write!(out, r#"<skipped message="nothing supported by both"/>"#)?;
+        } else if !cross.failed.is_empty() {
+            let lines = cross
+                .failed
+                .iter()
+                .map(|(script, why)| format!("{script}: {why}"));
+            let lines = lines.collect::<Vec<_>>().join("\n");
+            let count = cross.failed.len();
+            let text = Text(&lines);
+            write!(
+                out,
+                r#"<failure type="cross" message="{count} scripts">{text}</failure>"#
+            )?;
+        }
+        writeln!(out, "</testcase>")?;
+    }
+    writeln!(out, "  </testsuite>")
+}
+
+const fn is_skipped(cross: &CrossResult) -> bool {
+    Tally::of_pair(cross).graded() == 0
+}
+
+fn stale(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    if results.stale.is_empty() {
+        return Ok(());
+    }
+    let count = results.stale.len();
+    writeln!(
+        out,
+        r#"  <testsuite name="failure lists" tests="{count}" failures="{count}" errors="0" skipped="0">"#
+    )?;
+    for line in &results.stale {
+        let line = Attribute(line);
+        writeln!(
+            out,
+            r#"    <testcase classname="failure lists" name="{line}"><failure type="stale" message="{line}"/></testcase>"#
+        )?;
+    }
+    writeln!(out, "  </testsuite>")
+}
+
+/// Counts the results of a suite.
+fn counts<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Counts {
+    let broken = cases.clone().into_iter().filter(|case| {
+        let is_broken = matches!(&case.outcome, Outcome::Failed { class, .. } if class.is_broken());
+        is_broken && case.state() == State::Failed
+    });
+    let errors = broken.count();
+    let tally = Tally::of(cases.clone());
+    let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    Counts {
+        tests: cases.into_iter().count(),
+        failures: count(tally.failed).saturating_sub(errors),
+        errors,
+        skipped: count(tally.skipped + tally.known),
+    }
 }

@@ -1,91 +1,81 @@
-//! The Test Anything Protocol, version 14. All TAP reports share this code.
+//! The TAP 14 report, with a test point for each result, refused implementation, writer–reader
+//! pair, and problem in a failure list.
+//!
+//! A known failure becomes a TODO, which is TAP's term for an expected failure.
 
 use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::Printable;
+use super::tally::Tally;
+use super::{verdict, words};
+use crate::cause::Causes;
+use crate::results::{CaseResult, Grade, Outcome, Results};
+use atf_report::Printable;
+use atf_report::tap::Tap;
 
-/// A writer of test points, which it numbers in order.
-pub(super) struct Tap<W> {
-    out: W,
-    seq: u64,
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let refused = results.testees.iter().filter(|t| t.refused.is_some());
+    let count = refused.count() + results.cases.len() + results.cross.len() + results.stale.len();
+    let mut tap = Tap::new(out, &results.editions.all())?;
+    tap.comment(&verdict::graded(results, &results.cases))?;
+    tap.plan(count)?;
+    for testee in &results.testees {
+        if let Some(why) = &testee.refused {
+            let title = format!("{} can be graded", Printable(&testee.name));
+            tap.point(false, &title, None)?;
+            tap.diagnostics(&[("message", Value::from(why.as_str()))])?;
+        }
+    }
+    let causes = Causes::new(&results.cases);
+    for case in &results.cases {
+        self::case(results, &causes, case, &mut tap)?;
+    }
+    for cross in &results.cross {
+        let (writer, reader) = (
+            words::name(results, cross.writer),
+            words::name(results, cross.reader),
+        );
+        let title = format!("{reader} reads what {writer} writes");
+        let is_skipped = Tally::of_pair(cross).graded() == 0;
+        let directive = is_skipped.then_some(("SKIP", "nothing supported by both"));
+        tap.point(cross.failed.is_empty(), &title, directive)?;
+        if !cross.failed.is_empty() {
+            let failed = cross.failed.iter();
+            let failed = failed.map(|(script, why)| (script.clone(), Value::from(why.as_str())));
+            tap.diagnostics(&[("failed", Value::Object(failed.collect()))])?;
+        }
+    }
+    for line in &results.stale {
+        tap.point(false, "the failure list is up to date", None)?;
+        tap.diagnostics(&[("message", Value::from(line.as_str()))])?;
+    }
+    Ok(())
 }
 
-impl<W: Write> Tap<W> {
-    /// Writes the version line and the editions as comments.
-    pub(super) fn new(mut out: W, editions: &[(&str, &str)]) -> io::Result<Self> {
-        writeln!(out, "TAP version 14")?;
-        for (what, edition) in editions {
-            writeln!(out, "# {what} {}", Printable(edition))?;
-        }
-        Ok(Self { out, seq: 0 })
-    }
-
-    /// Writes a comment.
-    #[cfg(feature = "kit")]
-    pub(super) fn comment(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.out, "# {}", Printable(text))
-    }
-
-    /// Writes the number of points at the start of the report.
-    #[cfg(feature = "kit")]
-    pub(super) fn plan(&mut self, count: usize) -> io::Result<()> {
-        writeln!(self.out, "1..{count}")
-    }
-
-    /// Writes the number of points and ends the report.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        writeln!(self.out, "1..{}", self.seq)?;
-        self.out.flush()
-    }
-
-    /// Writes a point. The directive is `SKIP` or `TODO` with its reason.
-    pub(super) fn point(
-        &mut self,
-        is_ok: bool,
-        title: &str,
-        directive: Option<(&str, &str)>,
-    ) -> io::Result<()> {
-        self.seq += 1;
-        let ok = if is_ok { "ok" } else { "not ok" };
-        write!(self.out, "{ok} {} - {}", self.seq, escaped(title))?;
-        match directive {
-            Some((word, why)) => writeln!(
-                self.out,
-                " # {word} {}",
-                escaped(&Printable(why).to_string())
-            ),
-            None => writeln!(self.out),
-        }
-    }
-
-    /// Writes the details of the last point as a YAML block. Its values are JSON, which is valid
-    /// YAML.
-    pub(super) fn diagnostics(&mut self, values: &[(&str, Value)]) -> io::Result<()> {
-        writeln!(self.out, "  ---")?;
-        for (key, value) in values {
-            writeln!(self.out, "  {key}: {}", harmless(value))?;
-        }
-        writeln!(self.out, "  ...")
-    }
-}
-
-/// Escapes `#`, which starts a directive in a description, and `\`, the escape character.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('#', "\\#")
-}
-
-/// Formats JSON on one line, with terminal control characters escaped.
-fn harmless(value: &Value) -> String {
-    let mut out = String::new();
-    for letter in value.to_string().chars() {
-        let text = Printable(letter).to_string();
-        if text.starts_with("\\u{") {
-            out.push_str(&format!("\\u{:04x}", u32::from(letter)));
-        } else {
-            out.push_str(&text);
-        }
-    }
-    out
+fn case(
+    results: &Results,
+    causes: &Causes<'_>,
+    case: &CaseResult,
+    tap: &mut Tap<&mut dyn Write>,
+) -> io::Result<()> {
+    let title = words::title(results, case);
+    let Outcome::Failed { class, message, .. } = &case.outcome else {
+        let directive = match &case.outcome {
+            Outcome::Skipped { why } => Some(("SKIP", why.as_str())),
+            _ => None,
+        };
+        return tap.point(true, &title, directive);
+    };
+    let listed = case.listed.as_deref().map(|reason| ("TODO", reason));
+    tap.point(false, &title, listed)?;
+    tap.diagnostics(&[
+        ("class", Value::from(class.name())),
+        ("cause", Value::from(causes.of(case).map(|cause| cause.id))),
+        ("data", Value::from(case.score(Grade::Data).name())),
+        ("label", Value::from(case.score(Grade::Label).name())),
+        ("message", Value::from(message.as_str())),
+        ("rules", Value::from(case.rules.clone())),
+        ("details", Value::from(words::details(causes, case))),
+    ])
 }

@@ -43,10 +43,10 @@ pub use writing::{Writing, writings};
 use cross::CrossResults;
 
 use crate::cause::settle_charges;
-use crate::editions::Editions;
 use crate::protocol::{Manifest, ManifestError};
 use crate::results::{CaseResult, Failure, Grading, Outcome, Results, Role, State, Testee};
 pub use crate::written::Graded;
+use atf_report::Editions;
 
 /// The limits of a process.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use atf_conformance::report::run::annotate::github;
+use atf_conformance::report::annotate::github;
 use atf_conformance::results::{Note, Results};
 use atf_conformance::rules::Severity;
 

@@ -1,7 +1,7 @@
 //! Tests the text and the layout of the badge.
 
-use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Outcome, Results};
+use atf_report::Form;
 use roxmltree::{Document, Node};
 
 use crate::demo::{case, demo, empty, failed, hostile};

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
-use atf_conformance::report::Form;
 use atf_conformance::results::Results;
+use atf_report::Form;
 use tempfile::TempDir;
 
 use crate::check;

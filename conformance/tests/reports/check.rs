@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use atf_conformance::report::check::Reports;
-use atf_conformance::report::{Form, Target};
 use atf_conformance::rules::{Rule, Severity, table};
 use atf_conformance::{FileReport, Kind, Output, Place, Summary};
+use atf_report::check::Reports;
+use atf_report::{Form, Target};
 use roxmltree::{Document, Node};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use atf_conformance::editions::Editions;
 use atf_conformance::results::{
     CaseResult, CrossResult, Difference, Failure, Files, Grade, Grading, Hexdump, Note, Outcome,
     Results, Role, Testee,
 };
 use atf_conformance::rules::Severity;
+use atf_report::Editions;
 
 /// The classes of failure, in the order of the enum.
 pub(crate) const CLASSES: [Failure; 9] = [

@@ -1,6 +1,6 @@
 //! Parses the TAP, JUnit and JSON reports.
 
-use atf_conformance::report::{Form, Target};
+use atf_report::{Form, Target};
 use serde_json::{Value, json};
 
 use atf_conformance::results::{Failure, Outcome, Results, Role, State};

@@ -1,8 +1,8 @@
 //! Tests that text from implementations and files can control neither a terminal nor the structure
 //! of a report.
 
-use atf_conformance::report::Form;
 use atf_conformance::results::Outcome;
+use atf_report::Form;
 
 use crate::demo::{HOSTILE, demo, hostile};
 use crate::forms::parse_tap;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Made, Outcome, Results};
+use atf_report::Form;
 use roxmltree::{Document, Node};
 
 use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile};
@@ -14,8 +14,14 @@ pub(crate) fn markup(page: &str) -> String {
     let page = page.strip_prefix("<!DOCTYPE html>\n").unwrap();
     let (page, style) = without(page, "style");
     let (page, script) = without(&page, "script");
-    assert_eq!(style, include_str!("../../templates/report.css").trim());
-    assert_eq!(script, include_str!("../../templates/report.js").trim());
+    assert_eq!(
+        style,
+        include_str!("../../../atf/report/templates/report.css").trim()
+    );
+    assert_eq!(
+        script,
+        include_str!("../../../atf/report/templates/report.js").trim()
+    );
     page
 }
 
@@ -108,7 +114,7 @@ fn the_page_is_self_contained() {
             }
         }
     }
-    let css = include_str!("../../templates/report.css");
+    let css = include_str!("../../../atf/report/templates/report.css");
     assert!(!css.contains("url(") && !css.contains("@import"));
 }
 
@@ -390,7 +396,7 @@ fn a_screen_reader_can_name_every_element() {
 /// Returns the light and the dark value of each named colour in the style.
 fn colours() -> BTreeMap<String, [[f64; 3]; 2]> {
     let mut colours = BTreeMap::new();
-    for line in include_str!("../../templates/report.css").lines() {
+    for line in include_str!("../../../atf/report/templates/report.css").lines() {
         let Some((name, value)) = line.trim().split_once(": light-dark(") else {
             continue;
         };

@@ -11,13 +11,14 @@ mod html;
 mod summary;
 mod terminal;
 
-use atf_conformance::report::{Form, run};
+use atf_conformance::report::write;
 use atf_conformance::results::Results;
+use atf_report::Form;
 
 /// Returns a report with its colours.
 fn report(results: &Results, form: Form) -> String {
     let mut out = Vec::new();
-    run::write(results, form, &mut out).unwrap();
+    write(results, form, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -1,8 +1,8 @@
 //! Tests the screen that a run prints: scores and causes.
 
-use atf_conformance::report::Form;
 use atf_conformance::results::{Made, Outcome, Results};
 use atf_conformance::rules::Severity;
+use atf_report::Form;
 
 use crate::demo::{CLASSES, case, charged, demo, note, testee};
 use crate::{golden, plain, report};

@@ -1,7 +1,7 @@
 //! Tests the terminal reports.
 
-use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Grading, Outcome, Role};
+use atf_report::Form;
 
 use atf_conformance::rules::Severity;
 

@@ -24,7 +24,7 @@ mod synth;
 use std::io;
 use std::process::ExitCode;
 
-use atf_conformance::command::check;
+use atf_report::command as check;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::output::{Failure, State, complain, offer};

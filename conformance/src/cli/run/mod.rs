@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use atf_conformance::corpus;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
 use atf_conformance::protocol::Manifest;
-use atf_conformance::report::{self, Form, Printable, Target};
+use atf_conformance::report;
 use atf_conformance::results::{self, CaseResult, Made, Results};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
@@ -23,6 +23,7 @@ use atf_conformance::run::{
     Candidate, Failures, Limits, Pool, Scope, Select, Shard, Smoke, exit_code, readings,
     run as grade, writings,
 };
+use atf_report::{Form, Printable, Target};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
@@ -262,19 +263,19 @@ pub(super) fn run(options: &Options) -> ExitCode {
         Err(error) => return failure(&error.to_string()),
     };
     if targets.iter().any(|target| target.form == Form::Sarif) {
-        return failure(report::run::CHECKS_ONLY);
+        return failure(report::CHECKS_ONLY);
     }
     if let Err(error) = targets.iter().try_for_each(Target::probe) {
         return failure(&error.to_string());
     }
     match graded(options) {
-        Ok(results) => match report::run::write_all(&results, &targets) {
+        Ok(results) => match report::write_all(&results, &targets) {
             Err(error) => failure(&error.to_string()),
             Ok(()) => {
                 if let Some(Service::Github) = options.annotate {
                     let (manifests, mut out) = (&options.testees.manifests, io::stderr().lock());
                     // The report and the exit status matter even if stderr is closed.
-                    let _ = report::run::annotate::github(&results, manifests, &mut out);
+                    let _ = report::annotate::github(&results, manifests, &mut out);
                 }
                 ExitCode::from(exit_code(&results))
             }

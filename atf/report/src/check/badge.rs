@@ -1,0 +1,62 @@
+//! The badge of a check.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::Sink;
+use crate::badge::{self, Mood};
+use crate::printable::counted;
+use atf::check::rules::Severity;
+use atf::check::{FileReport, Summary};
+
+const LABEL: &str = "ATF v2 traces";
+
+/// A badge, which shows only the summary and ignores the individual reports.
+pub(super) struct Badge<W> {
+    deny: Severity,
+    out: W,
+}
+
+impl<W: Write> Badge<W> {
+    pub(super) const fn new(deny: Severity, out: W) -> Self {
+        Self { deny, out }
+    }
+}
+
+impl<W: Write> Sink for Badge<W> {
+    fn file(&mut self, _report: &FileReport) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn unreadable(&mut self, _path: &Path, _why: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        let (words, mood) = words(summary, self.deny);
+        badge::write(LABEL, &words, mood, &mut self.out)?;
+        self.out.flush()
+    }
+}
+
+fn words(summary: &Summary, deny: Severity) -> (String, Mood) {
+    let Summary {
+        files,
+        must,
+        should,
+        unreadable,
+        ..
+    } = *summary;
+    match (summary.exit_status(deny), unreadable) {
+        (0, _) if files == 0 => ("nothing checked".to_owned(), Mood::Nothing),
+        (0, _) if must + should == 0 => (format!("{} good", counted(files, "file")), Mood::Good),
+        (0 | 1, _) => {
+            let mood = match summary.exit_status(deny) {
+                0 => Mood::Known,
+                _ => Mood::Bad,
+            };
+            (format!("{must} must, {should} should broken"), mood)
+        }
+        _ => (format!("{unreadable} unreadable"), Mood::Bad),
+    }
+}

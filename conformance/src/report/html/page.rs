@@ -1,0 +1,191 @@
+//! The content of the page, from top to bottom.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::cause::{CauseView, causes};
+use super::failure::wire;
+use super::matrix::{CrossView, GroupView, cross, groups};
+use super::rule::{RuleText, named};
+use crate::report::tally::{Scores, Tally, columns, share};
+use crate::report::{summary, verdict, words};
+use crate::results::{CaseResult, Outcome, Results, State, Testee};
+use atf_report::html::{shown, shown_value};
+
+#[derive(Serialize)]
+pub(super) struct Page {
+    is_good: bool,
+    headline: String,
+    tally: Tally,
+    editions: Vec<(&'static str, String)>,
+    seconds: String,
+    scores: String,
+    testees: Vec<TesteeView>,
+    stale: Vec<String>,
+    columns: Vec<ColumnView>,
+    groups: Vec<GroupView>,
+    cross: Option<CrossView>,
+    causes: Vec<CauseView>,
+    results: Vec<ResultView>,
+    roles: BTreeSet<&'static str>,
+    wires: BTreeSet<String>,
+    rules: BTreeSet<String>,
+    /// The full text of each rule that a failure mentions.
+    texts: Vec<RuleText>,
+    made: Option<MadeView>,
+}
+
+#[derive(Serialize)]
+struct MadeView {
+    at: String,
+    system: String,
+    command: String,
+}
+
+#[derive(Serialize)]
+struct TesteeView {
+    name: String,
+    version: String,
+    url: Option<String>,
+    roles: String,
+    wire: String,
+    features: String,
+    refused: Option<String>,
+    /// The share of the corpus that was graded, in percent.
+    share: u64,
+    /// The worst crash and the number of others, if there is any.
+    crash: Option<String>,
+    tally: Tally,
+    scores: Scores,
+}
+
+/// An implementation in a role.
+#[derive(Serialize)]
+struct ColumnView {
+    name: String,
+    role: &'static str,
+}
+
+/// A row of the results table.
+#[derive(Serialize)]
+struct ResultView {
+    state: &'static str,
+    testee: usize,
+    name: String,
+    role: &'static str,
+    case: String,
+    wire: Option<String>,
+    rules: String,
+    milliseconds: String,
+    /// The number of the result's failure on the page.
+    failure: Option<usize>,
+    why: Option<String>,
+}
+
+impl Page {
+    pub(super) fn new(results: &Results) -> Self {
+        let tally = Tally::of(&results.cases);
+        let editions = &results.editions;
+        let cases = &results.cases;
+        Self {
+            is_good: verdict::is_good(results),
+            headline: verdict::headline(results),
+            tally,
+            editions: vec![
+                ("kit", shown(&editions.kit)),
+                ("spec", shown(&editions.spec)),
+                ("rules", shown(&editions.rules)),
+                ("corpus", shown(&editions.corpus)),
+            ],
+            seconds: format!("{:.1}", results.elapsed.as_secs_f64()),
+            scores: verdict::graded(results, cases),
+            testees: testees(results),
+            stale: results.stale.iter().map(|line| shown(line)).collect(),
+            columns: columns(results)
+                .into_iter()
+                .map(|(testee, role)| ColumnView {
+                    name: shown(&words::name(results, testee)),
+                    role: role.name(),
+                })
+                .collect(),
+            groups: groups(results),
+            cross: cross(results),
+            causes: causes(results),
+            results: cases
+                .iter()
+                .enumerate()
+                .map(|(seq, case)| result(results, seq, case))
+                .collect(),
+            roles: cases.iter().map(|case| case.role.name()).collect(),
+            wires: cases.iter().filter_map(|case| wire(&case.case)).collect(),
+            rules: cases
+                .iter()
+                .flat_map(|case| &case.rules)
+                .map(|rule| shown(rule))
+                .collect(),
+            texts: named(results),
+            made: results.made.as_ref().map(|made| MadeView {
+                at: shown(&made.at),
+                system: shown(&made.system),
+                command: shown_value(&made.command),
+            }),
+        }
+    }
+}
+
+fn testees(results: &Results) -> Vec<TesteeView> {
+    let testees = results.testees.iter().enumerate();
+    testees
+        .map(|(seq, testee)| {
+            let cases: Vec<_> = results.cases.iter().filter(|it| it.testee == seq).collect();
+            let cases = || cases.iter().copied();
+            TesteeView {
+                share: share(cases()),
+                crash: summary::worst_crash(cases()).map(|crash| shown(&crash)),
+                ..self::testee(testee, Tally::of(cases()), Scores::of(cases()))
+            }
+        })
+        .collect()
+}
+
+fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
+    let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
+    let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
+    // Link to the home page only if its URL in the manifest is a web address.
+    let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
+    TesteeView {
+        name: shown(&testee.name),
+        version: shown(&testee.version),
+        url: testee.url.as_ref().filter(is_page).cloned(),
+        roles: roles.join(", "),
+        wire: wires.join(", "),
+        features: shown(&testee.features.join(", ")),
+        refused: testee.refused.as_deref().map(shown),
+        share: 0,
+        crash: None,
+        tally,
+        scores,
+    }
+}
+
+fn result(results: &Results, seq: usize, case: &CaseResult) -> ResultView {
+    let state = case.state();
+    let is_failure = matches!(state, State::Failed | State::Known);
+    ResultView {
+        state: state.name(),
+        testee: case.testee,
+        name: shown(&words::name(results, case.testee)),
+        role: case.role.name(),
+        case: shown(&case.case),
+        wire: wire(&case.case),
+        rules: shown(&case.rules.join(" ")),
+        milliseconds: format!("{:.0}", case.elapsed.as_secs_f64() * 1000.0),
+        failure: is_failure.then_some(seq),
+        why: match &case.outcome {
+            Outcome::Passed => Some(shown(&words::notes(case).join("; "))),
+            Outcome::Skipped { why } => Some(shown(why)),
+            Outcome::Failed { class, .. } => Some(class.name().to_owned()),
+        },
+    }
+}
