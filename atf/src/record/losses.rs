@@ -1,8 +1,22 @@
 //! Counts the events and details that a thread lost.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::manifest::Loss;
+use crate::manifest::{self, Loss, LossKind};
+use crate::write::SessionWriter;
+
+/// The losses of all registered threads.
+#[derive(Debug, Default)]
+pub(super) struct AllLosses {
+    /// The losses of each thread that may still lose something.
+    pub(super) threads: Vec<(u32, Arc<Losses>)>,
+    /// The numbers of events and details lost by threads that are no longer in `threads`, over all
+    /// segments.
+    pub(super) lost: (u64, u64),
+    /// The events lost in this segment by threads without files.
+    unlisted: Option<Loss>,
+}
 
 /// The losses of one thread.
 #[derive(Debug)]
@@ -25,6 +39,69 @@ pub(super) struct Lane {
     last_ns: AtomicU64,
     /// How many losses were reported in earlier segments.
     told: AtomicU64,
+}
+
+impl AllLosses {
+    /// Passes the losses to the segment's manifest, including those of `unregistered` threads. If
+    /// the segment `is_over`, later losses belong to the next one. Returns the numbers of events and
+    /// details lost so far in all segments.
+    pub(super) fn tell(
+        &mut self,
+        segment: &SessionWriter,
+        unregistered: &Losses,
+        is_over: bool,
+    ) -> (u64, u64) {
+        let loss = |lane: &Lane, all: &mut u64| {
+            let before = lane.told();
+            let loss = if is_over {
+                lane.take_loss()
+            } else {
+                lane.loss()
+            };
+            let count = loss.map_or(0, |loss| loss.count);
+            *all = all.saturating_add(before).saturating_add(count);
+            loss
+        };
+        let Self {
+            threads,
+            lost,
+            unlisted: final_unlisted,
+        } = self;
+        let mut all = *lost;
+        // The manifest lists only threads with files, so count the losses of the others together.
+        let mut unlisted = loss(&unregistered.events, &mut all.0);
+        threads.retain_mut(|(thread_id, losses)| {
+            // Check this first: without another owner, the losses are final.
+            let is_final = Arc::get_mut(losses).is_some();
+            let events = loss(&losses.events, &mut all.0);
+            let details = loss(&losses.details, &mut all.1);
+            if !segment.has_thread(*thread_id) {
+                let kept = if is_final {
+                    &mut *final_unlisted
+                } else {
+                    &mut unlisted
+                };
+                *kept = kept.take().into_iter().chain(events).reduce(Loss::plus);
+            } else if events.is_some() || details.is_some() {
+                let losses = manifest::Losses::default().with(LossKind::Events, events);
+                segment.set_losses(*thread_id, losses.with(LossKind::Details, details));
+            }
+            if is_final {
+                let (events, details) = (losses.events.count(), losses.details.count());
+                *lost = (
+                    lost.0.saturating_add(events),
+                    lost.1.saturating_add(details),
+                );
+            }
+            !is_final
+        });
+        let unlisted = unlisted.into_iter().chain(*final_unlisted);
+        segment.set_lost_events(unlisted.reduce(Loss::plus));
+        if is_over {
+            *final_unlisted = None;
+        }
+        all
+    }
 }
 
 impl Losses {

@@ -58,6 +58,7 @@
 //! to the thread's files, whose buffers outlive the process. Each call takes longer, but once it
 //! has returned, its event is safe.
 
+mod commands;
 mod drain;
 mod drainer;
 mod exit;

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::commands::Command;
 use super::drainer::Drainer;
 use super::exit;
 use super::shared::{Joining, Pass, Shared, State, Update};
@@ -283,21 +284,10 @@ impl Recording {
     ///
     /// [`ErrorKind::AlreadyFinalized`] after the recording was stopped; [`ErrorKind::Forked`].
     pub fn set_window_open(&self, is_open: bool) -> Result<()> {
-        self.shared.check_process()?;
-        let mut state = self.shared.lock();
-        if state.is_stopping {
-            return Err(self.shared.stopped());
-        }
+        let mut state = self.shared.lock_running()?;
         // Read the clock under the lock, so that the drain has not yet decided on later events.
-        let now = now_ns();
-        match (state.opened, is_open) {
-            (None, true) => state.opened = Some(now),
-            (Some(since), false) => {
-                state.opened = None;
-                state.closed.push((since, now));
-            }
-            _ => {}
-        }
+        let now_ns = now_ns();
+        state.commands.push(Command::SetWindow { is_open, now_ns });
         Ok(())
     }
 
@@ -308,15 +298,10 @@ impl Recording {
     /// The recording's first error so far; [`ErrorKind::AlreadyFinalized`] after the recording was
     /// stopped; [`ErrorKind::Forked`].
     pub fn write_manifest(&self) -> Result<()> {
-        self.shared.check_process()?;
-        let mut state = self.shared.lock();
-        if state.is_stopping {
-            return Err(self.shared.stopped());
-        }
-        state.manifests_wanted = state.manifests_wanted.saturating_add(1);
-        let wanted = state.manifests_wanted;
+        let mut state = self.shared.lock_running()?;
+        let ticket = state.commands.push(Command::WriteManifest);
         self.shared.changed.notify_all();
-        let is_missing = |state: &State| state.manifests_written < wanted;
+        let is_missing = |state: &State| !state.commands.are_done(ticket);
         let state = self.shared.wait_for_drain(state, is_missing);
         match &state.error {
             Some(error) => Err(error.clone()),
@@ -333,21 +318,16 @@ impl Recording {
     /// The recording's first error so far; [`ErrorKind::AlreadyFinalized`] if the recording was
     /// stopped; [`ErrorKind::Forked`].
     pub fn flush(&self, deadline: Duration) -> Result<bool> {
-        self.shared.check_process()?;
-        let mut state = self.shared.lock();
-        if state.is_stopping {
-            return Err(self.shared.stopped());
-        }
-        state.requested = state.requested.saturating_add(1);
-        let wanted = state.requested;
+        let mut state = self.shared.lock_running()?;
+        let ticket = state.commands.push(Command::Flush);
         self.shared.changed.notify_all();
-        let is_missing = |state: &mut State| state.flushed < wanted && !state.is_stopping;
+        let is_missing = |state: &mut State| !state.commands.are_done(ticket) && !state.is_stopping;
         let waited = self
             .shared
             .changed
             .wait_timeout_while(state, deadline, is_missing);
         let state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        let is_flushed = state.flushed >= wanted;
+        let is_flushed = state.commands.are_done(ticket);
         match &state.error {
             Some(error) => Err(error.clone()),
             None if state.is_stopping && !is_flushed => Err(self.shared.stopped()),

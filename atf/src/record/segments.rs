@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 #[cfg(doc)]
@@ -75,6 +76,8 @@ pub(super) struct Segments {
     ended_size: u64,
     /// Finished segments that will be deleted later.
     over: VecDeque<SessionFiles>,
+    /// Finished segments whose last manifest could not be written.
+    pub(super) unfinished: Vec<Arc<SessionWriter>>,
     /// The totals of the finished segments.
     totals: SessionTotals,
 }
@@ -100,6 +103,7 @@ impl Segments {
             failure: None,
             ended_size: 0,
             over: VecDeque::new(),
+            unfinished: Vec::new(),
             totals: SessionTotals::default(),
         }
     }

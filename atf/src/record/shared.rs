@@ -8,14 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::losses::{Lane, Losses};
+use super::commands::{Command, Commands};
+use super::losses::{AllLosses, Losses};
+use super::segments::Segments;
 use super::sleep;
 use super::thread::{ATTEMPTS, Direct, WAITING};
 use super::trigger::Triggers;
 use super::{Lanes, Overflow, RecordOptions, RecordSummary, ThreadRecorder, Window};
 use crate::clock::CounterClock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::{self, Loss, LossKind};
 use crate::sys::{Origin, Watched};
 use crate::write::{SessionTotals, SessionWriter};
 
@@ -78,61 +79,33 @@ pub(super) struct State {
     pub(super) live: usize,
     /// Threads that record without a ring.
     pub(super) direct: Vec<Arc<Direct>>,
-    /// Threads without a ring that have ended but are not finalized.
-    pub(super) ended: Vec<Arc<Direct>>,
-    /// The losses of each thread that may still lose something.
-    pub(super) losses: Vec<(u32, Arc<Losses>)>,
-    /// The numbers of events and details lost by threads that are no longer in `losses`, over all
-    /// segments.
-    pub(super) lost: (u64, u64),
-    /// The events lost in this segment by threads without files.
-    pub(super) lost_unlisted: Option<Loss>,
-    /// The number of threads whose rings are smaller than the requested capacity.
-    pub(super) smaller_rings: u64,
-    /// Threads that the drain's thread has yet to create.
-    pub(super) wanted: Vec<u32>,
-    /// Threads that the drain's thread has created.
+    pub(super) losses: AllLosses,
+    pub(super) commands: Commands,
+    /// Threads that the drain's thread has created, for their callers.
     pub(super) made: Vec<(u32, Result<ThreadRecorder>)>,
-    /// How many manifest writes were requested.
-    pub(super) manifests_wanted: u64,
-    /// How many of the requested manifest writes are done.
-    pub(super) manifests_written: u64,
-    /// How many passes of the drain were requested.
-    pub(super) passes_wanted: u64,
-    /// How many of the requested passes are done.
-    pub(super) passes_done: u64,
-    /// How many flushes were requested.
-    pub(super) requested: u64,
-    /// How many of the requested flushes are done.
-    pub(super) flushed: u64,
-    /// When the open window was opened; `None` if no window is open.
-    pub(super) opened: Option<u64>,
-    /// The windows closed since the last pass.
-    pub(super) closed: Vec<(u64, u64)>,
     /// The session that is being written, unless it is the first.
     pub(super) segment: Option<Arc<SessionWriter>>,
-    /// The totals of the earlier sessions, and the number of all sessions.
-    pub(super) over: Option<(SessionTotals, u64)>,
-    /// Earlier sessions whose last manifest could not be written.
-    pub(super) unfinished: Vec<Arc<SessionWriter>>,
     pub(super) is_stopping: bool,
     pub(super) is_stopped: bool,
-    /// The outcome, once the session is finalized.
+    /// The outcome, once the session is finalized, until a caller takes it.
     outcome: Option<Result<RecordSummary>>,
-    /// The outcome, if the end of the process stopped the recording.
-    at_exit: Option<Result<RecordSummary>>,
     /// The first error.
     pub(super) error: Option<Error>,
+}
+
+/// The drain's results.
+#[derive(Debug, Default)]
+pub(super) struct Drained {
+    /// The earlier segments.
+    pub(super) segments: Option<Segments>,
+    /// The number of threads whose rings are smaller than the requested capacity.
+    pub(super) smaller_rings: u64,
 }
 
 impl State {
     /// Returns whether the drain has no work other than draining.
     pub(super) fn is_idle(&mut self) -> bool {
-        let has_written = self.manifests_written == self.manifests_wanted;
-        let has_passed = self.passes_done == self.passes_wanted;
-        let is_asked = self.is_stopping || self.requested > self.flushed;
-        let has_work = !self.wanted.is_empty() || !self.ended.is_empty();
-        !is_asked && has_written && has_passed && !has_work
+        !self.is_stopping && self.commands.is_empty()
     }
 }
 
@@ -196,7 +169,7 @@ impl Shared {
         let mut state = self.lock();
         if state.error.is_none() {
             state.error = Some(error);
-            state.manifests_wanted = state.manifests_wanted.saturating_add(1);
+            state.commands.push(Command::WriteManifest);
             self.changed.notify_all();
         }
     }
@@ -267,18 +240,27 @@ impl Shared {
         };
         state.next_thread = next;
         state.live = state.live.saturating_add(1);
-        state.wanted.push(thread_id);
+        state.commands.push(Command::AddThread(thread_id));
         Ok(thread_id)
     }
 
     /// Waits for a whole pass of the drain, or until the recording stops.
     fn after_a_pass<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let wanted = state.passes_wanted.saturating_add(1);
-        state.passes_wanted = wanted;
+        let ticket = state.commands.push(Command::Pass);
         self.changed.notify_all();
         self.wait_for_drain(state, |state| {
-            state.passes_done < wanted && !state.is_stopping
+            !state.commands.are_done(ticket) && !state.is_stopping
         })
+    }
+
+    /// Locks the state for a command. Fails in a forked child, and after the recording was stopped.
+    pub(super) fn lock_running(&self) -> Result<MutexGuard<'_, State>> {
+        self.check_process()?;
+        let state = self.lock();
+        if state.is_stopping {
+            return Err(self.stopped());
+        }
+        Ok(state)
     }
 
     pub(super) fn stopped(&self) -> Error {
@@ -286,12 +268,11 @@ impl Shared {
     }
 
     /// Makes the drain's thread finalize a thread without a ring when that thread ends.
-    pub(super) fn end_direct(&self, direct: &Arc<Direct>) {
+    pub(super) fn end_direct(&self, direct: &Direct) {
         // In a forked child, the thread still runs in the parent.
         if self.origin.is_current() {
-            let mut state = self.lock();
-            state.direct.retain(|other| !Arc::ptr_eq(other, direct));
-            state.ended.push(Arc::clone(direct));
+            let command = Command::EndThread(direct.thread_id);
+            self.lock().commands.push(command);
             self.changed.notify_all();
         }
     }
@@ -319,65 +300,15 @@ impl Shared {
         segment.take_over(&self.session);
         segment.take_names(&self.session, self.session.take_named());
         segment.set_clock_error(self.clock.get().map(|clock| clock.error_ns()));
-        let loss = |lane: &Lane, all: &mut u64| {
-            let before = lane.told();
-            let loss = if is_over {
-                lane.take_loss()
-            } else {
-                lane.loss()
-            };
-            let count = loss.map_or(0, |loss| loss.count);
-            *all = all.saturating_add(before).saturating_add(count);
-            loss
-        };
         let mut state = self.lock();
-        let mut all = state.lost;
-        // The manifest lists only threads with files, so count the losses of the others together.
-        let mut unlisted = loss(&self.unregistered.events, &mut all.0);
-        let State {
-            losses,
-            lost,
-            lost_unlisted,
-            is_stopping,
-            ..
-        } = &mut *state;
-        losses.retain_mut(|(thread_id, losses)| {
-            // Check this first: without another owner, the losses are final.
-            let is_final = Arc::get_mut(losses).is_some();
-            let events = loss(&losses.events, &mut all.0);
-            let details = loss(&losses.details, &mut all.1);
-            if !segment.has_thread(*thread_id) {
-                let kept = if is_final {
-                    &mut *lost_unlisted
-                } else {
-                    &mut unlisted
-                };
-                *kept = kept.take().into_iter().chain(events).reduce(Loss::plus);
-            } else if events.is_some() || details.is_some() {
-                let losses = manifest::Losses::default().with(LossKind::Events, events);
-                segment.set_losses(*thread_id, losses.with(LossKind::Details, details));
-            }
-            if is_final {
-                let (events, details) = (losses.events.count(), losses.details.count());
-                *lost = (
-                    lost.0.saturating_add(events),
-                    lost.1.saturating_add(details),
-                );
-            }
-            !is_final
-        });
-        let unlisted = unlisted.into_iter().chain(*lost_unlisted);
-        segment.set_lost_events(unlisted.reduce(Loss::plus));
+        let all = state.losses.tell(&segment, &self.unregistered, is_over);
         if all.0 > 0 {
             // Whatever the policy: for example, there are too many threads, or the disk is full.
             segment.set_drops_events();
-            if segment.options().survive_kill && !*is_stopping {
+            if segment.options().survive_kill && !state.is_stopping {
                 // Only the event that is being recorded, but the latest losses are not counted yet.
                 segment.set_unwritten_events(Some(1));
             }
-        }
-        if is_over {
-            *lost_unlisted = None;
         }
         all
     }
@@ -385,7 +316,7 @@ impl Shared {
     /// Sets the time after which no events are wanted on any thread.
     pub(super) fn want_until(&self, timestamp_ns: u64) {
         self.unregistered.want_until(timestamp_ns);
-        for (_, losses) in &self.lock().losses {
+        for (_, losses) in &self.lock().losses.threads {
             losses.want_until(timestamp_ns);
         }
     }
@@ -423,8 +354,14 @@ impl Shared {
     pub(super) fn stop(&self) -> Result<RecordSummary> {
         self.check_process()?;
         self.stop_once().unwrap_or_else(|| {
-            let at_exit = self.lock().at_exit.take();
-            at_exit.unwrap_or_else(|| Err(self.stopped()))
+            // The end of the process may have stopped the recording, and left the outcome.
+            let mut state = self.lock();
+            let outcome = if state.is_stopped {
+                state.outcome.take()
+            } else {
+                None
+            };
+            outcome.unwrap_or_else(|| Err(self.stopped()))
         })
     }
 
@@ -456,12 +393,12 @@ impl Shared {
 
     /// Runs `drain`, which ends when the recording stops, and then finalizes the session, all on the
     /// drain's thread: the program may have forbidden its other threads to open or write files.
-    pub(super) fn run(&self, drain: impl FnOnce()) {
+    pub(super) fn run(&self, drain: impl FnOnce() -> Drained) {
         self.watched.begin();
         let work = || {
-            drain();
+            let drained = drain();
             IS_STOPPING.set(true);
-            self.finish()
+            self.finish(&drained)
         };
         let outcome = panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             let error = Error::internal("the drain does not panic");
@@ -496,7 +433,7 @@ impl Shared {
                 }
             };
             match stopped {
-                Some(outcome) => self.lock().at_exit = Some(outcome),
+                Some(outcome) => self.lock().outcome = Some(outcome),
                 None => self.wait_until_stopped(),
             }
             return;
@@ -515,23 +452,18 @@ impl Shared {
     }
 
     /// Finalizes the session, and the threads that the drain does not finalize.
-    pub(super) fn finish(&self) -> Result<RecordSummary> {
+    pub(super) fn finish(&self, drained: &Drained) -> Result<RecordSummary> {
         self.update();
         self.session.end_recording();
-        let direct = {
-            let mut state = self.lock();
-            let mut direct = std::mem::take(&mut state.direct);
-            direct.append(&mut state.ended);
-            direct
-        };
+        let direct = std::mem::take(&mut self.lock().direct);
         for direct in &direct {
             self.close_direct(direct);
         }
         if let Some(clock) = self.clock.get() {
             clock.finish();
         }
-        let unfinished = std::mem::take(&mut self.lock().unfinished);
-        for session in unfinished {
+        let segments = drained.segments.as_ref();
+        for session in segments.iter().flat_map(|segments| &segments.unfinished) {
             // The session's first error has already been recorded.
             let _ = session.finalize();
         }
@@ -548,7 +480,8 @@ impl Shared {
         let stored = segment.store_manifest();
         let last = last.and_then(|totals| stored.map(|_| totals));
         let mut state = self.lock();
-        let (mut totals, segments) = state.over.unwrap_or((SessionTotals::default(), 1));
+        let over = segments.map(|segments| (segments.totals(), segments.count()));
+        let (mut totals, segments) = over.unwrap_or((SessionTotals::default(), 1));
         // Return the first error.
         let error = state.error.take();
         totals.add(&error.map_or(last, Err)?);
@@ -557,7 +490,7 @@ impl Shared {
             segments,
             lost_events,
             lost_details,
-            smaller_rings: state.smaller_rings,
+            smaller_rings: drained.smaller_rings,
         })
     }
 }
@@ -585,7 +518,7 @@ mod tests {
             };
             let drops = |missing| matches!(missing, Missing::Unwritten { drops: true, .. });
             assert!(manifest().unwritten().is_some_and(drops), "{survive_kill}");
-            shared.finish()?;
+            shared.finish(&Drained::default())?;
             assert_eq!(manifest().missing(), []);
             assert_eq!(manifest().drops_events, None);
         }
@@ -610,7 +543,7 @@ mod tests {
         let drops = |missing| matches!(missing, Missing::Unwritten { drops: true, .. });
         assert!(missing()?.is_some_and(drops));
         shared.lock().is_stopping = true;
-        shared.finish()?;
+        shared.finish(&Drained::default())?;
         assert_eq!(missing()?, None);
         Ok(())
     }

@@ -139,16 +139,22 @@ impl LossCounter {
 /// The recording's handle to a thread that writes its files itself.
 #[derive(Debug)]
 pub(super) struct Direct {
+    pub(super) thread_id: u32,
     writer: Revoker<ThreadWriter>,
     losses: Arc<Losses>,
 }
 
 impl Direct {
     /// Creates both ends.
-    pub(super) fn new(writer: ThreadWriter) -> (Holder<ThreadWriter>, Self) {
+    pub(super) fn new(thread_id: u32, writer: ThreadWriter) -> (Holder<ThreadWriter>, Self) {
         let (holder, writer) = revocable(writer);
         let losses = Arc::new(Losses::new());
-        (holder, Self { writer, losses })
+        let this = Self {
+            thread_id,
+            writer,
+            losses,
+        };
+        (holder, this)
     }
 
     /// Finalizes the files, unless they already are. Later events are lost.

@@ -135,12 +135,21 @@ impl Windows {
         }
     }
 
-    /// Sets the start of the window that is still open.
-    pub(super) fn set_open(&mut self, start: Option<u64>) {
-        if let Some(start) = start.filter(|_| start != self.open) {
-            self.added.push((start, u64::MAX));
+    /// Opens or closes a window, unless it already is open or closed.
+    pub(super) fn set_open(&mut self, is_open: bool, now_ns: u64) {
+        match (self.open, is_open) {
+            (None, true) => {
+                self.open = Some(now_ns);
+                self.added.push((now_ns, u64::MAX));
+            }
+            (Some(start), false) => {
+                self.open = None;
+                // It may have been opened during the same pass.
+                self.added.retain(|range| *range != (start, u64::MAX));
+                self.add(start, now_ns);
+            }
+            _ => {}
         }
-        self.open = start;
     }
 
     /// Decides on all events older than the pre-roll, because all triggers up to `now_ns` are

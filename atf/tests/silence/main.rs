@@ -77,7 +77,7 @@ fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
     let mut looked_at = 0;
     for path in paths {
         let name = path.split("/src/").last().unwrap();
-        if TESTS.contains(&name) {
+        if TESTS.contains(&name) || name.ends_with("/tests.rs") {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();

@@ -208,7 +208,7 @@ mod tests {
                 Lanes::Details => (0, 2000),
             };
             drainer.shared.tell(false);
-            assert_eq!(drainer.shared.lock().lost, expected);
+            assert_eq!(drainer.shared.lock().losses.lost, expected);
         }
         Ok(())
     }
@@ -228,7 +228,7 @@ mod tests {
         let first = drainer.ended.rings().next().map(Ring::thread_id);
         assert_eq!((drainer.ended.open, first), (MOST_OPEN, Some(3)));
         drainer.shared.tell(false);
-        assert_eq!(drainer.shared.lock().lost, (0, 3));
+        assert_eq!(drainer.shared.lock().losses.lost, (0, 3));
         Ok(())
     }
 

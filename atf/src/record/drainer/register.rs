@@ -67,10 +67,10 @@ impl Drainer {
     fn connect(&mut self, output: Output, capacity: Capacity) -> Result<ThreadRecorder> {
         let (shared, thread_id) = (&self.shared, output.thread_id());
         if self.session.options().survive_kill {
-            let (writer, direct) = Direct::new(output.into_writer()?);
+            let (writer, direct) = Direct::new(thread_id, output.into_writer()?);
             let direct = Arc::new(direct);
             let mut state = shared.lock();
-            state.losses.push((thread_id, direct.losses()));
+            state.losses.threads.push((thread_id, direct.losses()));
             state.direct.push(Arc::clone(&direct));
             let shared = Arc::clone(shared);
             return Ok(ThreadRecorder::direct(thread_id, writer, direct, shared));
@@ -95,11 +95,10 @@ impl Drainer {
         };
         // A window gets half of a ring.
         drain.want(options.capacity.events / 2);
-        let mut state = shared.lock();
-        state.losses.push((thread_id, drain.losses()));
+        let losses = (thread_id, drain.losses());
+        shared.lock().losses.threads.push(losses);
         let is_smaller = capacity != options.capacity;
-        state.smaller_rings = state.smaller_rings.saturating_add(is_smaller.into());
-        drop(state);
+        self.smaller_rings = self.smaller_rings.saturating_add(is_smaller.into());
         self.rings.push(Ring::new(drain, output));
         recorder.drain = Arc::clone(&shared.watched);
         Ok(ThreadRecorder::with_ring(thread_id, recorder))
