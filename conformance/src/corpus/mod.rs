@@ -12,6 +12,7 @@
 mod derive;
 pub(crate) mod document;
 mod dump;
+mod edit;
 pub mod edition;
 mod effects;
 pub mod export;
@@ -55,7 +56,7 @@ pub fn cases() -> Vec<Case> {
     let edited: Vec<_> = recipes.iter().filter(|recipe| !recipe.is_clean()).collect();
     let of_wire = |wire| {
         let edited = edited.iter();
-        let mut cases = recipe::clean(&recipes, wire);
+        let mut cases = recipe::clean(recipes, wire);
         cases.extend(vectors::vectors(wire));
         for recipe in edited.filter(|recipe| recipe.wires.contains(&wire)) {
             add(&mut cases, recipe.case(wire));

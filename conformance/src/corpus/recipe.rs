@@ -1,166 +1,113 @@
 //! Recipes: edits of the clean session, each with the finding that it must cause.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::edit::Edit;
 use super::effects::effect;
-use super::flags::flag_of;
-use super::trace::{DETAIL, INDEX, Trace};
+use super::trace::{DETAIL, INDEX, MANIFEST, RING, Trace};
 use super::verdicts::of_rules;
 use super::{Case, Class, Subject, document};
 use crate::{Place, Verdict, rules};
 
-/// One edit of the clean session, in one or both wire versions.
+/// One edit of the clean session, in one or both wire versions. [`recipes`](super::recipes) reads
+/// them from data files.
 ///
 /// The slug is permanent. It consists of the first rule and the name, so the name must never
 /// change.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Recipe {
     /// The rules that the recipe tests.
     pub rules: Vec<&'static str>,
     /// The wire versions that have the case.
-    pub wires: &'static [u8],
+    pub wires: Vec<u8>,
     /// A short description that becomes part of the slug.
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// The finding that a checker must report for the first rule; `None` if the session follows the
     /// rule.
     pub found: Option<Found>,
     /// Other rules that the edit unavoidably breaks, by file.
-    pub also: Vec<(&'static str, &'static str)>,
+    pub also: Vec<(String, &'static str)>,
     /// The known implementation mistakes that the recipe reveals.
     pub flags: Vec<&'static str>,
     /// The correct verdicts on a file, if they differ from those that the rules allow; the correct
     /// verdicts on a session besides those.
-    verdicts: &'static [Verdict],
+    pub(super) verdicts: Vec<Verdict>,
     /// The reason why reading the file would yield phantoms, if no rule gives it; empty otherwise.
-    phantoms: &'static str,
+    pub(super) phantoms: String,
     /// Other documents that are as right.
-    others: Vec<Other>,
+    pub(super) others: Vec<Other>,
     /// The edit; `None` for the clean session itself.
-    edit: Option<fn(&mut Trace)>,
+    pub(super) edit: Option<Edit>,
+    /// The file that the first rule is about, which the edit changes; empty for the session's folder.
+    pub(super) file: &'static str,
     /// A file or folder of the session; empty for the whole session.
-    subject: &'static str,
+    pub(super) subject: String,
     /// Whether the slug consists of the name alone.
-    is_named: bool,
+    pub(super) is_named: bool,
     /// The phrase that replaces the name in the note; empty to use the name.
-    title: &'static str,
-    note: &'static str,
+    pub(super) title: String,
+    pub(super) note: String,
 }
 
 /// The finding that the recipe's rule must cause.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The path of the file within the session's folder.
-    pub file: &'static str,
+    pub file: String,
     /// The field's path.
-    pub field: &'static str,
+    pub field: String,
     /// The number of times that the file breaks the rule.
     pub count: u64,
     /// The verdict on the file.
     pub verdict: Verdict,
-    offset: Offset,
+    /// The offset, unless it is that of the field.
+    pub(super) offset: Option<Offset>,
 }
 
-/// The offset of a finding, in bytes from the start of the file.
-#[derive(Debug, Clone)]
-enum Offset {
-    None,
-    /// An offset that is the same in every wire version.
+/// The offset of a finding.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected an offset, or a text that occurs exactly once in the file"
+)]
+pub(super) enum Offset {
+    /// Bytes from the start of the file.
     Bytes(u64),
-    /// The offset of the field in an index file.
-    Field,
-    /// The offset of this string, which occurs exactly once in the file.
-    Text(&'static str),
+    Text(String),
 }
 
 /// Another right document.
-#[derive(Debug, Clone, Copy)]
-enum Other {
+#[derive(Debug, Clone)]
+pub(super) enum Other {
     /// The manifest has this state.
-    Manifest(&'static str),
-    /// The document of the session after another edit. Its files follow ATF-SESS-003.
-    Read(fn(&mut Trace)),
+    Manifest(String),
+    /// The document of the session after another edit.
+    Read(Edit),
 }
 
-/// Makes a recipe without an edit, because the clean session is already a boundary case of the
-/// rule.
-pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
-    Recipe {
-        rules: vec![rule],
-        wires: atf::Wire::VERSIONS,
-        name: name.into(),
-        found: None,
-        also: Vec::new(),
-        flags: Vec::new(),
-        verdicts: &[],
-        phantoms: "",
-        others: Vec::new(),
-        edit: None,
-        subject: subject_of(rule),
-        is_named: false,
-        title: "",
-        note: "",
+/// Returns the file that a rule is about; empty for the session's folder.
+pub(super) fn file_of(rule: &str) -> &'static str {
+    match (rule.get(4..8).unwrap_or_default(), rule) {
+        ("IHDR" | "IEVT" | "IFTR", _) => INDEX,
+        ("LINK", "ATF-LINK-001" | "ATF-LINK-002" | "ATF-LINK-005") => INDEX,
+        ("DHDR" | "DEVT" | "DPAY" | "DFTR" | "LINK", _) => DETAIL,
+        ("MANI", _) => MANIFEST,
+        ("RING", _) => RING,
+        _ => "",
     }
-}
-
-/// Makes a recipe whose edit creates a boundary case that still follows the rule.
-pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)) -> Recipe {
-    Recipe {
-        edit: Some(edit),
-        ..holds(rule, name)
-    }
-}
-
-/// Makes a recipe whose edit creates a different valid trace, which tests these rules.
-pub(super) fn whole(
-    name: &'static str,
-    rules: &[&'static str],
-    note: &'static str,
-    edit: fn(&mut Trace),
-) -> Recipe {
-    Recipe {
-        rules: rules.to_vec(),
-        is_named: true,
-        note,
-        ..meets("", name, edit)
-    }
-}
-
-/// Makes a recipe whose edit breaks the rule.
-pub(super) fn breaks(
-    rule: &'static str,
-    name: impl Into<Cow<'static, str>>,
-    edit: fn(&mut Trace),
-) -> Breaking {
-    Breaking(Recipe {
-        name: name.into(),
-        flags: flag_of(rule).into_iter().collect(),
-        ..meets(rule, "", edit)
-    })
-}
-
-/// Returns the first value after those that the spec defines. This way, the recipes need no change
-/// when the spec defines another value.
-///
-/// If the spec defines a value by mistake, the corpus changes, and with it the digest in
-/// `spec/editions.yaml`, so the mistake is still noticed.
-pub(super) fn first_unknown<T: Copy + Into<u64>>(known: &[T]) -> u8 {
-    let last = known.iter().map(|value| (*value).into()).max();
-    let next = last.unwrap_or_default() + 1;
-    next.try_into().expect("recipes store the value in a byte")
 }
 
 /// Returns the file that a rule's cases read by default; empty for the whole session.
-fn subject_of(rule: &str) -> &'static str {
+pub(super) fn subject_of(rule: &str) -> &'static str {
     match rule.get(4..8) {
         // Whether this flag is correct depends on whether the folder contains a detail file.
         _ if rule == "ATF-IHDR-018" => "",
-        Some("IHDR" | "IEVT" | "IFTR") => INDEX,
-        Some("DHDR" | "DEVT" | "DPAY" | "DFTR") => DETAIL,
-        _ => "",
+        Some("LINK" | "MANI" | "RING") => "",
+        _ => file_of(rule),
     }
 }
 
@@ -169,152 +116,7 @@ fn is_of_one_file(rule: &str) -> bool {
     !subject_of(rule).is_empty()
 }
 
-/// A recipe without its expected finding.
-pub(super) struct Breaking(Recipe);
-
-impl Breaking {
-    pub(super) fn at(
-        self,
-        file: &'static str,
-        field: &'static str,
-        offset: u64,
-        verdict: Verdict,
-    ) -> Recipe {
-        self.expect(file, field, Offset::Bytes(offset), verdict)
-    }
-
-    /// Expects a finding at a field of an index file. The field's offset depends on the wire
-    /// version.
-    pub(super) fn at_field(
-        self,
-        file: &'static str,
-        field: &'static str,
-        verdict: Verdict,
-    ) -> Recipe {
-        self.expect(file, field, Offset::Field, verdict)
-    }
-
-    /// Expects a finding at this string in a text file.
-    pub(super) fn at_text(
-        self,
-        file: &'static str,
-        field: &'static str,
-        text: &'static str,
-        verdict: Verdict,
-    ) -> Recipe {
-        self.expect(file, field, Offset::Text(text), verdict)
-    }
-
-    /// Expects a finding without an offset.
-    pub(super) fn in_file(
-        self,
-        file: &'static str,
-        field: &'static str,
-        verdict: Verdict,
-    ) -> Recipe {
-        self.expect(file, field, Offset::None, verdict)
-    }
-
-    fn expect(
-        self,
-        file: &'static str,
-        field: &'static str,
-        offset: Offset,
-        verdict: Verdict,
-    ) -> Recipe {
-        let found = Found {
-            file,
-            field,
-            offset,
-            count: 1,
-            verdict,
-        };
-        Recipe {
-            found: Some(found),
-            ..self.0
-        }
-    }
-}
-
 impl Recipe {
-    /// Adds a rule that the edit also breaks.
-    pub(super) fn also(mut self, file: &'static str, rule: &'static str) -> Self {
-        self.also.push((file, rule));
-        self
-    }
-
-    /// Limits the recipe to these wire versions.
-    pub(super) fn only(mut self, wires: &'static [u8]) -> Self {
-        self.wires = wires;
-        self
-    }
-
-    /// Sets how many times the edit breaks the rule.
-    pub(super) fn times(mut self, count: u64) -> Self {
-        if let Some(found) = &mut self.found {
-            found.count = count;
-        }
-        self
-    }
-
-    /// Adds a known implementation mistake that the recipe reveals.
-    pub(super) fn flag(mut self, flag: &'static str) -> Self {
-        if !self.flags.contains(&flag) {
-            self.flags.push(flag);
-        }
-        self
-    }
-
-    /// Adds a rule about the behaviour of readers, which no file can break.
-    pub(super) fn asks(mut self, rule: &'static str) -> Self {
-        self.rules.push(rule);
-        self
-    }
-
-    /// Sets the correct verdicts on a file, overriding the verdicts that the rules allow. For a
-    /// session, adds to them.
-    pub(super) fn may(mut self, verdicts: &'static [Verdict]) -> Self {
-        self.verdicts = verdicts;
-        self
-    }
-
-    /// Requires readers to reject the file. `phantoms` explains why every event that they returned
-    /// would be a phantom.
-    pub(super) fn must_reject(mut self, phantoms: &'static str) -> Self {
-        self.phantoms = phantoms;
-        self.may(&[Verdict::Reject])
-    }
-
-    /// Adds a state of the manifest that a reader may report instead.
-    pub(super) fn or_manifest(mut self, state: &'static str) -> Self {
-        self.others.push(Other::Manifest(state));
-        self
-    }
-
-    /// Adds a document that is as right: that of the session after another edit.
-    pub(super) fn or_read(mut self, edit: fn(&mut Trace)) -> Self {
-        self.others.push(Other::Read(edit));
-        self
-    }
-
-    /// Sets the description that the note uses instead of the name.
-    pub(super) fn titled(mut self, title: &'static str) -> Self {
-        self.title = title;
-        self
-    }
-
-    /// Adds a sentence to the note.
-    pub(super) fn note(mut self, note: &'static str) -> Self {
-        self.note = note;
-        self
-    }
-
-    /// Sets the file or folder to read; empty for the whole session.
-    pub(super) fn of(mut self, subject: &'static str) -> Self {
-        self.subject = subject;
-        self
-    }
-
     /// Returns whether the recipe is the clean session itself.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
@@ -323,8 +125,8 @@ impl Recipe {
 
     /// Returns the file or folder to read; empty for the whole session.
     #[must_use]
-    pub const fn subject(&self) -> &'static str {
-        self.subject
+    pub fn subject(&self) -> &str {
+        &self.subject
     }
 
     /// Returns the permanent name of the recipe's case, without the wire version.
@@ -350,9 +152,10 @@ impl Recipe {
     /// Returns the edited session.
     #[must_use]
     pub fn trace(&self, wire: u8) -> Trace {
+        let _named = Named(self);
         let mut trace = Trace::clean(wire);
-        if let Some(edit) = self.edit {
-            edit(&mut trace);
+        if let Some(edit) = &self.edit {
+            edit.apply(&mut trace, self.file);
         }
         trace
     }
@@ -360,10 +163,11 @@ impl Recipe {
     /// Returns all rules that the edited session breaks, by file, starting with the recipe's own
     /// rule.
     #[must_use]
-    pub fn broken(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn broken(&self) -> Vec<(&str, &'static str)> {
         let first = self.rules.first().copied();
-        let own = self.found.as_ref().map(|found| found.file).zip(first);
-        own.into_iter().chain(self.also.iter().copied()).collect()
+        let own = self.found.as_ref().map(|found| &*found.file).zip(first);
+        let also = self.also.iter().map(|(file, rule)| (&**file, *rule));
+        own.into_iter().chain(also).collect()
     }
 
     /// Builds the recipe's case in one wire version.
@@ -374,7 +178,7 @@ impl Recipe {
             name: format!("v{wire}/{}", self.slug()),
             wire,
             rules: self.rules_in(wire),
-            path: self.subject.to_owned(),
+            path: self.subject.clone(),
             subject: Subject::Session,
             flags: self.flags.clone(),
             note: self.text(),
@@ -384,13 +188,13 @@ impl Recipe {
             symlinks: trace.symlinks().clone(),
             ..Case::default()
         };
-        if let Some(name) = file_name(self.subject) {
-            let broken = self.broken_in(self.subject);
+        if let Some(name) = file_name(&self.subject) {
+            let broken = self.broken_in(&self.subject);
             let own = document::Own {
-                verdicts: self.verdicts,
-                phantoms: self.phantoms,
+                verdicts: &self.verdicts,
+                phantoms: &self.phantoms,
             };
-            let answer = |trace: &Trace| document::file(trace, self.subject, &broken, own);
+            let answer = |trace: &Trace| document::file(trace, &self.subject, &broken, own);
             let (expected, judged) = answer(&trace);
             case.alternatives = self.alternatives(&trace, &expected, |other| answer(other).0);
             case.because = judged.because;
@@ -399,16 +203,16 @@ impl Recipe {
                 _ => Subject::Index,
             };
             case.path = name.to_owned();
-            case.files = [(name.to_owned(), trace.file(self.subject).to_vec())].into();
+            case.files = [(name.to_owned(), trace.file(&self.subject).to_vec())].into();
             (case.folders, case.symlinks) = (Vec::new(), [].into());
-            case.regions = [(name.to_owned(), trace.regions(self.subject))].into();
+            case.regions = [(name.to_owned(), trace.regions(&self.subject))].into();
             case.verdicts = judged.verdicts.into_iter().collect();
             case.expected = expected;
             case.broken = broken.iter().map(|rule| (name.to_owned(), *rule)).collect();
         } else {
             let broken = self.broken();
             let answer = |trace: &Trace, broken: &[_]| {
-                document::session(trace, self.subject, broken, self.verdicts)
+                document::session(trace, &self.subject, broken, &self.verdicts)
             };
             let expected = answer(&trace, &broken);
             let inside = broken.iter().copied();
@@ -505,7 +309,7 @@ impl Recipe {
             Other::Manifest(state) => with_manifest(expected, state),
             Other::Read(edit) => {
                 let mut trace = trace.clone();
-                edit(&mut trace);
+                edit.apply(&mut trace, self.file);
                 answer(&trace)
             }
         };
@@ -516,7 +320,7 @@ impl Recipe {
         if self.title.is_empty() {
             &self.name
         } else {
-            self.title
+            &self.title
         }
     }
 
@@ -533,7 +337,7 @@ impl Recipe {
             if !text.is_empty() {
                 text.push(' ');
             }
-            text.push_str(self.note);
+            text.push_str(&self.note);
         }
         text
     }
@@ -544,6 +348,17 @@ fn with_manifest(document: &Value, state: &str) -> Value {
     let mut document = document.clone();
     document["derived"]["manifest"] = state.into();
     document
+}
+
+/// Names the recipe if its edit panics, because it does not fit the session.
+struct Named<'a>(&'a Recipe);
+
+impl Drop for Named<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("in the recipe {}", self.0.slug());
+        }
+    }
 }
 
 /// Builds the cases of the clean session. Each case tests all rules for which the session is a
@@ -584,9 +399,11 @@ pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
                 .iter()
                 .flat_map(|recipe| recipe.rules.clone())
                 .collect(),
-            subject,
+            subject: subject.to_owned(),
             is_named: true,
-            ..holds("", name)
+            name: name.to_owned(),
+            wires: vec![wire],
+            ..Recipe::default()
         };
         let note = format!("No faults: {what}. Boundary case of {}.", met.join(", "));
         Case {
@@ -602,18 +419,17 @@ impl Found {
     #[must_use]
     pub fn place(&self, trace: &Trace) -> Place {
         let offset = match &self.offset {
-            Offset::None => None,
-            Offset::Bytes(offset) => Some(*offset),
-            Offset::Field => Some(trace.offset_of(self.field) as u64),
-            Offset::Text(text) => {
-                let all = String::from_utf8_lossy(trace.file(self.file));
+            None => trace.offset_of(&self.file, &self.field),
+            Some(Offset::Bytes(offset)) => Some(*offset),
+            Some(Offset::Text(text)) => {
+                let all = String::from_utf8_lossy(trace.file(&self.file));
                 assert_eq!(all.matches(text).count(), 1, "{text} in {}", self.file);
                 all.find(text).map(|offset| offset as u64)
             }
         };
         match offset {
-            Some(offset) => Place::at(self.field, offset),
-            None => Place::of(self.field),
+            Some(offset) => Place::at(&self.field, offset),
+            None => Place::of(&self.field),
         }
     }
 }

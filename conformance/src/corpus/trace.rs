@@ -1,13 +1,14 @@
 //! A valid session for recipes to edit.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use super::shape::{Region, Shape, ring_regions};
 use atf_samples::files::{
     DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched,
 };
-use atf_samples::layout::Record;
+use atf_samples::layout::{Record, little_endian};
 
 /// The index file of thread 7 in the clean session.
 pub const INDEX: &str = "thread_7/index.atf";
@@ -15,6 +16,8 @@ pub const INDEX: &str = "thread_7/index.atf";
 pub const DETAIL: &str = "thread_7/detail.atf";
 /// The index file of the second thread, which has no details.
 pub const OTHER: &str = "thread_9/index.atf";
+/// The kill journal of thread 7, which the clean session does not have.
+pub const RING: &str = "thread_7/ring.atf";
 /// The manifest.
 pub const MANIFEST: &str = "manifest.json";
 
@@ -44,6 +47,14 @@ const MANIFEST_TEXT: &str = r#"{
   ]
 }
 "#;
+
+/// A field's value.
+pub(super) enum Value {
+    Number(u64),
+    Text(String),
+    /// The value of a link that leads nowhere.
+    NoLink,
+}
 
 /// An in-memory session in one wire version. Without edits, it passes every check:
 ///
@@ -158,28 +169,89 @@ impl Trace {
         self.events(|events| events.iter_mut().for_each(|event| event.detail_seq = None));
     }
 
-    /// Removes the detail file and all events of thread 7, so that its footer begins at 64.
-    pub fn clear_index(&mut self) {
-        self.without_details();
-        self.events(Vec::clear);
+    /// Removes the events of a file of thread 7, so that its footer begins at 64, and the links to
+    /// details.
+    pub(super) fn clear(&mut self, path: &str) {
+        if path == DETAIL {
+            self.without_links();
+            self.details(Vec::clear);
+        } else {
+            self.without_details();
+            self.events(Vec::clear);
+        }
     }
 
-    /// Removes all detail events and all links to them.
-    pub fn clear_detail(&mut self) {
-        self.without_links();
-        self.details(Vec::clear);
+    /// Makes a file's header a placeholder.
+    pub(super) fn placeholder(&mut self, path: &str) {
+        let zeros = if path.ends_with("detail.atf") {
+            [
+                "event_count",
+                "bytes_length",
+                "index_seq_start",
+                "index_seq_end",
+            ]
+        } else {
+            self.set(path, "header.footer_offset", &Value::Number(64));
+            ["event_count", "flags", "time_start_ns", "time_end_ns"]
+        };
+        for name in zeros {
+            self.set(path, &format!("header.{name}"), &Value::Number(0));
+        }
     }
 
-    /// Removes the footer of thread 7's index file and makes its header a placeholder.
-    pub fn unfinalize_index(&mut self) {
-        self.index(|file| *file = file.clone().placeholder());
-        self.cut(INDEX, 256);
+    /// Removes a file's footer and makes its header a placeholder; of both files if `path` is the ring
+    /// next to them.
+    pub(super) fn unfinalize(&mut self, path: &str) {
+        if path == RING {
+            self.unfinalize(INDEX);
+            return self.unfinalize(DETAIL);
+        }
+        self.placeholder(path);
+        self.cut(path, self.shape(path).map_or(0, Shape::events_end));
     }
 
-    /// Removes the footer of the detail file and makes its header a placeholder.
-    pub fn unfinalize_detail(&mut self) {
-        self.detail(|file| *file = file.clone().placeholder());
-        self.cut(DETAIL, 461);
+    /// Gives each event of thread 7 a detail with a stack of this size.
+    pub(super) fn detail_each(&mut self, stacks: &[u16]) {
+        let mut made = Vec::new();
+        self.events(|events| {
+            for ((event, seq), stack) in events.iter_mut().zip(0..).zip(stacks) {
+                event.detail_seq = Some(seq);
+                let (event_type, symbol) = (
+                    if event.kind == 1 { 3 } else { 4 },
+                    event.function_id - MODULE,
+                );
+                made.push(record(event_type, seq, event.timestamp_ns, symbol, *stack));
+            }
+        });
+        self.details(|details| *details = made);
+    }
+
+    /// Sets the id of thread 7 in one of its files.
+    pub(super) fn set_thread_id(&mut self, path: &str, id: u32) {
+        if path == DETAIL {
+            self.detail(|file| {
+                file.thread_id = id;
+                file.checksum = crc32c(&file.section());
+            });
+        } else {
+            self.index(|file| {
+                file.thread_id = id;
+                file.checksum = crc32c(&file.section());
+            });
+        }
+    }
+
+    /// Adds a manifest with these threads and times.
+    pub(super) fn list(&mut self, ids: &str, (start, end): (u64, u64)) {
+        let threads: Vec<_> = ids
+            .split(' ')
+            .map(|id| format!(r#"{{"id": {id}}}"#))
+            .collect();
+        let threads = threads.join(", ");
+        let text = format!(
+            r#"{{"format_version": "2.0", "threads": [{threads}], "time_start_ns": {start}, "time_end_ns": {end}, "clock_type": 3}}"#
+        );
+        self.put(MANIFEST, text);
     }
 
     /// Sets the operating system and clock of all files.
@@ -237,25 +309,15 @@ impl Trace {
         }
     }
 
-    /// Inserts zeros between the header and the events.
-    pub fn shift(&mut self, path: &str, zeros: usize) {
-        let bytes = self.file(path);
-        let moved = [&padded(&bytes[..64], zeros), &bytes[64..]].concat();
+    /// Adds zeros at the end of the header, or removes bytes there.
+    pub(super) fn shift(&mut self, path: &str, by: isize) {
+        let (file, end) = (self.file(path), 64_usize.saturating_add_signed(by));
+        let header = padded(&file[..end.min(64)], end.saturating_sub(64));
+        let moved = [&header, &file[64..]].concat();
         self.change(path, moved);
         if let Some(shape) = self.shapes.get_mut(path) {
-            shape.start += zeros;
-            shape.own += zeros;
-        }
-    }
-
-    /// Removes the last bytes of the header.
-    pub fn shorten(&mut self, path: &str, bytes: usize) {
-        let file = self.file(path);
-        let moved = [&file[..64 - bytes], &file[64..]].concat();
-        self.change(path, moved);
-        if let Some(shape) = self.shapes.get_mut(path) {
-            shape.start -= bytes;
-            shape.own -= bytes;
+            shape.start = shape.start.saturating_add_signed(by);
+            shape.own = shape.own.saturating_add_signed(by);
         }
     }
 
@@ -358,50 +420,130 @@ impl Trace {
         self.change(path, patched);
     }
 
-    /// Overwrites the first bytes of a field of thread 7's index file.
-    pub fn patch_field(&mut self, field: &str, bytes: &[u8]) {
-        self.patch(INDEX, self.offset_of(field), bytes);
+    /// Sets a field of a file. A field of an event also updates the checksum, and the times and
+    /// positions in header and footer.
+    pub(super) fn set(&mut self, path: &str, field: &str, value: &Value) {
+        let place = self.field(path, field);
+        let mut bytes = match value {
+            Value::Number(number) => number.to_le_bytes().to_vec(),
+            Value::Text(text) => text.clone().into_bytes(),
+            Value::NoLink => vec![0xff; place.len()],
+        };
+        let rest = bytes.split_off(place.len());
+        assert!(
+            rest.iter().all(|byte| *byte == 0),
+            "too large for {field} of {path}"
+        );
+        self.patch(path, place.start, &bytes);
+        if field.starts_with("events") {
+            self.update(path);
+        }
     }
 
-    /// Returns the offset of a field of thread 7's index file, such as `header.event_size`,
-    /// `events[2].detail_seq` or `footer.reserved`.
-    pub(super) fn offset_of(&self, field: &str) -> usize {
-        let (record, name) = field.split_once('.').expect("RECORD.FIELD");
-        let (record, start) = match record {
-            "header" => (Record::IndexHeader, 0),
-            "footer" => (Record::IndexFooter, 256),
-            event => {
-                let seq = event
-                    .strip_prefix("events[")
-                    .and_then(|rest| rest.strip_suffix(']'));
-                let seq: usize = seq.and_then(|seq| seq.parse().ok()).expect("a position");
-                (Record::IndexEvent, 64 + 32 * seq)
+    /// Updates the values in header and footer that repeat those of the events.
+    fn update(&mut self, path: &str) {
+        let (start, end) = (self.shapes[path].start, self.shapes[path].events_end());
+        self.checksum(path, start..end);
+        let last = self.shapes[path].events.len() - 1;
+        for (seq, end) in [(0, "start"), (last, "end")] {
+            let copies = if path.ends_with("detail.atf") {
+                [
+                    ("timestamp", format!("footer.time_{end}_ns")),
+                    ("index_seq", format!("header.index_seq_{end}")),
+                ]
+            } else {
+                ["footer", "header"].map(|it| ("timestamp_ns", format!("{it}.time_{end}_ns")))
+            };
+            for (from, to) in copies {
+                let from = self.field(path, &format!("events[{seq}].{from}"));
+                let value = little_endian(&self.file(path)[from]);
+                self.set(path, &to, &Value::Number(value));
             }
+        }
+    }
+
+    /// Sets the footer's checksum to that of a range of the file; the ring's of the index, to that
+    /// of a range of the index.
+    pub(super) fn checksum(&mut self, path: &str, range: Range<usize>) {
+        let (of, field) = match path {
+            RING => (INDEX, "header.index_checksum"),
+            path => (path, "footer.checksum"),
+        };
+        let checksum = crc32c(&self.file(of)[range]).into();
+        self.set(path, field, &Value::Number(checksum));
+    }
+
+    /// Returns the place of a field, such as `header.event_size`, `events[2].detail_seq`,
+    /// `events[0].payload.stack_size` or `footer.reserved`.
+    pub(super) fn field(&self, path: &str, field: &str) -> Range<usize> {
+        let found = self.find_field(path, field);
+        found.unwrap_or_else(|| panic!("{path} of wire version {} has no {field}", self.version))
+    }
+
+    fn find_field(&self, path: &str, field: &str) -> Option<Range<usize>> {
+        let (place, name) = field.rsplit_once('.')?;
+        let start = self.region(path, place)?;
+        let is_detail = path.ends_with("detail.atf");
+        let record = match place {
+            "header" if path == RING => Record::RingHeader,
+            "header" if is_detail => Record::DetailHeader,
+            "header" => Record::IndexHeader,
+            "footer" if is_detail => Record::DetailFooter,
+            "footer" => Record::IndexFooter,
+            payload if payload.ends_with(".payload") => Record::DetailFunctionPayload,
+            _ if is_detail => Record::DetailEventHeader,
+            _ => Record::IndexEvent,
         };
         let mut fields = record.fields(self.version).iter();
-        let found = fields.find(|field| field.name == name);
-        start + found.expect("a field of the record").offset
+        let found = fields.find(|field| field.name == name)?;
+        Some(start + found.offset..start + found.offset + found.size)
     }
 
-    /// Overwrites bytes of the index events and updates the footer's checksum.
-    pub fn patch_event(&mut self, offset: usize, bytes: &[u8]) {
-        self.patch(INDEX, offset, bytes);
-        let checksum = crc32c(&self.files[INDEX][64..256]);
-        self.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
+    /// Returns the offset of a region of a file: `header`, `events[2]`, `events[0].payload` or
+    /// `footer`.
+    fn region(&self, path: &str, name: &str) -> Option<usize> {
+        if name == "header" {
+            return Some(0);
+        }
+        let shape = self.shape(path)?;
+        if name == "footer" {
+            return Some(shape.events_end());
+        }
+        let (seq, rest) = name.strip_prefix("events[")?.split_once(']')?;
+        let seq: usize = seq.parse().ok()?;
+        shape.events.get(seq)?;
+        let payload = match rest {
+            "" => 0,
+            ".payload" => 24,
+            _ => return None,
+        };
+        let before: usize = shape.events[..seq].iter().sum();
+        Some(shape.start + before + payload)
     }
 
-    /// Fills index events with zeros and removes the checksum, as if a block had never reached the
-    /// disk.
-    pub fn hole(&mut self, offset: usize, size: usize) {
-        self.patch(INDEX, offset, &vec![0; size]);
-        self.patch(INDEX, 256 + 4, &[0; 4]);
+    /// Returns the offset of a field or a region of an index or detail file; `None` for other files and
+    /// places.
+    pub(super) fn offset_of(&self, path: &str, place: &str) -> Option<u64> {
+        if path == RING {
+            return None;
+        }
+        let field = self.find_field(path, place).map(|range| range.start);
+        field
+            .or_else(|| self.region(path, place))
+            .map(|it| it as u64)
     }
 
-    /// Overwrites bytes of the detail events and updates the footer's checksum.
-    pub fn patch_detail(&mut self, offset: usize, bytes: &[u8]) {
-        self.patch(DETAIL, offset, bytes);
-        let checksum = crc32c(&self.files[DETAIL][64..461]);
-        self.patch(DETAIL, 461 + 4, &checksum.to_le_bytes());
+    /// Sets the size of a detail's payload or stack.
+    pub(super) fn resize(&mut self, seq: usize, size: u16, is_stack: bool) {
+        self.details(|details| {
+            let payload = &mut details[seq].payload;
+            if is_stack {
+                let function = payload[..8].to_vec();
+                *payload = patched(&DetailRecord::call(0, 0, size).payload, 0, &function);
+            } else {
+                payload.resize(size.into(), 0);
+            }
+        });
     }
 
     /// Truncates a file.

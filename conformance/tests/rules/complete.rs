@@ -12,11 +12,11 @@ use crate::support::{Outcome, Trace};
 /// Returns the rules that cases break (if `breaks` is set) or follow (otherwise), each with its
 /// wire version.
 fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
-    let recipes = recipes().into_iter();
+    let recipes = recipes().iter();
     let fitting = recipes.filter(|recipe| recipe.found.is_some() == breaks);
     let mut tried = BTreeSet::new();
     for recipe in fitting {
-        for wire in recipe.wires {
+        for wire in &recipe.wires {
             let rules = recipe.rules_in(*wire).into_iter();
             tried.extend(rules.map(|rule| (rule, *wire)));
         }

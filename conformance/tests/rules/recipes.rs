@@ -37,7 +37,7 @@ fn faults(recipe: &Recipe, version: u8) -> Vec<String> {
 }
 
 fn finding_faults(expected: &Found, rule: &str, trace: &Trace, outcome: &Outcome) -> Vec<String> {
-    let Some(finding) = outcome.finding(expected.file, rule) else {
+    let Some(finding) = outcome.finding(&expected.file, rule) else {
         return Vec::new();
     };
     let place = expected.place(trace);
@@ -49,7 +49,7 @@ fn finding_faults(expected: &Found, rule: &str, trace: &Trace, outcome: &Outcome
         let (found, expected) = (finding.count, expected.count);
         faults.push(format!("{found} times, expected {expected}"));
     }
-    let verdict = outcome.verdict(expected.file);
+    let verdict = outcome.verdict(&expected.file);
     if verdict != expected.verdict {
         faults.push(format!("{verdict:?}, expected {:?}", expected.verdict));
     }
@@ -63,10 +63,9 @@ fn run(prefixes: &[&str]) {
         let first = recipe.rules.first().copied().unwrap_or_default();
         prefixes.iter().any(|prefix| first.starts_with(prefix))
     };
-    let recipes = recipes();
-    let edited = recipes.iter().filter(|recipe| !recipe.is_clean());
+    let edited = recipes().iter().filter(|recipe| !recipe.is_clean());
     for recipe in edited.filter(is_of) {
-        for version in recipe.wires {
+        for version in &recipe.wires {
             for fault in faults(recipe, *version) {
                 let slug = recipe.slug();
                 let _ = write!(faults_found, "\n  v{version}/{slug}:\n    {fault}");

@@ -58,7 +58,7 @@ pub fn pairs() -> Vec<Pair> {
         .iter()
         .flat_map(|wire| [INDEX, DETAIL].map(|path| (*wire, path)));
     kinds
-        .flat_map(|(wire, path)| Faults::of(&recipes, wire, path).pairs(&known))
+        .flat_map(|(wire, path)| Faults::of(recipes, wire, path).pairs(&known))
         .collect()
 }
 

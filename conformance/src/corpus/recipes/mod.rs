@@ -1,46 +1,304 @@
-//! The recipes: one table per record, plus tables for whole sessions.
+//! The recipes, in data files: one per record, and some for whole sessions.
+//!
+//! A data file is a list of cases. A case begins with the rule that it tests, and its name:
+//!
+//! - `follows = "RULE NAME"`: the edited session follows the rule. Without `edit`, the clean session does.
+//! - `breaks = "RULE NAME"`: it breaks the rule, at `at`.
+//! - `case = "NAME"`: a valid session that tests `rules`.
+//!
+//! [`Entry`] lists the other keys, and [`edit`](super::edit) the steps of an edit.
 
-mod detail_event;
-mod detail_footer;
-mod detail_function_payload;
-mod detail_header;
-mod index_event;
-mod index_footer;
-mod index_header;
-mod known_file;
-mod known_session;
-mod link;
-mod manifest;
-mod outside;
-mod page;
-mod ring;
-mod session;
-mod valid;
-mod wide;
+use std::sync::LazyLock;
 
-use super::recipe::Recipe;
+use serde::Deserialize;
+use toml::Spanned;
 
-/// Returns all recipes. They are in the order of the records in a session.
+use super::FLAGS;
+use super::edit::{Edit, path};
+use super::flags::flag_of;
+use super::recipe::{Found, Offset, Other, Recipe, file_of, subject_of};
+use crate::{Verdict, rules};
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        &[$((concat!($name, ".toml"), include_str!(concat!($name, ".toml")))),*]
+    };
+}
+
+/// The data files and their texts, in the order of the records in a session.
+const FILES: &[(&str, &str)] = files!(
+    "index_header" "index_event" "index_footer"
+    "detail_header" "detail_event" "detail_function_payload" "detail_footer"
+    "link" "manifest" "session" "ring"
+    "known_file" "known_session" "outside" "page" "valid" "wide"
+);
+
+/// Returns all recipes.
 #[must_use]
-pub fn recipes() -> Vec<Recipe> {
-    let tables = [
-        index_header::recipes(),
-        index_event::recipes(),
-        index_footer::recipes(),
-        detail_header::recipes(),
-        detail_event::recipes(),
-        detail_function_payload::recipes(),
-        detail_footer::recipes(),
-        link::recipes(),
-        manifest::recipes(),
-        session::recipes(),
-        ring::recipes(),
-        known_file::recipes(),
-        known_session::recipes(),
-        outside::recipes(),
-        page::recipes(),
-        valid::recipes(),
-        wide::recipes(),
+pub fn recipes() -> &'static [Recipe] {
+    static ALL: LazyLock<Vec<Recipe>> = LazyLock::new(|| {
+        let read = |(name, text): &(&str, &str)| {
+            read(text).unwrap_or_else(|error| panic!("recipes/{name}: {error}"))
+        };
+        FILES.iter().flat_map(read).collect()
+    });
+    &ALL
+}
+
+/// Reads the recipes of a data file. An error names the line.
+fn read(text: &str) -> Result<Vec<Recipe>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        cases: Vec<Spanned<Entry>>,
+    }
+    let text = with_unknown(text);
+    let file: File = toml::from_str(&text).map_err(|error| error.to_string())?;
+    let recipe = |entry: Spanned<Entry>| {
+        let line = 1 + text[..entry.span().start].matches('\n').count();
+        Recipe::try_from(entry.into_inner()).map_err(|error| format!("line {line}: {error}"))
+    };
+    file.cases.into_iter().map(recipe).collect()
+}
+
+/// Fills in the first values after those that the spec defines, in place of `UNKNOWN_ARCH` and the
+/// like. This way, the recipes need no change when the spec defines another value.
+///
+/// If the spec defines a value by mistake, the corpus changes, and with it the digest in
+/// `spec/editions.yaml`, so the mistake is still noticed.
+fn with_unknown(text: &str) -> String {
+    fn after<T: Copy + Into<u64>>(known: &[T]) -> u64 {
+        let last = known.iter().map(|value| (*value).into()).max();
+        last.unwrap_or_default() + 1
+    }
+    let values = [
+        ("UNKNOWN_ARCH", after(atf::Arch::MEMBERS)),
+        ("UNKNOWN_CLOCK", after(atf::Clock::MEMBERS)),
+        ("UNKNOWN_DETAIL_TYPE", after(atf::DetailEventType::MEMBERS)),
+        (
+            "UNKNOWN_FLAG",
+            after(atf::IndexFlags::MEMBERS).next_power_of_two(),
+        ),
+        ("UNKNOWN_KIND", after(atf::EventKind::MEMBERS)),
+        ("UNKNOWN_OS", after(atf::Os::MEMBERS)),
+        ("UNKNOWN_WIRE", after(atf::Wire::VERSIONS)),
     ];
-    tables.into_iter().flatten().collect()
+    let mut text = text.to_owned();
+    for (name, value) in values {
+        text = text.replace(name, &value.to_string());
+    }
+    text
+}
+
+/// A case as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Entry {
+    /// A rule that the edited session follows, and a short description that becomes part of the slug.
+    follows: Option<String>,
+    /// A rule that the edited session breaks, and the description.
+    breaks: Option<String>,
+    /// The slug of a valid session.
+    case: Option<String>,
+    /// The rules that a valid session tests.
+    rules: Vec<String>,
+    /// The edit; without one, the case is the clean session.
+    edit: Option<Edit>,
+    /// The field of the finding; without one, the finding is about the whole file.
+    at: String,
+    /// The finding's offset, or a string at that offset. By default, an index or detail file's
+    /// finding has the offset of its field or region, and other findings have none.
+    offset: Option<Offset>,
+    /// The file of the finding, if it is not the one that the rule is about.
+    r#in: Option<String>,
+    /// How many times the edit breaks the rule.
+    times: Option<u64>,
+    /// Other rules that the edit unavoidably breaks: `RULE`, or `RULE in FILE`.
+    also: Vec<String>,
+    /// Rules on the behaviour of readers, which no file can break.
+    asks: Vec<String>,
+    /// The known implementation mistakes that the case reveals, in addition to the rule's.
+    flags: Vec<String>,
+    /// The only wire version that has the case.
+    wire: Option<u8>,
+    /// The file or folder to read, if it is not the one that the rule is about: `""` is the whole session.
+    reads: Option<String>,
+    /// The correct verdicts on a file, overriding those that the rules allow. For a session, they
+    /// are added.
+    may: Vec<String>,
+    /// Why each event that a reader returned would be a phantom. Readers must reject the file.
+    phantoms: String,
+    /// A state of the manifest that a reader may report instead.
+    or_manifest: Option<String>,
+    /// Another edit of the edited session, whose document is as right. Its files follow
+    /// ATF-SESS-003.
+    or_read: Option<Edit>,
+    /// The phrase that replaces the name in the note.
+    title: String,
+    /// A sentence to add to the note.
+    note: String,
+}
+
+impl TryFrom<Entry> for Recipe {
+    type Error = String;
+
+    fn try_from(entry: Entry) -> Result<Self, String> {
+        let breaks = entry.breaks.is_some();
+        let is_named = entry.case.is_some();
+        let has_place = !entry.at.is_empty() || entry.offset.is_some() || entry.r#in.is_some();
+        if !breaks && (has_place || entry.times.is_some()) {
+            return Err("at, offset, in and times need breaks".to_owned());
+        }
+        if is_named == entry.rules.is_empty() {
+            return Err("case needs rules, and rules need case".to_owned());
+        }
+        let (mut rules, name) = match (entry.follows, entry.breaks, entry.case) {
+            (Some(text), None, None) | (None, Some(text), None) => {
+                let (id, name) = text.split_once(' ').ok_or("expected \"RULE NAME\"")?;
+                (vec![rule(id)?], name.to_owned())
+            }
+            (None, None, Some(name)) => (each(&entry.rules, rule)?, name),
+            _ => return Err("expected one of follows, breaks and case".to_owned()),
+        };
+        let first = rules[0];
+        rules.extend(each(&entry.asks, rule)?);
+        let own_file = file_of(first);
+        let also = each(&entry.also, |text| {
+            let (id, file) = text.split_once(" in ").unwrap_or((text, ""));
+            let id = rule(id)?;
+            let file = if file.is_empty() {
+                file_of(id)
+            } else {
+                path(file)
+            };
+            Ok((file.to_owned(), id))
+        })?;
+        let found = breaks.then(|| {
+            let file = entry.r#in.as_deref().map_or(own_file, path);
+            let others = also.iter().filter(|(path, _)| path == file);
+            let broken = others.map(|(_, rule)| *rule).chain([first]);
+            let verdicts = broken
+                .filter_map(rules::find)
+                .map(|rule| rule.reader.into());
+            Found {
+                file: file.to_owned(),
+                field: entry.at,
+                offset: entry.offset,
+                count: entry.times.unwrap_or(1),
+                verdict: verdicts.max().unwrap_or(Verdict::Accept),
+            }
+        });
+        let mut flags: Vec<_> = flag_of(first).filter(|_| breaks).into_iter().collect();
+        flags.extend(each(&entry.flags, flag)?);
+        let verdicts = match &*entry.phantoms {
+            "" => each(&entry.may, verdict)?,
+            _ => vec![Verdict::Reject],
+        };
+        let default = if is_named { "" } else { subject_of(first) };
+        let subject = entry.reads.as_deref().map_or(default, path);
+        let manifest = entry.or_manifest.map(Other::Manifest);
+        let others = manifest.into_iter().chain(entry.or_read.map(Other::Read));
+        let wires = entry.wire.map(|wire| vec![wire]);
+        Ok(Self {
+            rules,
+            wires: wires.unwrap_or_else(|| atf::Wire::VERSIONS.to_vec()),
+            name,
+            found,
+            also,
+            flags,
+            verdicts,
+            phantoms: entry.phantoms,
+            others: others.collect(),
+            edit: entry.edit,
+            file: own_file,
+            subject: subject.to_owned(),
+            is_named,
+            title: entry.title,
+            note: entry.note,
+        })
+    }
+}
+
+/// Returns a rule's own id.
+fn rule(id: &str) -> Result<&'static str, String> {
+    let rule = rules::find(id).ok_or_else(|| format!("no rule {id}"))?;
+    Ok(rule.id)
+}
+
+fn flag(name: &str) -> Result<&'static str, String> {
+    let flag = FLAGS.iter().find(|flag| flag.name == name);
+    flag.map(|flag| flag.name)
+        .ok_or_else(|| format!("no flag {name}"))
+}
+
+fn verdict(name: &str) -> Result<Verdict, String> {
+    let found = super::verdicts::ALL
+        .into_iter()
+        .find(|it| it.name() == name);
+    found.ok_or_else(|| format!("no verdict {name}"))
+}
+
+/// Parses each text of a list.
+fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
+    texts.iter().map(|text| parse(text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::edit::{VOCABULARY, functions};
+
+    #[test]
+    fn each_step_and_each_function_is_used() {
+        let is_used = |word: &str| FILES.iter().any(|(_, text)| text.contains(word));
+        let steps = VOCABULARY.lines().filter_map(|line| line.split_once("  "));
+        for step in steps.flat_map(|(steps, _)| steps.split(", ")) {
+            assert!(
+                is_used(&format!("{step} = ")) || is_used(&format!("{step}.")),
+                "{step}"
+            );
+        }
+        for name in functions() {
+            assert!(is_used(&format!("call = \"{name}")), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_in_a_data_file_is_reported_with_its_line() {
+        for (case, error) in [
+            (r#"follows = "ATF-IHDR-999 0""#, "no rule ATF-IHDR-999"),
+            (
+                r#"breaks = "ATF-IHDR-003 0", flags = ["mistake"]"#,
+                "no flag mistake",
+            ),
+            (
+                r#"breaks = "ATF-IHDR-003 0", edit = {cutt = 3}"#,
+                "unknown step cutt",
+            ),
+            (
+                r#"breaks = "ATF-IHDR-003 0", edit = {append = "2 x 5"}"#,
+                "expected \"2ff0\"",
+            ),
+            (
+                r#"breaks = "ATF-IHDR-003 0", edit = {call = "nobody"}"#,
+                "no function nobody",
+            ),
+            (
+                r#"follows = "ATF-IHDR-003 0", noted = """#,
+                "unknown field `noted`",
+            ),
+            (
+                r#"follows = "ATF-IHDR-003 0", at = "header""#,
+                "need breaks",
+            ),
+            (r#"note = """#, "expected one of"),
+        ] {
+            let text = format!("cases = [\n  {{{case}}},\n]");
+            let found = read(&text).unwrap_err();
+            assert!(
+                found.contains(error) && found.contains("line 2"),
+                "{case}: {found}"
+            );
+        }
+    }
 }
