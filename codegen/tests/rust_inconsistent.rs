@@ -24,7 +24,7 @@ const ZEROCOPY: &str = "
 ";
 
 fn layout() -> Layout {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../atf-derive/layout.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/layout.json");
     let text = fs::read_to_string(path).expect("the resolved layout is committed");
     serde_json::from_str(&text).expect("the committed layout is well-formed")
 }

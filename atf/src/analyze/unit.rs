@@ -75,7 +75,6 @@ pub(super) fn read<'a, E: From<Error>>(
     let mut clock = ThreadClock::default();
     let mut before_ns = 0;
     let mut has_gaps = false;
-    let process = thread.process();
     for files in thread.files() {
         let index = match files.open_index() {
             Ok(index) => index,
@@ -115,8 +114,8 @@ pub(super) fn read<'a, E: From<Error>>(
                         let stated_ns = stated_ns.filter(|ns| *ns != event.timestamp_ns);
                         let next = events.peek().and_then(|next| next.as_ref().ok());
                         let next = next.filter(|_| stated_ns.is_none());
-                        let next_ns = next.map(|next| process.time(next.timestamp_ns));
-                        let time_ns = process.time(stated_ns.unwrap_or(event.timestamp_ns));
+                        let next_ns = next.map(|next| thread.time(next.timestamp_ns));
+                        let time_ns = thread.time(stated_ns.unwrap_or(event.timestamp_ns));
                         take(Step::Event(&Timed {
                             seq,
                             event: &event,

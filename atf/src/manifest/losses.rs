@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Loss, Manifest, ManifestThread, Missing, key};
+use super::{Loss, Manifest, ManifestThread, key};
 use crate::text::counted;
 
 /// A kind of data that a tracer can lose.
@@ -94,11 +94,6 @@ impl Losses {
     pub fn time_range(&self) -> Option<(u64, u64)> {
         let times = self.iter().map(|(_, loss)| (loss.first_ns, loss.last_ns));
         times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
-    }
-
-    /// Returns each loss as missing data, which displays as a sentence.
-    pub fn missing(&self) -> impl Iterator<Item = Missing> + use<> {
-        self.iter().map(|(kind, loss)| Missing::Lost(kind, loss))
     }
 }
 

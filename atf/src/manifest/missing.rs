@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Damage, Loss, LossKind, Manifest, ManifestThread, key};
+use super::{Damage, Loss, LossKind, Losses, Manifest, ManifestThread, key};
 use crate::error::{Error, ErrorKind};
 use crate::rules::table as rules;
 use crate::text::counted;
@@ -84,6 +84,13 @@ impl fmt::Display for Damage {
             Some(thread) => write!(f, "a recovery {verb} in thread {thread}: {what}"),
             None => write!(f, "a recovery {verb}: {what}"),
         }
+    }
+}
+
+impl Losses {
+    /// Returns each loss as missing data, which displays as a sentence.
+    pub fn missing(&self) -> impl Iterator<Item = Missing> + use<> {
+        self.iter().map(|(kind, loss)| Missing::Lost(kind, loss))
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::thread::{Thread, ThreadFiles};
+use super::times::on_clock;
 use crate::clock::{MediaClock, MediaClockError};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexReader;
@@ -225,7 +226,7 @@ impl Process {
             Some(Alone::File(index)) => ThreadFiles::of_file(index),
             None => return self.threads_of_sessions(),
         };
-        vec![Thread::new(self, alone)]
+        vec![Thread::new(self.clock(), alone)]
     }
 
     fn threads_of_sessions(&self) -> Vec<Thread<'_>> {
@@ -256,7 +257,7 @@ impl Process {
                 let thread = threads.entry((id, same_id.1));
                 thread
                     .and_modify(|thread| thread.continue_in(files))
-                    .or_insert_with(|| Thread::new(self, files));
+                    .or_insert_with(|| Thread::new(self.clock(), files));
             }
         }
         threads.into_values().collect()
@@ -341,10 +342,7 @@ impl Process {
     #[inline]
     #[must_use]
     pub fn time(&self, timestamp_ns: u64) -> u64 {
-        match &self.clock {
-            Some(clock) => clock.to_media_ns_or_zero(timestamp_ns),
-            None => timestamp_ns,
-        }
+        on_clock(self.clock(), timestamp_ns)
     }
 
     /// Returns the timestamps that convert to these times; `None` if none does.

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Process;
+use super::times::on_clock;
+use crate::clock::MediaClock;
 use crate::error::{Error, Result};
 use crate::files::INDEX_FILE;
 use crate::index::IndexReader;
@@ -11,10 +12,11 @@ use crate::manifest::{Losses, ManifestThread};
 use crate::session::ThreadEntry;
 use crate::thread::ThreadReader;
 
-/// A thread of a [`Process`]: its files, in the order of the segments.
+/// A thread of a [`Process`](super::Process): its files, in the order of the segments.
 #[derive(Debug, Clone)]
 pub struct Thread<'p> {
-    process: &'p Process,
+    /// The clock of a recording, if times are converted to it.
+    clock: Option<&'p MediaClock>,
     id: u32,
     files: Vec<ThreadFiles<'p>>,
 }
@@ -37,7 +39,7 @@ pub(crate) enum Place<'p> {
 }
 
 impl<'p> Thread<'p> {
-    pub(super) fn new(process: &'p Process, first: ThreadFiles<'p>) -> Self {
+    pub(super) fn new(clock: Option<&'p MediaClock>, first: ThreadFiles<'p>) -> Self {
         let id = match first.place {
             Place::Folder(entry) => entry.id(),
             Place::File(index) => index.header().thread_id,
@@ -46,7 +48,7 @@ impl<'p> Thread<'p> {
             is_after_gap: false,
             ..first
         }];
-        Self { process, id, files }
+        Self { clock, id, files }
     }
 
     /// Adds the files of the next segment that has the thread.
@@ -80,10 +82,10 @@ impl<'p> Thread<'p> {
         listed.find_map(|listed| listed.name.as_deref())
     }
 
-    /// Returns the thread's process.
+    /// Converts a timestamp to the clock of the thread's process.
     #[must_use]
-    pub const fn process(&self) -> &'p Process {
-        self.process
+    pub fn time(&self, timestamp_ns: u64) -> u64 {
+        on_clock(self.clock, timestamp_ns)
     }
 
     /// Returns what the tracer lost in the thread according to the manifests, on the process's clock.
@@ -91,7 +93,7 @@ impl<'p> Thread<'p> {
     pub fn losses(&self) -> Losses {
         let all = self.listed().map(ManifestThread::losses);
         let all = all.fold(Losses::default(), Losses::plus);
-        all.with_times(|ns| self.process.time(ns))
+        all.with_times(|ns| self.time(ns))
     }
 }
 

@@ -1,7 +1,17 @@
-//! Corrects the times of a file's first and last event.
+//! Corrects the times of a file's first and last event, and converts times to a recording's clock.
 
+use crate::clock::MediaClock;
 use crate::index::{IndexFooter, IndexReader};
 use crate::spans::ThreadClock;
+
+/// Converts a timestamp to the clock of a recording, if there is one.
+#[inline]
+pub(super) fn on_clock(clock: Option<&MediaClock>, timestamp_ns: u64) -> u64 {
+    match clock {
+        Some(clock) => clock.to_media_ns_or_zero(timestamp_ns),
+        None => timestamp_ns,
+    }
+}
 
 impl IndexReader {
     /// Returns the times of the first and the last event in nanoseconds, corrected as in an

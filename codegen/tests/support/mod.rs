@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 /// Returns the committed resolved layout.
 pub(crate) fn layout() -> Layout {
-    serde_json::from_str(include_str!("../../../atf-derive/layout.json"))
+    serde_json::from_str(include_str!("../../../spec/layout.json"))
         .expect("the committed layout is a layout")
 }
 

@@ -1,4 +1,4 @@
-//! Decodes ATF v2 files and sessions by interpreting `atf-derive/layout.json` and the schema of
+//! Decodes ATF v2 files and sessions by interpreting `spec/layout.json` and the schema of
 //! `manifest.json` at run time.
 //!
 //! This crate contains no offsets, sizes or manifest keys, and shares no code with the library, so
@@ -109,7 +109,7 @@ fn rejected(kind: &str) -> Value {
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
-        let text = include_str!("../../../../atf-derive/layout.json");
+        let text = include_str!("../../../../spec/layout.json");
         Layout::parse(text).unwrap_or_else(|fault| panic!("layout.json: {fault}"))
     })
 }
