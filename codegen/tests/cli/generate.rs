@@ -104,13 +104,13 @@ fn generate_replaces_a_symlink_and_not_its_target() {
     let symlink = |target: &Path, name: &str| {
         std::os::unix::fs::symlink(target, out.path().join(name)).expect("a symlink");
     };
-    fs::create_dir(out.path().join("atf-derive")).expect("a folder");
+    fs::create_dir(out.path().join("spec")).expect("a folder");
     symlink(&victim, "spec/layout.json");
     let ran = generate(&out, &["json"]);
     let expected = (0, "wrote spec/layout.json\n");
     assert_eq!((ran.status, ran.stdout.as_str()), expected);
     // A folder may be a symlink too.
-    symlink(theirs.path(), "spec");
+    symlink(theirs.path(), "spec/schema");
     let ran = generate(&out, &["schema"]);
     assert_ne!(ran.status, 0, "{}", ran.stderr);
     assert_eq!(fs::read(&victim).expect("a file"), b"theirs");
@@ -131,7 +131,7 @@ fn generating_one_target_writes_no_other() {
 #[test]
 fn an_unwritable_file_is_named() {
     let out = tempfile::tempdir().expect("a temporary folder");
-    fs::write(out.path().join("atf-derive"), "in the way").expect("a temporary file");
+    fs::write(out.path().join("spec"), "in the way").expect("a temporary file");
     let ran = generate(&out, &["json"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.starts_with("atf-codegen: "), "{}", ran.stderr);
