@@ -8,8 +8,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, Summary, check};
+use atf::rules::Severity;
 
 /// A sink that prints each result as it arrives and adds it to the summary.
 #[derive(Default)]

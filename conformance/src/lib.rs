@@ -22,4 +22,15 @@ pub mod run;
 pub mod scripts;
 pub mod written;
 
-pub use atf::check::{self, FileReport, Finding, Kind, Output, Place, Summary, Verdict, rules};
+pub use atf::check::{self, FileReport, Finding, Kind, Output, Place, Summary, Verdict};
+pub use atf::rules;
+
+/// Returns a rule of the spec.
+///
+/// # Panics
+///
+/// If there is no such rule, which is a mistake in the kit.
+#[must_use]
+pub fn rule(id: &str) -> &'static rules::Rule {
+    rules::find(id).unwrap_or_else(|| panic!("there is no rule {id}"))
+}

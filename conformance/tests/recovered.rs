@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use atf::Wire;
-use atf::check::rules::Severity;
 use atf::rewrite::{
     ConvertOptions, NoteKind, RecoverOptions, Report, ScrubOptions, convert, recover, scrub,
 };
+use atf::rules::Severity;
 use atf_conformance::{FileReport, corpus};
 use serde_json::Value;
 use support::files::{Bytes, crc32c};

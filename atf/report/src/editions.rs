@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use atf::check::rules::table;
+use atf::rules;
 
 /// The versions of the kit and of its grading data.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -41,9 +41,9 @@ impl Editions {
     pub fn current() -> Self {
         Self {
             kit: env!("CARGO_PKG_VERSION").to_owned(),
-            spec: table::SPEC_EDITION.version.to_owned(),
-            rules: table::RULES_EDITION.version.to_owned(),
-            corpus: table::CORPUS_EDITION.version.to_owned(),
+            spec: rules::SPEC_EDITION.version.to_owned(),
+            rules: rules::RULES_EDITION.version.to_owned(),
+            corpus: rules::CORPUS_EDITION.version.to_owned(),
         }
     }
 }

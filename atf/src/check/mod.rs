@@ -1,4 +1,4 @@
-//! Checks traces against the format's [`rules`].
+//! Checks traces against the format's [`rules`](crate::rules).
 //!
 //! [`check`] takes the path of a session, a thread's folder, a file, or a folder with any of these
 //! below it, and gives each file a [`Verdict`]: what a reader must do with it. The verdict follows
@@ -58,7 +58,7 @@ use crate::FileKind;
 use crate::detail::DetailReader;
 pub use crate::files::has_extension;
 use crate::index::{IndexHeader, IndexReader};
-pub use crate::rules::{self, Verdict};
+pub use crate::rules::Verdict;
 pub use detail::detail_repeats;
 pub(crate) use finding::Findings;
 pub use finding::{FileReport, Finding, Kind, Place, Summary};

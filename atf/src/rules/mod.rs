@@ -2,12 +2,13 @@
 
 // Do not format generated code: its generator formats it.
 #[rustfmt::skip]
-pub mod table;
 pub(crate) mod of_file;
+pub(crate) mod table;
 mod verdict;
 
 use std::collections::BTreeSet;
 
+pub use table::{ALL, CORPUS_EDITION, DECISIONS, GROUPS, RULES_EDITION, SOURCES, SPEC_EDITION};
 pub use verdict::Verdict;
 
 /// A rule of the format.
@@ -34,7 +35,7 @@ pub struct Rule {
     pub about: &'static [&'static str],
     /// The sources the rule is based on, S0 to S4.
     pub sources: &'static [&'static str],
-    /// The topics of the decisions that settled it; see [`DECISIONS`](table::DECISIONS).
+    /// The topics of the decisions that settled it; see [`DECISIONS`].
     pub settled_by: &'static [&'static str],
     /// An additional note.
     pub note: Option<&'static str>,

@@ -2,8 +2,8 @@
 
 //! All rules of the format, one static per id.
 
-use super::{Decision, Edition, Exclusion, Party, ReaderDoes, Rule, Sentence, Severity};
 use super::verdict::Verdict;
+use super::{Decision, Edition, Exclusion, Party, ReaderDoes, Rule, Sentence, Severity};
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.4.0",
@@ -20,7 +20,7 @@ pub static CORPUS_EDITION: Edition = Edition {
     digest: "5562dc19b68ce1c14dd94f921aab70d363a3a7bafffd0e8b2b0919126319fa83",
 };
 /// `total_length` is at least 24.
-pub static ATF_DEVT_001: Rule = Rule {
+pub(crate) static ATF_DEVT_001: Rule = Rule {
     id: "ATF-DEVT-001",
     rule: "total_length is at least 24.",
     wires: &[1u8, 2u8],
@@ -28,19 +28,15 @@ pub static ATF_DEVT_001: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:108-109",
-                    says: "If there is a footer, its count is authoritative.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S2:108-109",
+            says: "If there is a footer, its count is authoritative.",
+        }],
+        phantom: None,
+    }],
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &[
@@ -53,7 +49,7 @@ pub static ATF_DEVT_001: Rule = Rule {
     untestable: None,
 };
 /// The event ends within the events section.
-pub static ATF_DEVT_002: Rule = Rule {
+pub(crate) static ATF_DEVT_002: Rule = Rule {
     id: "ATF-DEVT-002",
     rule: "The event ends within the events section.",
     wires: &[1u8, 2u8],
@@ -61,19 +57,15 @@ pub static ATF_DEVT_002: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:108-109",
-                    says: "If there is a footer, its count is authoritative.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S2:108-109",
+            says: "If there is a footer, its count is authoritative.",
+        }],
+        phantom: None,
+    }],
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &["detail.framing", "total_length.includes", "count.authority"],
@@ -81,7 +73,7 @@ pub static ATF_DEVT_002: Rule = Rule {
     untestable: None,
 };
 /// `event_type` is a known type.
-pub static ATF_DEVT_003: Rule = Rule {
+pub(crate) static ATF_DEVT_003: Rule = Rule {
     id: "ATF-DEVT-003",
     rule: "event_type is a known type.",
     wires: &[1u8, 2u8],
@@ -97,7 +89,7 @@ pub static ATF_DEVT_003: Rule = Rule {
     untestable: None,
 };
 /// `thread_id` equals the header's.
-pub static ATF_DEVT_004: Rule = Rule {
+pub(crate) static ATF_DEVT_004: Rule = Rule {
     id: "ATF-DEVT-004",
     rule: "thread_id equals the header's.",
     wires: &[1u8],
@@ -113,7 +105,7 @@ pub static ATF_DEVT_004: Rule = Rule {
     untestable: None,
 };
 /// flags is 0.
-pub static ATF_DEVT_005: Rule = Rule {
+pub(crate) static ATF_DEVT_005: Rule = Rule {
     id: "ATF-DEVT-005",
     rule: "flags is 0.",
     wires: &[1u8, 2u8],
@@ -129,7 +121,7 @@ pub static ATF_DEVT_005: Rule = Rule {
     untestable: None,
 };
 /// A finalized file ends with a footer.
-pub static ATF_DFTR_001: Rule = Rule {
+pub(crate) static ATF_DFTR_001: Rule = Rule {
     id: "ATF-DFTR-001",
     rule: "A finalized file ends with a footer.",
     wires: &[1u8, 2u8],
@@ -141,12 +133,10 @@ pub static ATF_DFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S3:222",
+                says: "Readers detect an incomplete file by the footer's magic.",
+            }],
             phantom: None,
         },
         Exclusion {
@@ -167,23 +157,19 @@ pub static ATF_DFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Recover,
             if_followed: true,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S3:222",
+                says: "Readers detect an incomplete file by the footer's magic.",
+            }],
             phantom: None,
         },
         Exclusion {
             verdict: Verdict::Reject,
             if_followed: true,
-            sentences: &[
-                Sentence {
-                    lines: "S2:108-109",
-                    says: "If there is a footer, its count is authoritative.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S2:108-109",
+                says: "If there is a footer, its count is authoritative.",
+            }],
             phantom: None,
         },
     ],
@@ -196,13 +182,11 @@ pub static ATF_DFTR_001: Rule = Rule {
         "footer.framed",
         "count.authority",
     ],
-    note: Some(
-        "Without one, readers recover the complete events up to the end of the file.",
-    ),
+    note: Some("Without one, readers recover the complete events up to the end of the file."),
     untestable: None,
 };
 /// `event_count` is the number of events in the events section.
-pub static ATF_DFTR_002: Rule = Rule {
+pub(crate) static ATF_DFTR_002: Rule = Rule {
     id: "ATF-DFTR-002",
     rule: "event_count is the number of events in the events section.",
     wires: &[1u8, 2u8],
@@ -218,7 +202,7 @@ pub static ATF_DFTR_002: Rule = Rule {
     untestable: None,
 };
 /// The footer is at `events_offset` + `bytes_length`.
-pub static ATF_DFTR_003: Rule = Rule {
+pub(crate) static ATF_DFTR_003: Rule = Rule {
     id: "ATF-DFTR-003",
     rule: "The footer is at events_offset + bytes_length.",
     wires: &[1u8, 2u8],
@@ -234,7 +218,7 @@ pub static ATF_DFTR_003: Rule = Rule {
     untestable: None,
 };
 /// A nonzero checksum is the CRC-32C of the events section.
-pub static ATF_DFTR_004: Rule = Rule {
+pub(crate) static ATF_DFTR_004: Rule = Rule {
     id: "ATF-DFTR-004",
     rule: "A nonzero checksum is the CRC-32C of the events section.",
     wires: &[1u8, 2u8],
@@ -242,23 +226,21 @@ pub static ATF_DFTR_004: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
-                    lines: "S2:108-109",
-                    says: "With a footer the CRC32-C can be checked.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[
+            Sentence {
+                lines: "S2:106-107",
+                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+            },
+            Sentence {
+                lines: "S2:108-109",
+                says: "With a footer the CRC32-C can be checked.",
+            },
+        ],
+        phantom: None,
+    }],
     about: &["detail_footer.checksum"],
     sources: &["S1", "S2", "S4"],
     settled_by: &["checksum.algorithm", "checksum.zero", "checksum.scope"],
@@ -266,7 +248,7 @@ pub static ATF_DFTR_004: Rule = Rule {
     untestable: None,
 };
 /// The checksum is not the IEEE CRC-32 of the events section.
-pub static ATF_DFTR_005: Rule = Rule {
+pub(crate) static ATF_DFTR_005: Rule = Rule {
     id: "ATF-DFTR-005",
     rule: "The checksum is not the IEEE CRC-32 of the events section.",
     wires: &[1u8, 2u8],
@@ -274,23 +256,21 @@ pub static ATF_DFTR_005: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
-                    lines: "S2:108-109",
-                    says: "With a footer the CRC32-C can be checked.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[
+            Sentence {
+                lines: "S2:106-107",
+                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+            },
+            Sentence {
+                lines: "S2:108-109",
+                says: "With a footer the CRC32-C can be checked.",
+            },
+        ],
+        phantom: None,
+    }],
     about: &["detail_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.algorithm", "checksum.zero"],
@@ -300,7 +280,7 @@ pub static ATF_DFTR_005: Rule = Rule {
     untestable: None,
 };
 /// The checksum is computed, not 0.
-pub static ATF_DFTR_006: Rule = Rule {
+pub(crate) static ATF_DFTR_006: Rule = Rule {
     id: "ATF-DFTR-006",
     rule: "The checksum is computed, not 0.",
     wires: &[1u8, 2u8],
@@ -312,13 +292,11 @@ pub static ATF_DFTR_006: Rule = Rule {
     about: &["detail_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.zero"],
-    note: Some(
-        "Tracers in the field write 0, so damage to their files goes undetected.",
-    ),
+    note: Some("Tracers in the field write 0, so damage to their files goes undetected."),
     untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
-pub static ATF_DFTR_007: Rule = Rule {
+pub(crate) static ATF_DFTR_007: Rule = Rule {
     id: "ATF-DFTR-007",
     rule: "time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 if there are no events.",
     wires: &[1u8, 2u8],
@@ -334,7 +312,7 @@ pub static ATF_DFTR_007: Rule = Rule {
     untestable: None,
 };
 /// Reserved bytes are 0.
-pub static ATF_DFTR_008: Rule = Rule {
+pub(crate) static ATF_DFTR_008: Rule = Rule {
     id: "ATF-DFTR-008",
     rule: "Reserved bytes are 0.",
     wires: &[1u8, 2u8],
@@ -350,7 +328,7 @@ pub static ATF_DFTR_008: Rule = Rule {
     untestable: None,
 };
 /// Nothing follows the footer.
-pub static ATF_DFTR_009: Rule = Rule {
+pub(crate) static ATF_DFTR_009: Rule = Rule {
     id: "ATF-DFTR-009",
     rule: "Nothing follows the footer.",
     wires: &[1u8, 2u8],
@@ -366,7 +344,7 @@ pub static ATF_DFTR_009: Rule = Rule {
     untestable: None,
 };
 /// In a file without a footer, the last event is complete.
-pub static ATF_DFTR_010: Rule = Rule {
+pub(crate) static ATF_DFTR_010: Rule = Rule {
     id: "ATF-DFTR-010",
     rule: "In a file without a footer, the last event is complete.",
     wires: &[1u8, 2u8],
@@ -374,19 +352,15 @@ pub static ATF_DFTR_010: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "recovery.torn", "footer.presence"],
@@ -396,7 +370,7 @@ pub static ATF_DFTR_010: Rule = Rule {
     untestable: None,
 };
 /// A file without a footer does not end in zeros.
-pub static ATF_DFTR_011: Rule = Rule {
+pub(crate) static ATF_DFTR_011: Rule = Rule {
     id: "ATF-DFTR-011",
     rule: "A file without a footer does not end in zeros.",
     wires: &[1u8, 2u8],
@@ -404,29 +378,23 @@ pub static ATF_DFTR_011: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.presence"],
-    note: Some(
-        "Such zeros are preallocated space, or blocks that never reached the disk.",
-    ),
+    note: Some("Such zeros are preallocated space, or blocks that never reached the disk."),
     untestable: None,
 };
 /// A footer is not truncated.
-pub static ATF_DFTR_012: Rule = Rule {
+pub(crate) static ATF_DFTR_012: Rule = Rule {
     id: "ATF-DFTR-012",
     rule: "A footer is not truncated.",
     wires: &[1u8, 2u8],
@@ -434,19 +402,15 @@ pub static ATF_DFTR_012: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["detail_footer"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.torn", "footer.presence"],
@@ -454,7 +418,7 @@ pub static ATF_DFTR_012: Rule = Rule {
     untestable: None,
 };
 /// magic is "2DTA".
-pub static ATF_DFTR_013: Rule = Rule {
+pub(crate) static ATF_DFTR_013: Rule = Rule {
     id: "ATF-DFTR-013",
     rule: "magic is \"2DTA\".",
     wires: &[1u8, 2u8],
@@ -462,19 +426,15 @@ pub static ATF_DFTR_013: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["detail_footer.magic"],
     sources: &["S1", "S2", "S4"],
     settled_by: &["footer.damaged", "footer.stated", "footer.presence"],
@@ -484,7 +444,7 @@ pub static ATF_DFTR_013: Rule = Rule {
     untestable: None,
 };
 /// `stack_size` is at most 256.
-pub static ATF_DPAY_001: Rule = Rule {
+pub(crate) static ATF_DPAY_001: Rule = Rule {
     id: "ATF-DPAY-001",
     rule: "stack_size is at most 256.",
     wires: &[1u8, 2u8],
@@ -500,7 +460,7 @@ pub static ATF_DPAY_001: Rule = Rule {
     untestable: None,
 };
 /// A function event's payload has 100 + `stack_size` bytes.
-pub static ATF_DPAY_002: Rule = Rule {
+pub(crate) static ATF_DPAY_002: Rule = Rule {
     id: "ATF-DPAY-002",
     rule: "A function event's payload has 100 + stack_size bytes.",
     wires: &[1u8, 2u8],
@@ -518,7 +478,7 @@ pub static ATF_DPAY_002: Rule = Rule {
     untestable: None,
 };
 /// Reserved bytes are 0.
-pub static ATF_DPAY_003: Rule = Rule {
+pub(crate) static ATF_DPAY_003: Rule = Rule {
     id: "ATF-DPAY-003",
     rule: "Reserved bytes are 0.",
     wires: &[1u8, 2u8],
@@ -534,7 +494,7 @@ pub static ATF_DPAY_003: Rule = Rule {
     untestable: None,
 };
 /// A file starts with a complete 64-byte header. An empty file is allowed only if the thread's other file was not finalized.
-pub static ATF_DHDR_001: Rule = Rule {
+pub(crate) static ATF_DHDR_001: Rule = Rule {
     id: "ATF-DHDR-001",
     rule: "A file starts with a complete 64-byte header. An empty file is allowed only if the thread's other file was not finalized.",
     wires: &[1u8, 2u8],
@@ -542,19 +502,15 @@ pub static ATF_DHDR_001: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["detail_header"],
     sources: &["S1", "S2", "S4"],
     settled_by: &["file.no_bytes", "footer.presence"],
@@ -562,7 +518,7 @@ pub static ATF_DHDR_001: Rule = Rule {
     untestable: None,
 };
 /// magic is "ATD2".
-pub static ATF_DHDR_002: Rule = Rule {
+pub(crate) static ATF_DHDR_002: Rule = Rule {
     id: "ATF-DHDR-002",
     rule: "magic is \"ATD2\".",
     wires: &[1u8, 2u8],
@@ -595,7 +551,7 @@ pub static ATF_DHDR_002: Rule = Rule {
     untestable: None,
 };
 /// endian is 1.
-pub static ATF_DHDR_003: Rule = Rule {
+pub(crate) static ATF_DHDR_003: Rule = Rule {
     id: "ATF-DHDR-003",
     rule: "endian is 1.",
     wires: &[1u8, 2u8],
@@ -607,23 +563,19 @@ pub static ATF_DHDR_003: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:112",
-                    says: "Readers reject a file that is not little-endian.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S2:112",
+                says: "Readers reject a file that is not little-endian.",
+            }],
             phantom: None,
         },
         Exclusion {
             verdict: Verdict::Recover,
             if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:112",
-                    says: "Readers reject a file that is not little-endian.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S2:112",
+                says: "Readers reject a file that is not little-endian.",
+            }],
             phantom: None,
         },
     ],
@@ -634,7 +586,7 @@ pub static ATF_DHDR_003: Rule = Rule {
     untestable: None,
 };
 /// version is 1 or 2.
-pub static ATF_DHDR_004: Rule = Rule {
+pub(crate) static ATF_DHDR_004: Rule = Rule {
     id: "ATF-DHDR-004",
     rule: "version is 1 or 2.",
     wires: &[1u8, 2u8],
@@ -667,7 +619,7 @@ pub static ATF_DHDR_004: Rule = Rule {
     untestable: None,
 };
 /// `events_offset` is 64, or a higher offset within the file that a verified footer proves.
-pub static ATF_DHDR_005: Rule = Rule {
+pub(crate) static ATF_DHDR_005: Rule = Rule {
     id: "ATF-DHDR-005",
     rule: "events_offset is 64, or a higher offset within the file that a verified footer proves.",
     wires: &[1u8, 2u8],
@@ -683,7 +635,7 @@ pub static ATF_DHDR_005: Rule = Rule {
     untestable: None,
 };
 /// arch is a known architecture.
-pub static ATF_DHDR_006: Rule = Rule {
+pub(crate) static ATF_DHDR_006: Rule = Rule {
     id: "ATF-DHDR-006",
     rule: "arch is a known architecture.",
     wires: &[1u8, 2u8],
@@ -699,7 +651,7 @@ pub static ATF_DHDR_006: Rule = Rule {
     untestable: None,
 };
 /// os is a known operating system.
-pub static ATF_DHDR_007: Rule = Rule {
+pub(crate) static ATF_DHDR_007: Rule = Rule {
     id: "ATF-DHDR-007",
     rule: "os is a known operating system.",
     wires: &[1u8, 2u8],
@@ -715,7 +667,7 @@ pub static ATF_DHDR_007: Rule = Rule {
     untestable: None,
 };
 /// Reserved bytes and flags are 0.
-pub static ATF_DHDR_008: Rule = Rule {
+pub(crate) static ATF_DHDR_008: Rule = Rule {
     id: "ATF-DHDR-008",
     rule: "Reserved bytes and flags are 0.",
     wires: &[1u8, 2u8],
@@ -735,7 +687,7 @@ pub static ATF_DHDR_008: Rule = Rule {
     untestable: None,
 };
 /// In a finalized file, `event_count` equals the footer's. If the footer was lost or is damaged, it is at most the number of events.
-pub static ATF_DHDR_009: Rule = Rule {
+pub(crate) static ATF_DHDR_009: Rule = Rule {
     id: "ATF-DHDR-009",
     rule: "In a finalized file, event_count equals the footer's. If the footer was lost or is damaged, it is at most the number of events.",
     wires: &[1u8, 2u8],
@@ -751,7 +703,7 @@ pub static ATF_DHDR_009: Rule = Rule {
     untestable: None,
 };
 /// In a finalized file, `bytes_length` equals the footer's.
-pub static ATF_DHDR_010: Rule = Rule {
+pub(crate) static ATF_DHDR_010: Rule = Rule {
     id: "ATF-DHDR-010",
     rule: "In a finalized file, bytes_length equals the footer's.",
     wires: &[1u8, 2u8],
@@ -767,7 +719,7 @@ pub static ATF_DHDR_010: Rule = Rule {
     untestable: None,
 };
 /// In a finalized file, `index_seq_start` and `index_seq_end` are the lowest and highest `index_seq` of its events, or 0 if there are no events.
-pub static ATF_DHDR_011: Rule = Rule {
+pub(crate) static ATF_DHDR_011: Rule = Rule {
     id: "ATF-DHDR-011",
     rule: "In a finalized file, index_seq_start and index_seq_end are the lowest and highest index_seq of its events, or 0 if there are no events.",
     wires: &[1u8, 2u8],
@@ -776,14 +728,17 @@ pub static ATF_DHDR_011: Rule = Rule {
     reader: ReaderDoes::Warn,
     allows: &[],
     excludes: &[],
-    about: &["detail_header.index_seq_start", "detail_header.index_seq_end"],
+    about: &[
+        "detail_header.index_seq_start",
+        "detail_header.index_seq_end",
+    ],
     sources: &["S1", "S2", "S4"],
     settled_by: &["index_seq.range", "index_seq_range.meaning"],
     note: None,
     untestable: None,
 };
 /// If the file has a footer, its header is not a placeholder.
-pub static ATF_DHDR_012: Rule = Rule {
+pub(crate) static ATF_DHDR_012: Rule = Rule {
     id: "ATF-DHDR-012",
     rule: "If the file has a footer, its header is not a placeholder.",
     wires: &[1u8, 2u8],
@@ -799,7 +754,7 @@ pub static ATF_DHDR_012: Rule = Rule {
     untestable: None,
 };
 /// Timestamps never decrease.
-pub static ATF_IEVT_001: Rule = Rule {
+pub(crate) static ATF_IEVT_001: Rule = Rule {
     id: "ATF-IEVT-001",
     rule: "Timestamps never decrease.",
     wires: &[1u8, 2u8],
@@ -815,7 +770,7 @@ pub static ATF_IEVT_001: Rule = Rule {
     untestable: None,
 };
 /// `event_kind` is a known kind.
-pub static ATF_IEVT_002: Rule = Rule {
+pub(crate) static ATF_IEVT_002: Rule = Rule {
     id: "ATF-IEVT-002",
     rule: "event_kind is a known kind.",
     wires: &[1u8, 2u8],
@@ -831,7 +786,7 @@ pub static ATF_IEVT_002: Rule = Rule {
     untestable: None,
 };
 /// `thread_id` equals the header's.
-pub static ATF_IEVT_003: Rule = Rule {
+pub(crate) static ATF_IEVT_003: Rule = Rule {
     id: "ATF-IEVT-003",
     rule: "thread_id equals the header's.",
     wires: &[1u8],
@@ -847,7 +802,7 @@ pub static ATF_IEVT_003: Rule = Rule {
     untestable: None,
 };
 /// `call_depth` starts at 1; a nested call is one deeper; a return or exception repeats its call's depth.
-pub static ATF_IEVT_004: Rule = Rule {
+pub(crate) static ATF_IEVT_004: Rule = Rule {
     id: "ATF-IEVT-004",
     rule: "call_depth starts at 1; a nested call is one deeper; a return or exception repeats its call's depth.",
     wires: &[1u8],
@@ -863,7 +818,7 @@ pub static ATF_IEVT_004: Rule = Rule {
     untestable: None,
 };
 /// Reserved bytes are 0.
-pub static ATF_IEVT_005: Rule = Rule {
+pub(crate) static ATF_IEVT_005: Rule = Rule {
     id: "ATF-IEVT-005",
     rule: "Reserved bytes are 0.",
     wires: &[2u8],
@@ -879,7 +834,7 @@ pub static ATF_IEVT_005: Rule = Rule {
     untestable: None,
 };
 /// No event is all zeros, unless a matching checksum covers it.
-pub static ATF_IEVT_006: Rule = Rule {
+pub(crate) static ATF_IEVT_006: Rule = Rule {
     id: "ATF-IEVT-006",
     rule: "No event is all zeros, unless a matching checksum covers it.",
     wires: &[1u8, 2u8],
@@ -897,7 +852,7 @@ pub static ATF_IEVT_006: Rule = Rule {
     untestable: None,
 };
 /// A finalized file ends with a footer.
-pub static ATF_IFTR_001: Rule = Rule {
+pub(crate) static ATF_IFTR_001: Rule = Rule {
     id: "ATF-IFTR-001",
     rule: "A finalized file ends with a footer.",
     wires: &[1u8, 2u8],
@@ -909,12 +864,10 @@ pub static ATF_IFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S3:222",
+                says: "Readers detect an incomplete file by the footer's magic.",
+            }],
             phantom: None,
         },
         Exclusion {
@@ -954,25 +907,21 @@ pub static ATF_IFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Reject,
             if_followed: true,
-            sentences: &[
-                Sentence {
-                    lines: "S2:47",
-                    says: "A footer confirms that the file was written cleanly.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S2:47",
+                says: "A footer confirms that the file was written cleanly.",
+            }],
             phantom: None,
         },
     ],
     about: &["index_footer"],
     sources: &["S0", "S1", "S2"],
     settled_by: &["footer.presence", "recovery.count", "file.no_bytes"],
-    note: Some(
-        "Without one, readers recover the complete events up to the end of the file.",
-    ),
+    note: Some("Without one, readers recover the complete events up to the end of the file."),
     untestable: None,
 };
 /// `event_count` is the number of events in the events section.
-pub static ATF_IFTR_002: Rule = Rule {
+pub(crate) static ATF_IFTR_002: Rule = Rule {
     id: "ATF-IFTR-002",
     rule: "event_count is the number of events in the events section.",
     wires: &[1u8, 2u8],
@@ -988,7 +937,7 @@ pub static ATF_IFTR_002: Rule = Rule {
     untestable: None,
 };
 /// The footer is at `events_offset` + `bytes_written`.
-pub static ATF_IFTR_003: Rule = Rule {
+pub(crate) static ATF_IFTR_003: Rule = Rule {
     id: "ATF-IFTR-003",
     rule: "The footer is at events_offset + bytes_written.",
     wires: &[1u8, 2u8],
@@ -1004,7 +953,7 @@ pub static ATF_IFTR_003: Rule = Rule {
     untestable: None,
 };
 /// A nonzero checksum is the CRC-32C of the events section.
-pub static ATF_IFTR_004: Rule = Rule {
+pub(crate) static ATF_IFTR_004: Rule = Rule {
     id: "ATF-IFTR-004",
     rule: "A nonzero checksum is the CRC-32C of the events section.",
     wires: &[1u8, 2u8],
@@ -1012,23 +961,21 @@ pub static ATF_IFTR_004: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
-                    lines: "S2:108-109",
-                    says: "With a footer the CRC32-C can be checked.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[
+            Sentence {
+                lines: "S2:106-107",
+                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+            },
+            Sentence {
+                lines: "S2:108-109",
+                says: "With a footer the CRC32-C can be checked.",
+            },
+        ],
+        phantom: None,
+    }],
     about: &["index_footer.checksum"],
     sources: &["S0", "S1", "S2"],
     settled_by: &["checksum.algorithm", "checksum.zero", "checksum.scope"],
@@ -1036,7 +983,7 @@ pub static ATF_IFTR_004: Rule = Rule {
     untestable: None,
 };
 /// The checksum is not the IEEE CRC-32 of the events section.
-pub static ATF_IFTR_005: Rule = Rule {
+pub(crate) static ATF_IFTR_005: Rule = Rule {
     id: "ATF-IFTR-005",
     rule: "The checksum is not the IEEE CRC-32 of the events section.",
     wires: &[1u8, 2u8],
@@ -1044,23 +991,21 @@ pub static ATF_IFTR_005: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
-                    lines: "S2:108-109",
-                    says: "With a footer the CRC32-C can be checked.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[
+            Sentence {
+                lines: "S2:106-107",
+                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+            },
+            Sentence {
+                lines: "S2:108-109",
+                says: "With a footer the CRC32-C can be checked.",
+            },
+        ],
+        phantom: None,
+    }],
     about: &["index_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.algorithm", "checksum.zero"],
@@ -1070,7 +1015,7 @@ pub static ATF_IFTR_005: Rule = Rule {
     untestable: None,
 };
 /// The checksum is computed, not 0.
-pub static ATF_IFTR_006: Rule = Rule {
+pub(crate) static ATF_IFTR_006: Rule = Rule {
     id: "ATF-IFTR-006",
     rule: "The checksum is computed, not 0.",
     wires: &[1u8, 2u8],
@@ -1082,13 +1027,11 @@ pub static ATF_IFTR_006: Rule = Rule {
     about: &["index_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.zero"],
-    note: Some(
-        "Tracers in the field write 0, so damage to their files goes undetected.",
-    ),
+    note: Some("Tracers in the field write 0, so damage to their files goes undetected."),
     untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
-pub static ATF_IFTR_007: Rule = Rule {
+pub(crate) static ATF_IFTR_007: Rule = Rule {
     id: "ATF-IFTR-007",
     rule: "time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 if there are no events.",
     wires: &[1u8, 2u8],
@@ -1104,7 +1047,7 @@ pub static ATF_IFTR_007: Rule = Rule {
     untestable: None,
 };
 /// Reserved bytes are 0.
-pub static ATF_IFTR_008: Rule = Rule {
+pub(crate) static ATF_IFTR_008: Rule = Rule {
     id: "ATF-IFTR-008",
     rule: "Reserved bytes are 0.",
     wires: &[1u8, 2u8],
@@ -1120,7 +1063,7 @@ pub static ATF_IFTR_008: Rule = Rule {
     untestable: None,
 };
 /// Nothing follows the footer.
-pub static ATF_IFTR_009: Rule = Rule {
+pub(crate) static ATF_IFTR_009: Rule = Rule {
     id: "ATF-IFTR-009",
     rule: "Nothing follows the footer.",
     wires: &[1u8, 2u8],
@@ -1136,7 +1079,7 @@ pub static ATF_IFTR_009: Rule = Rule {
     untestable: None,
 };
 /// In a file without a footer, the last event is complete.
-pub static ATF_IFTR_010: Rule = Rule {
+pub(crate) static ATF_IFTR_010: Rule = Rule {
     id: "ATF-IFTR-010",
     rule: "In a file without a footer, the last event is complete.",
     wires: &[1u8, 2u8],
@@ -1144,19 +1087,15 @@ pub static ATF_IFTR_010: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["index_event"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "recovery.torn", "footer.presence"],
@@ -1166,7 +1105,7 @@ pub static ATF_IFTR_010: Rule = Rule {
     untestable: None,
 };
 /// A file without a footer does not end in zeros.
-pub static ATF_IFTR_011: Rule = Rule {
+pub(crate) static ATF_IFTR_011: Rule = Rule {
     id: "ATF-IFTR-011",
     rule: "A file without a footer does not end in zeros.",
     wires: &[1u8, 2u8],
@@ -1174,29 +1113,23 @@ pub static ATF_IFTR_011: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["index_event"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.presence"],
-    note: Some(
-        "Such zeros are preallocated space, or blocks that never reached the disk.",
-    ),
+    note: Some("Such zeros are preallocated space, or blocks that never reached the disk."),
     untestable: None,
 };
 /// A footer is not truncated.
-pub static ATF_IFTR_012: Rule = Rule {
+pub(crate) static ATF_IFTR_012: Rule = Rule {
     id: "ATF-IFTR-012",
     rule: "A footer is not truncated.",
     wires: &[1u8, 2u8],
@@ -1204,19 +1137,15 @@ pub static ATF_IFTR_012: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["index_footer"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.torn", "footer.presence"],
@@ -1226,7 +1155,7 @@ pub static ATF_IFTR_012: Rule = Rule {
     untestable: None,
 };
 /// magic is "2ITA".
-pub static ATF_IFTR_013: Rule = Rule {
+pub(crate) static ATF_IFTR_013: Rule = Rule {
     id: "ATF-IFTR-013",
     rule: "magic is \"2ITA\".",
     wires: &[1u8, 2u8],
@@ -1234,19 +1163,15 @@ pub static ATF_IFTR_013: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["index_footer.magic"],
     sources: &["S0", "S1", "S2"],
     settled_by: &["footer.damaged", "footer.stated", "footer.presence"],
@@ -1256,7 +1181,7 @@ pub static ATF_IFTR_013: Rule = Rule {
     untestable: None,
 };
 /// A file starts with a complete 64-byte header. An empty file is allowed only if the thread's other file was not finalized.
-pub static ATF_IHDR_001: Rule = Rule {
+pub(crate) static ATF_IHDR_001: Rule = Rule {
     id: "ATF-IHDR-001",
     rule: "A file starts with a complete 64-byte header. An empty file is allowed only if the thread's other file was not finalized.",
     wires: &[1u8, 2u8],
@@ -1264,19 +1189,15 @@ pub static ATF_IHDR_001: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["index_header"],
     sources: &["S0", "S1", "S2", "S3"],
     settled_by: &["file.no_bytes", "footer.presence"],
@@ -1284,7 +1205,7 @@ pub static ATF_IHDR_001: Rule = Rule {
     untestable: None,
 };
 /// magic is "ATI2".
-pub static ATF_IHDR_002: Rule = Rule {
+pub(crate) static ATF_IHDR_002: Rule = Rule {
     id: "ATF-IHDR-002",
     rule: "magic is \"ATI2\".",
     wires: &[1u8, 2u8],
@@ -1317,7 +1238,7 @@ pub static ATF_IHDR_002: Rule = Rule {
     untestable: None,
 };
 /// endian is 1.
-pub static ATF_IHDR_003: Rule = Rule {
+pub(crate) static ATF_IHDR_003: Rule = Rule {
     id: "ATF-IHDR-003",
     rule: "endian is 1.",
     wires: &[1u8, 2u8],
@@ -1329,23 +1250,19 @@ pub static ATF_IHDR_003: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:112",
-                    says: "Readers reject a file that is not little-endian.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S2:112",
+                says: "Readers reject a file that is not little-endian.",
+            }],
             phantom: None,
         },
         Exclusion {
             verdict: Verdict::Recover,
             if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S2:112",
-                    says: "Readers reject a file that is not little-endian.",
-                },
-            ],
+            sentences: &[Sentence {
+                lines: "S2:112",
+                says: "Readers reject a file that is not little-endian.",
+            }],
             phantom: None,
         },
     ],
@@ -1356,7 +1273,7 @@ pub static ATF_IHDR_003: Rule = Rule {
     untestable: None,
 };
 /// version is 1 or 2.
-pub static ATF_IHDR_004: Rule = Rule {
+pub(crate) static ATF_IHDR_004: Rule = Rule {
     id: "ATF-IHDR-004",
     rule: "version is 1 or 2.",
     wires: &[1u8, 2u8],
@@ -1389,7 +1306,7 @@ pub static ATF_IHDR_004: Rule = Rule {
     untestable: None,
 };
 /// The header has its version's layout: the u32 at offset 20 is not 32 in version 1 and not 0 in version 2.
-pub static ATF_IHDR_005: Rule = Rule {
+pub(crate) static ATF_IHDR_005: Rule = Rule {
     id: "ATF-IHDR-005",
     rule: "The header has its version's layout: the u32 at offset 20 is not 32 in version 1 and not 0 in version 2.",
     wires: &[1u8, 2u8],
@@ -1409,7 +1326,7 @@ pub static ATF_IHDR_005: Rule = Rule {
     untestable: None,
 };
 /// `event_size` is 32.
-pub static ATF_IHDR_006: Rule = Rule {
+pub(crate) static ATF_IHDR_006: Rule = Rule {
     id: "ATF-IHDR-006",
     rule: "event_size is 32.",
     wires: &[1u8, 2u8],
@@ -1425,7 +1342,7 @@ pub static ATF_IHDR_006: Rule = Rule {
     untestable: None,
 };
 /// `events_offset` is 64, or a higher offset within the file that a verified footer proves.
-pub static ATF_IHDR_007: Rule = Rule {
+pub(crate) static ATF_IHDR_007: Rule = Rule {
     id: "ATF-IHDR-007",
     rule: "events_offset is 64, or a higher offset within the file that a verified footer proves.",
     wires: &[1u8, 2u8],
@@ -1441,7 +1358,7 @@ pub static ATF_IHDR_007: Rule = Rule {
     untestable: None,
 };
 /// arch is a known architecture.
-pub static ATF_IHDR_008: Rule = Rule {
+pub(crate) static ATF_IHDR_008: Rule = Rule {
     id: "ATF-IHDR-008",
     rule: "arch is a known architecture.",
     wires: &[1u8, 2u8],
@@ -1457,7 +1374,7 @@ pub static ATF_IHDR_008: Rule = Rule {
     untestable: None,
 };
 /// os is a known operating system.
-pub static ATF_IHDR_009: Rule = Rule {
+pub(crate) static ATF_IHDR_009: Rule = Rule {
     id: "ATF-IHDR-009",
     rule: "os is a known operating system.",
     wires: &[1u8, 2u8],
@@ -1473,7 +1390,7 @@ pub static ATF_IHDR_009: Rule = Rule {
     untestable: None,
 };
 /// `clock_type` is a known clock.
-pub static ATF_IHDR_010: Rule = Rule {
+pub(crate) static ATF_IHDR_010: Rule = Rule {
     id: "ATF-IHDR-010",
     rule: "clock_type is a known clock.",
     wires: &[1u8, 2u8],
@@ -1489,7 +1406,7 @@ pub static ATF_IHDR_010: Rule = Rule {
     untestable: None,
 };
 /// `clock_type` is a clock of the system that os names: `mach_continuous` on iOS and macOS, qpc on Windows, boottime on Linux and Android.
-pub static ATF_IHDR_011: Rule = Rule {
+pub(crate) static ATF_IHDR_011: Rule = Rule {
     id: "ATF-IHDR-011",
     rule: "clock_type is a clock of the system that os names: mach_continuous on iOS and macOS, qpc on Windows, boottime on Linux and Android.",
     wires: &[1u8, 2u8],
@@ -1505,7 +1422,7 @@ pub static ATF_IHDR_011: Rule = Rule {
     untestable: None,
 };
 /// Reserved bytes are 0.
-pub static ATF_IHDR_012: Rule = Rule {
+pub(crate) static ATF_IHDR_012: Rule = Rule {
     id: "ATF-IHDR-012",
     rule: "Reserved bytes are 0.",
     wires: &[1u8, 2u8],
@@ -1521,7 +1438,7 @@ pub static ATF_IHDR_012: Rule = Rule {
     untestable: None,
 };
 /// Undefined bits of flags are 0.
-pub static ATF_IHDR_013: Rule = Rule {
+pub(crate) static ATF_IHDR_013: Rule = Rule {
     id: "ATF-IHDR-013",
     rule: "Undefined bits of flags are 0.",
     wires: &[1u8, 2u8],
@@ -1537,7 +1454,7 @@ pub static ATF_IHDR_013: Rule = Rule {
     untestable: None,
 };
 /// In a finalized file, `event_count` equals the footer's. If the footer was lost or is damaged, it is at most the number of events.
-pub static ATF_IHDR_014: Rule = Rule {
+pub(crate) static ATF_IHDR_014: Rule = Rule {
     id: "ATF-IHDR-014",
     rule: "In a finalized file, event_count equals the footer's. If the footer was lost or is damaged, it is at most the number of events.",
     wires: &[1u8, 2u8],
@@ -1553,7 +1470,7 @@ pub static ATF_IHDR_014: Rule = Rule {
     untestable: None,
 };
 /// In a finalized file, `footer_offset` is the offset of the footer.
-pub static ATF_IHDR_015: Rule = Rule {
+pub(crate) static ATF_IHDR_015: Rule = Rule {
     id: "ATF-IHDR-015",
     rule: "In a finalized file, footer_offset is the offset of the footer.",
     wires: &[1u8, 2u8],
@@ -1569,7 +1486,7 @@ pub static ATF_IHDR_015: Rule = Rule {
     untestable: None,
 };
 /// In a finalized file, `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
-pub static ATF_IHDR_016: Rule = Rule {
+pub(crate) static ATF_IHDR_016: Rule = Rule {
     id: "ATF-IHDR-016",
     rule: "In a finalized file, time_start_ns and time_end_ns are the timestamps of the first and last event, or 0 if there are no events.",
     wires: &[1u8, 2u8],
@@ -1585,7 +1502,7 @@ pub static ATF_IHDR_016: Rule = Rule {
     untestable: None,
 };
 /// If the file has a footer, its header is not a placeholder.
-pub static ATF_IHDR_017: Rule = Rule {
+pub(crate) static ATF_IHDR_017: Rule = Rule {
     id: "ATF-IHDR-017",
     rule: "If the file has a footer, its header is not a placeholder.",
     wires: &[1u8, 2u8],
@@ -1603,7 +1520,7 @@ pub static ATF_IHDR_017: Rule = Rule {
     untestable: None,
 };
 /// In a finalized file, the flag `has_detail_file` is set if and only if the thread has a detail.atf.
-pub static ATF_IHDR_018: Rule = Rule {
+pub(crate) static ATF_IHDR_018: Rule = Rule {
     id: "ATF-IHDR-018",
     rule: "In a finalized file, the flag has_detail_file is set if and only if the thread has a detail.atf.",
     wires: &[1u8, 2u8],
@@ -1619,7 +1536,7 @@ pub static ATF_IHDR_018: Rule = Rule {
     untestable: None,
 };
 /// A `detail_seq` refers to an event in detail.atf that links back. ATF-LINK-002 defines when that event may be missing.
-pub static ATF_LINK_001: Rule = Rule {
+pub(crate) static ATF_LINK_001: Rule = Rule {
     id: "ATF-LINK-001",
     rule: "A detail_seq refers to an event in detail.atf that links back. ATF-LINK-002 defines when that event may be missing.",
     wires: &[1u8, 2u8],
@@ -1642,7 +1559,7 @@ pub static ATF_LINK_001: Rule = Rule {
     untestable: None,
 };
 /// The event that a `detail_seq` refers to is missing only if one of the two files is unfinalized or damaged.
-pub static ATF_LINK_002: Rule = Rule {
+pub(crate) static ATF_LINK_002: Rule = Rule {
     id: "ATF-LINK-002",
     rule: "The event that a detail_seq refers to is missing only if one of the two files is unfinalized or damaged.",
     wires: &[1u8, 2u8],
@@ -1658,7 +1575,7 @@ pub static ATF_LINK_002: Rule = Rule {
     untestable: None,
 };
 /// A detail event's `index_seq` refers to an event in index.atf that links to it. ATF-LINK-004 defines when that event may be missing.
-pub static ATF_LINK_003: Rule = Rule {
+pub(crate) static ATF_LINK_003: Rule = Rule {
     id: "ATF-LINK-003",
     rule: "A detail event's index_seq refers to an event in index.atf that links to it. ATF-LINK-004 defines when that event may be missing.",
     wires: &[1u8, 2u8],
@@ -1674,7 +1591,7 @@ pub static ATF_LINK_003: Rule = Rule {
     untestable: None,
 };
 /// The event that an `index_seq` refers to is missing only if one of the two files is unfinalized or damaged.
-pub static ATF_LINK_004: Rule = Rule {
+pub(crate) static ATF_LINK_004: Rule = Rule {
     id: "ATF-LINK-004",
     rule: "The event that an index_seq refers to is missing only if one of the two files is unfinalized or damaged.",
     wires: &[1u8, 2u8],
@@ -1692,7 +1609,7 @@ pub static ATF_LINK_004: Rule = Rule {
     untestable: None,
 };
 /// The values of `detail_seq` run 0, 1, 2 and so on through the index.
-pub static ATF_LINK_005: Rule = Rule {
+pub(crate) static ATF_LINK_005: Rule = Rule {
     id: "ATF-LINK-005",
     rule: "The values of detail_seq run 0, 1, 2 and so on through the index.",
     wires: &[1u8, 2u8],
@@ -1708,7 +1625,7 @@ pub static ATF_LINK_005: Rule = Rule {
     untestable: None,
 };
 /// A detail event has the same timestamp as its index event.
-pub static ATF_LINK_006: Rule = Rule {
+pub(crate) static ATF_LINK_006: Rule = Rule {
     id: "ATF-LINK-006",
     rule: "A detail event has the same timestamp as its index event.",
     wires: &[1u8, 2u8],
@@ -1724,7 +1641,7 @@ pub static ATF_LINK_006: Rule = Rule {
     untestable: None,
 };
 /// A call's detail event has type 3, and a return's has type 4.
-pub static ATF_LINK_007: Rule = Rule {
+pub(crate) static ATF_LINK_007: Rule = Rule {
     id: "ATF-LINK-007",
     rule: "A call's detail event has type 3, and a return's has type 4.",
     wires: &[1u8, 2u8],
@@ -1740,7 +1657,7 @@ pub static ATF_LINK_007: Rule = Rule {
     untestable: None,
 };
 /// The two files of a thread have the same wire version.
-pub static ATF_LINK_008: Rule = Rule {
+pub(crate) static ATF_LINK_008: Rule = Rule {
     id: "ATF-LINK-008",
     rule: "The two files of a thread have the same wire version.",
     wires: &[1u8, 2u8],
@@ -1756,7 +1673,7 @@ pub static ATF_LINK_008: Rule = Rule {
     untestable: None,
 };
 /// The two files of a thread have the same `thread_id`.
-pub static ATF_LINK_009: Rule = Rule {
+pub(crate) static ATF_LINK_009: Rule = Rule {
     id: "ATF-LINK-009",
     rule: "The two files of a thread have the same thread_id.",
     wires: &[1u8, 2u8],
@@ -1772,7 +1689,7 @@ pub static ATF_LINK_009: Rule = Rule {
     untestable: None,
 };
 /// The two files of a thread have the same arch and os.
-pub static ATF_LINK_010: Rule = Rule {
+pub(crate) static ATF_LINK_010: Rule = Rule {
     id: "ATF-LINK-010",
     rule: "The two files of a thread have the same arch and os.",
     wires: &[1u8, 2u8],
@@ -1788,7 +1705,7 @@ pub static ATF_LINK_010: Rule = Rule {
     untestable: None,
 };
 /// A function payload has the same `function_id` as its index event.
-pub static ATF_LINK_011: Rule = Rule {
+pub(crate) static ATF_LINK_011: Rule = Rule {
     id: "ATF-LINK-011",
     rule: "A function payload has the same function_id as its index event.",
     wires: &[1u8, 2u8],
@@ -1797,14 +1714,17 @@ pub static ATF_LINK_011: Rule = Rule {
     reader: ReaderDoes::Warn,
     allows: &[],
     excludes: &[],
-    about: &["detail_function_payload.function_id", "index_event.function_id"],
+    about: &[
+        "detail_function_payload.function_id",
+        "index_event.function_id",
+    ],
     sources: &["S1", "S4"],
     settled_by: &["links.function_id"],
     note: None,
     untestable: None,
 };
 /// A session has a manifest.json.
-pub static ATF_MANI_001: Rule = Rule {
+pub(crate) static ATF_MANI_001: Rule = Rule {
     id: "ATF-MANI-001",
     rule: "A session has a manifest.json.",
     wires: &[1u8, 2u8],
@@ -1822,7 +1742,7 @@ pub static ATF_MANI_001: Rule = Rule {
     untestable: None,
 };
 /// The manifest is one JSON object in UTF-8, without a byte-order mark or duplicate keys.
-pub static ATF_MANI_002: Rule = Rule {
+pub(crate) static ATF_MANI_002: Rule = Rule {
     id: "ATF-MANI-002",
     rule: "The manifest is one JSON object in UTF-8, without a byte-order mark or duplicate keys.",
     wires: &[1u8, 2u8],
@@ -1838,7 +1758,7 @@ pub static ATF_MANI_002: Rule = Rule {
     untestable: None,
 };
 /// Every value has the type that the schema requires.
-pub static ATF_MANI_003: Rule = Rule {
+pub(crate) static ATF_MANI_003: Rule = Rule {
     id: "ATF-MANI-003",
     rule: "Every value has the type that the schema requires.",
     wires: &[1u8, 2u8],
@@ -1860,7 +1780,7 @@ pub static ATF_MANI_003: Rule = Rule {
     untestable: None,
 };
 /// No thread is listed twice.
-pub static ATF_MANI_004: Rule = Rule {
+pub(crate) static ATF_MANI_004: Rule = Rule {
     id: "ATF-MANI-004",
     rule: "No thread is listed twice.",
     wires: &[1u8, 2u8],
@@ -1876,7 +1796,7 @@ pub static ATF_MANI_004: Rule = Rule {
     untestable: None,
 };
 /// Every listed thread has a folder.
-pub static ATF_MANI_005: Rule = Rule {
+pub(crate) static ATF_MANI_005: Rule = Rule {
     id: "ATF-MANI-005",
     rule: "Every listed thread has a folder.",
     wires: &[1u8, 2u8],
@@ -1892,7 +1812,7 @@ pub static ATF_MANI_005: Rule = Rule {
     untestable: None,
 };
 /// Every thread folder is listed.
-pub static ATF_MANI_006: Rule = Rule {
+pub(crate) static ATF_MANI_006: Rule = Rule {
     id: "ATF-MANI-006",
     rule: "Every thread folder is listed.",
     wires: &[1u8, 2u8],
@@ -1908,7 +1828,7 @@ pub static ATF_MANI_006: Rule = Rule {
     untestable: None,
 };
 /// `has_detail` is true if and only if the thread has a detail.atf.
-pub static ATF_MANI_007: Rule = Rule {
+pub(crate) static ATF_MANI_007: Rule = Rule {
     id: "ATF-MANI-007",
     rule: "has_detail is true if and only if the thread has a detail.atf.",
     wires: &[1u8, 2u8],
@@ -1924,7 +1844,7 @@ pub static ATF_MANI_007: Rule = Rule {
     untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the session's earliest and latest timestamps.
-pub static ATF_MANI_008: Rule = Rule {
+pub(crate) static ATF_MANI_008: Rule = Rule {
     id: "ATF-MANI-008",
     rule: "time_start_ns and time_end_ns are the session's earliest and latest timestamps.",
     wires: &[1u8, 2u8],
@@ -1940,7 +1860,7 @@ pub static ATF_MANI_008: Rule = Rule {
     untestable: None,
 };
 /// `clock_type` equals the `clock_type` of the index headers.
-pub static ATF_MANI_009: Rule = Rule {
+pub(crate) static ATF_MANI_009: Rule = Rule {
     id: "ATF-MANI-009",
     rule: "clock_type equals the clock_type of the index headers.",
     wires: &[1u8, 2u8],
@@ -1956,7 +1876,7 @@ pub static ATF_MANI_009: Rule = Rule {
     untestable: None,
 };
 /// A symbol's `module_id` and `symbol_index` are the halves of its `function_id`.
-pub static ATF_MANI_010: Rule = Rule {
+pub(crate) static ATF_MANI_010: Rule = Rule {
     id: "ATF-MANI-010",
     rule: "A symbol's module_id and symbol_index are the halves of its function_id.",
     wires: &[1u8, 2u8],
@@ -1972,7 +1892,7 @@ pub static ATF_MANI_010: Rule = Rule {
     untestable: None,
 };
 /// The manifest has only keys that the schema lists.
-pub static ATF_MANI_011: Rule = Rule {
+pub(crate) static ATF_MANI_011: Rule = Rule {
     id: "ATF-MANI-011",
     rule: "The manifest has only keys that the schema lists.",
     wires: &[1u8, 2u8],
@@ -1988,7 +1908,7 @@ pub static ATF_MANI_011: Rule = Rule {
     untestable: None,
 };
 /// `format_version`, if present, is "2.1" with symbols and "2.0" without.
-pub static ATF_MANI_012: Rule = Rule {
+pub(crate) static ATF_MANI_012: Rule = Rule {
     id: "ATF-MANI-012",
     rule: "format_version, if present, is \"2.1\" with symbols and \"2.0\" without.",
     wires: &[1u8, 2u8],
@@ -2004,7 +1924,7 @@ pub static ATF_MANI_012: Rule = Rule {
     untestable: None,
 };
 /// A symbol's or a thread's name, if present, is not empty.
-pub static ATF_MANI_013: Rule = Rule {
+pub(crate) static ATF_MANI_013: Rule = Rule {
     id: "ATF-MANI-013",
     rule: "A symbol's or a thread's name, if present, is not empty.",
     wires: &[1u8, 2u8],
@@ -2022,7 +1942,7 @@ pub static ATF_MANI_013: Rule = Rule {
     untestable: None,
 };
 /// The tracer lost no events and no details.
-pub static ATF_MANI_014: Rule = Rule {
+pub(crate) static ATF_MANI_014: Rule = Rule {
     id: "ATF-MANI-014",
     rule: "The tracer lost no events and no details.",
     wires: &[1u8, 2u8],
@@ -2040,7 +1960,7 @@ pub static ATF_MANI_014: Rule = Rule {
     untestable: None,
 };
 /// A loss has a count of at least 1, and its `first_ns` is not after its `last_ns`.
-pub static ATF_MANI_015: Rule = Rule {
+pub(crate) static ATF_MANI_015: Rule = Rule {
     id: "ATF-MANI-015",
     rule: "A loss has a count of at least 1, and its first_ns is not after its last_ns.",
     wires: &[1u8, 2u8],
@@ -2056,7 +1976,7 @@ pub static ATF_MANI_015: Rule = Rule {
     untestable: None,
 };
 /// `unwritten_events` is absent or 0.
-pub static ATF_MANI_016: Rule = Rule {
+pub(crate) static ATF_MANI_016: Rule = Rule {
     id: "ATF-MANI-016",
     rule: "unwritten_events is absent or 0.",
     wires: &[1u8, 2u8],
@@ -2074,7 +1994,7 @@ pub static ATF_MANI_016: Rule = Rule {
     untestable: None,
 };
 /// No recovery lost or guessed events or details of the session.
-pub static ATF_MANI_017: Rule = Rule {
+pub(crate) static ATF_MANI_017: Rule = Rule {
     id: "ATF-MANI-017",
     rule: "No recovery lost or guessed events or details of the session.",
     wires: &[1u8, 2u8],
@@ -2092,7 +2012,7 @@ pub static ATF_MANI_017: Rule = Rule {
     untestable: None,
 };
 /// A reader returns every complete event of a file without a footer.
-pub static ATF_RDER_001: Rule = Rule {
+pub(crate) static ATF_RDER_001: Rule = Rule {
     id: "ATF-RDER-001",
     rule: "A reader returns every complete event of a file without a footer.",
     wires: &[1u8, 2u8],
@@ -2100,19 +2020,15 @@ pub static ATF_RDER_001: Rule = Rule {
     binds: &[Party::Reader, Party::Validator],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Accept,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S3:222",
-                    says: "Readers detect an incomplete file by the footer's magic.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Accept,
+        if_followed: false,
+        sentences: &[Sentence {
+            lines: "S3:222",
+            says: "Readers detect an incomplete file by the footer's magic.",
+        }],
+        phantom: None,
+    }],
     about: &["index_event", "detail_event_header"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "detail.recovery", "footer.presence"],
@@ -2120,7 +2036,7 @@ pub static ATF_RDER_001: Rule = Rule {
     untestable: None,
 };
 /// If header and footer differ, a reader uses the footer, provided that the footer passes verification.
-pub static ATF_RDER_002: Rule = Rule {
+pub(crate) static ATF_RDER_002: Rule = Rule {
     id: "ATF-RDER-002",
     rule: "If header and footer differ, a reader uses the footer, provided that the footer passes verification.",
     wires: &[1u8, 2u8],
@@ -2136,7 +2052,7 @@ pub static ATF_RDER_002: Rule = Rule {
     untestable: None,
 };
 /// An unreadable file does not prevent a reader from reading the others.
-pub static ATF_RDER_003: Rule = Rule {
+pub(crate) static ATF_RDER_003: Rule = Rule {
     id: "ATF-RDER-003",
     rule: "An unreadable file does not prevent a reader from reading the others.",
     wires: &[1u8, 2u8],
@@ -2144,23 +2060,21 @@ pub static ATF_RDER_003: Rule = Rule {
     binds: &[Party::Reader, Party::Validator],
     reader: ReaderDoes::Recover,
     allows: &[Verdict::Accept],
-    excludes: &[
-        Exclusion {
-            verdict: Verdict::Reject,
-            if_followed: false,
-            sentences: &[
-                Sentence {
-                    lines: "S0:180",
-                    says: "A corrupt file does not affect the other threads' files.",
-                },
-                Sentence {
-                    lines: "S1:39",
-                    says: "Threads recover independently: a corrupt file does not affect the others.",
-                },
-            ],
-            phantom: None,
-        },
-    ],
+    excludes: &[Exclusion {
+        verdict: Verdict::Reject,
+        if_followed: false,
+        sentences: &[
+            Sentence {
+                lines: "S0:180",
+                says: "A corrupt file does not affect the other threads' files.",
+            },
+            Sentence {
+                lines: "S1:39",
+                says: "Threads recover independently: a corrupt file does not affect the others.",
+            },
+        ],
+        phantom: None,
+    }],
     about: &["session"],
     sources: &["S0", "S1"],
     settled_by: &["session.isolation"],
@@ -2168,7 +2082,7 @@ pub static ATF_RDER_003: Rule = Rule {
     untestable: None,
 };
 /// A reader merges threads by timestamp, then by the id in the thread's folder name, then by position.
-pub static ATF_RDER_004: Rule = Rule {
+pub(crate) static ATF_RDER_004: Rule = Rule {
     id: "ATF-RDER-004",
     rule: "A reader merges threads by timestamp, then by the id in the thread's folder name, then by position.",
     wires: &[1u8, 2u8],
@@ -2184,7 +2098,7 @@ pub static ATF_RDER_004: Rule = Rule {
     untestable: None,
 };
 /// A reader does not verify a checksum of 0.
-pub static ATF_RDER_005: Rule = Rule {
+pub(crate) static ATF_RDER_005: Rule = Rule {
     id: "ATF-RDER-005",
     rule: "A reader does not verify a checksum of 0.",
     wires: &[1u8, 2u8],
@@ -2200,7 +2114,7 @@ pub static ATF_RDER_005: Rule = Rule {
     untestable: None,
 };
 /// If index.atf is unfinalized, a reader looks for detail.atf regardless of the flag.
-pub static ATF_RDER_006: Rule = Rule {
+pub(crate) static ATF_RDER_006: Rule = Rule {
     id: "ATF-RDER-006",
     rule: "If index.atf is unfinalized, a reader looks for detail.atf regardless of the flag.",
     wires: &[1u8, 2u8],
@@ -2216,7 +2130,7 @@ pub static ATF_RDER_006: Rule = Rule {
     untestable: None,
 };
 /// A reader finds an index event by its position without a scan, and a detail event after one pass over the lengths.
-pub static ATF_RDER_007: Rule = Rule {
+pub(crate) static ATF_RDER_007: Rule = Rule {
     id: "ATF-RDER-007",
     rule: "A reader finds an index event by its position without a scan, and a detail event after one pass over the lengths.",
     wires: &[1u8, 2u8],
@@ -2234,7 +2148,7 @@ pub static ATF_RDER_007: Rule = Rule {
     ),
 };
 /// A reader skips a file by its header's times only if the file is finalized and its header, footer, first event and last event agree on them.
-pub static ATF_RDER_008: Rule = Rule {
+pub(crate) static ATF_RDER_008: Rule = Rule {
     id: "ATF-RDER-008",
     rule: "A reader skips a file by its header's times only if the file is finalized and its header, footer, first event and last event agree on them.",
     wires: &[1u8, 2u8],
@@ -2250,7 +2164,7 @@ pub static ATF_RDER_008: Rule = Rule {
     untestable: Some("No test case queries a time range; the output holds all events."),
 };
 /// A reader treats any folder that contains thread folders as a session, whatever its name.
-pub static ATF_RDER_009: Rule = Rule {
+pub(crate) static ATF_RDER_009: Rule = Rule {
     id: "ATF-RDER-009",
     rule: "A reader treats any folder that contains thread folders as a session, whatever its name.",
     wires: &[1u8, 2u8],
@@ -2266,7 +2180,7 @@ pub static ATF_RDER_009: Rule = Rule {
     untestable: None,
 };
 /// A reader recognizes a file by its magic, whatever its name.
-pub static ATF_RDER_010: Rule = Rule {
+pub(crate) static ATF_RDER_010: Rule = Rule {
     id: "ATF-RDER-010",
     rule: "A reader recognizes a file by its magic, whatever its name.",
     wires: &[1u8, 2u8],
@@ -2282,7 +2196,7 @@ pub static ATF_RDER_010: Rule = Rule {
     untestable: None,
 };
 /// A reader returns `function_id` unchanged; only the manifest defines what its halves mean.
-pub static ATF_RDER_011: Rule = Rule {
+pub(crate) static ATF_RDER_011: Rule = Rule {
     id: "ATF-RDER-011",
     rule: "A reader returns function_id unchanged; only the manifest defines what its halves mean.",
     wires: &[1u8, 2u8],
@@ -2291,14 +2205,17 @@ pub static ATF_RDER_011: Rule = Rule {
     reader: ReaderDoes::Ignore,
     allows: &[],
     excludes: &[],
-    about: &["index_event.function_id", "detail_function_payload.function_id"],
+    about: &[
+        "index_event.function_id",
+        "detail_function_payload.function_id",
+    ],
     sources: &["S0", "S1", "S2", "S3"],
     settled_by: &["function_id.module"],
     note: None,
     untestable: None,
 };
 /// For version 2, a reader does not present an event's `thread_id` or `call_depth` as if the file stored it; it marks derived values.
-pub static ATF_RDER_012: Rule = Rule {
+pub(crate) static ATF_RDER_012: Rule = Rule {
     id: "ATF-RDER-012",
     rule: "For version 2, a reader does not present an event's thread_id or call_depth as if the file stored it; it marks derived values.",
     wires: &[2u8],
@@ -2314,7 +2231,7 @@ pub static ATF_RDER_012: Rule = Rule {
     untestable: None,
 };
 /// A session's times are those of its first and last event; threads without events are ignored.
-pub static ATF_RDER_013: Rule = Rule {
+pub(crate) static ATF_RDER_013: Rule = Rule {
     id: "ATF-RDER-013",
     rule: "A session's times are those of its first and last event; threads without events are ignored.",
     wires: &[1u8, 2u8],
@@ -2330,7 +2247,7 @@ pub static ATF_RDER_013: Rule = Rule {
     untestable: None,
 };
 /// A thread with a finalized index.atf has no ring.atf.
-pub static ATF_RING_001: Rule = Rule {
+pub(crate) static ATF_RING_001: Rule = Rule {
     id: "ATF-RING-001",
     rule: "A thread with a finalized index.atf has no ring.atf.",
     wires: &[1u8, 2u8],
@@ -2348,7 +2265,7 @@ pub static ATF_RING_001: Rule = Rule {
     untestable: None,
 };
 /// A ring.atf next to an unfinalized index.atf belongs to the thread's files.
-pub static ATF_RING_002: Rule = Rule {
+pub(crate) static ATF_RING_002: Rule = Rule {
     id: "ATF-RING-002",
     rule: "A ring.atf next to an unfinalized index.atf belongs to the thread's files.",
     wires: &[1u8, 2u8],
@@ -2379,7 +2296,7 @@ pub static ATF_RING_002: Rule = Rule {
     untestable: None,
 };
 /// A writer stores an event's bytes before it updates the size of their area, and a detail before the index event that refers to it. It empties an area only after its bytes are in the file.
-pub static ATF_RING_003: Rule = Rule {
+pub(crate) static ATF_RING_003: Rule = Rule {
     id: "ATF-RING-003",
     rule: "A writer stores an event's bytes before it updates the size of their area, and a detail before the index event that refers to it. It empties an area only after its bytes are in the file.",
     wires: &[1u8, 2u8],
@@ -2397,7 +2314,7 @@ pub static ATF_RING_003: Rule = Rule {
     ),
 };
 /// A reader either returns the events of a ring that belongs to its files, after the files' own events, or ignores the whole ring.
-pub static ATF_RING_004: Rule = Rule {
+pub(crate) static ATF_RING_004: Rule = Rule {
     id: "ATF-RING-004",
     rule: "A reader either returns the events of a ring that belongs to its files, after the files' own events, or ignores the whole ring.",
     wires: &[1u8, 2u8],
@@ -2415,7 +2332,7 @@ pub static ATF_RING_004: Rule = Rule {
     ),
 };
 /// A thread's folder is named `thread_` followed by its `thread_id`.
-pub static ATF_SESS_001: Rule = Rule {
+pub(crate) static ATF_SESS_001: Rule = Rule {
     id: "ATF-SESS-001",
     rule: "A thread's folder is named thread_ followed by its thread_id.",
     wires: &[1u8, 2u8],
@@ -2431,7 +2348,7 @@ pub static ATF_SESS_001: Rule = Rule {
     untestable: None,
 };
 /// A thread's folder contains index.atf.
-pub static ATF_SESS_002: Rule = Rule {
+pub(crate) static ATF_SESS_002: Rule = Rule {
     id: "ATF-SESS-002",
     rule: "A thread's folder contains index.atf.",
     wires: &[1u8, 2u8],
@@ -2447,7 +2364,7 @@ pub static ATF_SESS_002: Rule = Rule {
     untestable: None,
 };
 /// Thread folders, their files and manifest.json are not symlinks.
-pub static ATF_SESS_003: Rule = Rule {
+pub(crate) static ATF_SESS_003: Rule = Rule {
     id: "ATF-SESS-003",
     rule: "Thread folders, their files and manifest.json are not symlinks.",
     wires: &[1u8, 2u8],
@@ -2465,7 +2382,7 @@ pub static ATF_SESS_003: Rule = Rule {
     untestable: None,
 };
 /// A folder name that starts with `thread_` continues with a 32-bit decimal number without leading zeros.
-pub static ATF_SESS_004: Rule = Rule {
+pub(crate) static ATF_SESS_004: Rule = Rule {
     id: "ATF-SESS-004",
     rule: "A folder name that starts with thread_ continues with a 32-bit decimal number without leading zeros.",
     wires: &[1u8, 2u8],
@@ -2481,7 +2398,7 @@ pub static ATF_SESS_004: Rule = Rule {
     untestable: None,
 };
 /// All threads of a session have the same `clock_type`.
-pub static ATF_SESS_005: Rule = Rule {
+pub(crate) static ATF_SESS_005: Rule = Rule {
     id: "ATF-SESS-005",
     rule: "All threads of a session have the same clock_type.",
     wires: &[1u8, 2u8],
@@ -2493,13 +2410,11 @@ pub static ATF_SESS_005: Rule = Rule {
     about: &["session", "index_header.clock_type"],
     sources: &["S0", "S1"],
     settled_by: &["clock.order"],
-    note: Some(
-        "Times from different clocks cannot be compared, so the threads cannot be merged.",
-    ),
+    note: Some("Times from different clocks cannot be compared, so the threads cannot be merged."),
     untestable: None,
 };
 /// A writer appends the footer before it rewrites the header.
-pub static ATF_WRTR_001: Rule = Rule {
+pub(crate) static ATF_WRTR_001: Rule = Rule {
     id: "ATF-WRTR-001",
     rule: "A writer appends the footer before it rewrites the header.",
     wires: &[1u8, 2u8],
@@ -2517,7 +2432,7 @@ pub static ATF_WRTR_001: Rule = Rule {
     ),
 };
 /// A writer only appends, except for rewriting the header.
-pub static ATF_WRTR_002: Rule = Rule {
+pub(crate) static ATF_WRTR_002: Rule = Rule {
     id: "ATF-WRTR-002",
     rule: "A writer only appends, except for rewriting the header.",
     wires: &[1u8, 2u8],
@@ -2533,7 +2448,7 @@ pub static ATF_WRTR_002: Rule = Rule {
     untestable: Some("The order of writes leaves no trace in a finalized file."),
 };
 /// Until it is finalized, a file has a placeholder header with counts, times and flags of 0.
-pub static ATF_WRTR_003: Rule = Rule {
+pub(crate) static ATF_WRTR_003: Rule = Rule {
     id: "ATF-WRTR-003",
     rule: "Until it is finalized, a file has a placeholder header with counts, times and flags of 0.",
     wires: &[1u8, 2u8],
@@ -2551,7 +2466,7 @@ pub static ATF_WRTR_003: Rule = Rule {
     ),
 };
 /// Closing a writer finalizes its files.
-pub static ATF_WRTR_004: Rule = Rule {
+pub(crate) static ATF_WRTR_004: Rule = Rule {
     id: "ATF-WRTR-004",
     rule: "Closing a writer finalizes its files.",
     wires: &[1u8, 2u8],
@@ -2569,7 +2484,7 @@ pub static ATF_WRTR_004: Rule = Rule {
     ),
 };
 /// A full disk ends the trace but not the traced process.
-pub static ATF_WRTR_005: Rule = Rule {
+pub(crate) static ATF_WRTR_005: Rule = Rule {
     id: "ATF-WRTR-005",
     rule: "A full disk ends the trace but not the traced process.",
     wires: &[1u8, 2u8],
@@ -2587,7 +2502,7 @@ pub static ATF_WRTR_005: Rule = Rule {
     ),
 };
 /// Timestamps come from a clock that keeps running while the machine sleeps.
-pub static ATF_WRTR_006: Rule = Rule {
+pub(crate) static ATF_WRTR_006: Rule = Rule {
     id: "ATF-WRTR-006",
     rule: "Timestamps come from a clock that keeps running while the machine sleeps.",
     wires: &[1u8, 2u8],
@@ -2603,7 +2518,7 @@ pub static ATF_WRTR_006: Rule = Rule {
     untestable: Some("Timestamps do not show which clock they came from."),
 };
 /// In version 1, a writer refuses an event that would overflow the header's count, and a detail whose position would equal the "none" value.
-pub static ATF_WRTR_007: Rule = Rule {
+pub(crate) static ATF_WRTR_007: Rule = Rule {
     id: "ATF-WRTR-007",
     rule: "In version 1, a writer refuses an event that would overflow the header's count, and a detail whose position would equal the \"none\" value.",
     wires: &[1u8],
@@ -2619,7 +2534,7 @@ pub static ATF_WRTR_007: Rule = Rule {
     untestable: Some("The smallest file that could show a violation is 128 GiB."),
 };
 /// The index file contains every event of the thread.
-pub static ATF_WRTR_008: Rule = Rule {
+pub(crate) static ATF_WRTR_008: Rule = Rule {
     id: "ATF-WRTR-008",
     rule: "The index file contains every event of the thread.",
     wires: &[1u8, 2u8],
@@ -2637,7 +2552,7 @@ pub static ATF_WRTR_008: Rule = Rule {
     ),
 };
 /// A writer refuses a detail event whose position is not the one its index event links to.
-pub static ATF_WRTR_009: Rule = Rule {
+pub(crate) static ATF_WRTR_009: Rule = Rule {
     id: "ATF-WRTR-009",
     rule: "A writer refuses a detail event whose position is not the one its index event links to.",
     wires: &[1u8, 2u8],
@@ -2655,7 +2570,7 @@ pub static ATF_WRTR_009: Rule = Rule {
     ),
 };
 /// A stack snapshot starts at the stack pointer.
-pub static ATF_WRTR_010: Rule = Rule {
+pub(crate) static ATF_WRTR_010: Rule = Rule {
     id: "ATF-WRTR-010",
     rule: "A stack snapshot starts at the stack pointer.",
     wires: &[1u8, 2u8],
@@ -2664,14 +2579,17 @@ pub static ATF_WRTR_010: Rule = Rule {
     reader: ReaderDoes::Ignore,
     allows: &[],
     excludes: &[],
-    about: &["detail_function_payload.sp", "detail_function_payload.stack_size"],
+    about: &[
+        "detail_function_payload.sp",
+        "detail_function_payload.stack_size",
+    ],
     sources: &["S4"],
     settled_by: &["stack.base"],
     note: None,
     untestable: Some("Stack bytes do not show where they were taken from."),
 };
 /// Timestamps count nanoseconds, not ticks of their clock.
-pub static ATF_WRTR_011: Rule = Rule {
+pub(crate) static ATF_WRTR_011: Rule = Rule {
     id: "ATF-WRTR-011",
     rule: "Timestamps count nanoseconds, not ticks of their clock.",
     wires: &[1u8, 2u8],

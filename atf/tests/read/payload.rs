@@ -202,7 +202,7 @@ fn the_fields_of_a_call_are_a_json_object() {
 #[test]
 fn the_longest_fields_are_those_that_the_specification_allows() {
     let (topic, limit) = ("manifest.detail_fields", LARGEST_FIELDS);
-    let decision = atf::check::rules::decision(topic).unwrap();
+    let decision = atf::rules::decision(topic).unwrap();
     let stated = format!("at most {},{:03} bytes", limit / 1000, limit % 1000);
     assert!(decision.answer.contains(&stated), "{stated}");
 }

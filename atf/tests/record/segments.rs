@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, check};
 use atf::manifest::{Loss, Manifest, Module, Symbol};
 use atf::record::{Capacity, Overflow, RecordOptions, Recording, Segment};
+use atf::rules::Severity;
 use atf::write::{Event, Fate, Memory, SessionWriter, Step, WriteOptions};
 use atf::{ErrorKind, EventKind};
 

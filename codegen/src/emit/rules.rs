@@ -198,7 +198,7 @@ fn rule(spec: &Spec, rule: &RuleSpec) -> TokenStream {
     let untestable = option(rule.untestable.as_deref());
     quote! {
         #[doc = #doc]
-        pub static #name: Rule = Rule {
+        pub(crate) static #name: Rule = Rule {
             id: #id,
             rule: #text,
             wires: &[#(#wires),*],

@@ -8,7 +8,7 @@ use super::{Cause, NO_RULE};
 use crate::charge::group;
 use crate::corpus::Subject;
 use crate::results::{CaseResult, Difference, Grade, Outcome, Role, follows};
-use crate::rules::table;
+use crate::rule;
 
 /// A mistake in a value: the value's names, and how it is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,9 +145,9 @@ impl Clean {
         }
         if mistake.turn == Turn::Refused && self.checksum.contains(&key) {
             let rule = if is_detail {
-                &table::ATF_DFTR_004
+                rule("ATF-DFTR-004")
             } else {
-                &table::ATF_IFTR_004
+                rule("ATF-IFTR-004")
             };
             return Some(rule.id.to_owned());
         }

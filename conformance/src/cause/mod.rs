@@ -333,7 +333,7 @@ impl Cause {
                 title: format!("crash ({how}), stderr names {place}"),
             },
             None => {
-                let groups = rules::table::GROUPS.iter();
+                let groups = rules::GROUPS.iter();
                 let mut own = groups.filter(|(prefix, _)| rule.starts_with(prefix));
                 let (group, title) = own.next().copied().unwrap_or((rule, rule));
                 Self {

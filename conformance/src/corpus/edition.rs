@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{Case, FLAGS, json, table};
-use crate::rules::table::CORPUS_EDITION;
+use crate::rules::CORPUS_EDITION;
 use crate::scripts;
 
 /// The list of tables.

@@ -13,13 +13,13 @@ pub(super) fn effect(rule: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::table;
+    use crate::rules;
 
     #[test]
     fn each_rule_has_an_effect_and_each_effect_a_rule() {
         let by_files =
             |rule: &&&crate::rules::Rule| rule.untestable.is_none() && rule.binds_writers();
-        let testable = table::ALL.iter().filter(by_files);
+        let testable = rules::ALL.iter().filter(by_files);
         let rules: Vec<_> = testable.map(|rule| rule.id).collect();
         let missing: Vec<_> = rules.iter().filter(|id| effect(id).is_empty()).collect();
         assert!(missing.is_empty(), "{missing:?}");

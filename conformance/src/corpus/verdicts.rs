@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::reason::{Because, Effect, Reason};
 use crate::Verdict;
-use crate::rules::{self, ReaderDoes, Rule, table};
+use crate::rule;
+use crate::rules::{ReaderDoes, Rule};
 
 /// All verdicts, mildest first.
 pub(crate) const ALL: [Verdict; 3] = [Verdict::Accept, Verdict::Recover, Verdict::Reject];
@@ -78,9 +79,9 @@ pub(crate) struct File<'a> {
 /// Judges a file. `allowed` are the verdicts that its rules or its case allow.
 pub(crate) fn file(file: File<'_>, allowed: BTreeSet<Verdict>) -> Judged {
     let footer = if file.is_detail {
-        &table::ATF_DFTR_001
+        rule("ATF-DFTR-001")
     } else {
-        &table::ATF_IFTR_001
+        rule("ATF-IFTR-001")
     };
     let is_followed = of_rules(file.broken.iter().copied()) == BTreeSet::from([Verdict::Accept]);
     Judged::of(allowed, |verdict| {
@@ -140,14 +141,14 @@ pub(crate) fn session(
         }
         let is_unreadable = |(_, id): &(&str, &str)| rule(id).reader == ReaderDoes::Reject;
         if broken.iter().any(is_unreadable) {
-            reasons.extend(excluded(&table::ATF_RDER_003, verdict, false, ""));
+            reasons.extend(excluded(rule("ATF-RDER-003"), verdict, false, ""));
         }
         if is_followed && verdict == Verdict::Recover {
             for path in paths {
                 let footer = if path.ends_with("detail.atf") {
-                    &table::ATF_DFTR_001
+                    rule("ATF-DFTR-001")
                 } else {
-                    &table::ATF_IFTR_001
+                    rule("ATF-IFTR-001")
                 };
                 reasons.extend(excluded(footer, verdict, true, path));
             }
@@ -156,7 +157,7 @@ pub(crate) fn session(
             match lost_events {
                 Some(events) => reasons.push(loses(events)),
                 None if is_followed => {
-                    reasons.extend(excluded(&table::ATF_IFTR_001, verdict, true, ""));
+                    reasons.extend(excluded(rule("ATF-IFTR-001"), verdict, true, ""));
                 }
                 None => {}
             }
@@ -195,8 +196,4 @@ fn loses(place: &str) -> Reason {
 
 fn phantoms(place: &str, why: &str) -> Reason {
     Reason::harm(Effect::Phantom, place.to_owned(), why.to_owned())
-}
-
-fn rule(id: &str) -> &'static Rule {
-    rules::find(id).unwrap_or_else(|| panic!("no rule {id}"))
 }

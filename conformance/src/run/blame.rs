@@ -7,7 +7,8 @@ use crate::Verdict;
 use crate::corpus::{Case, Subject};
 use crate::protocol::{Mismatch, Step};
 use crate::results::{Grade, follows};
-use crate::rules::{self, ReaderDoes, table};
+use crate::rule;
+use crate::rules::{self, ReaderDoes};
 
 /// The number of wrong fields from which on an event counts as another one.
 const OTHER_EVENT: usize = 3;
@@ -21,7 +22,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
         let is_any_good = files.any(|file| file.verdicts.contains(&Verdict::Accept));
         // The whole session was rejected, although one of its files is intact.
         if of_files.count() > 0 && is_any_good {
-            return Some(table::ATF_RDER_003.id);
+            return Some(rule("ATF-RDER-003").id);
         }
     }
     of_files(case)
@@ -60,7 +61,7 @@ pub(super) fn of_mismatches(case: &Case, mismatches: &[Mismatch]) -> Vec<Option<
     let all = mismatches.iter();
     all.map(|mismatch| match &source {
         // The times are those of the first and last event in the merged order.
-        None if is_misordered && is_time(mismatch) => Some(table::ATF_RDER_004.id.to_owned()),
+        None if is_misordered && is_time(mismatch) => Some(rule("ATF-RDER-004").id.to_owned()),
         // A value that follows from others is wrong because they are.
         Some(source) if follows(&mismatch.place()) => Some(source.clone()),
         _ if is(mismatch, "verdict") => checksum_of(mismatch).or_else(|| charge(mismatch)),
@@ -131,8 +132,8 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
         }
         (Subject::Session, ["threads", "derived", name]) => {
             let rules = match *name {
-                "orphan_details" => [&table::ATF_LINK_003, &table::ATF_LINK_004],
-                _ => [&table::ATF_LINK_001, &table::ATF_LINK_002],
+                "orphan_details" => [rule("ATF-LINK-003"), rule("ATF-LINK-004")],
+                _ => [rule("ATF-LINK-001"), rule("ATF-LINK-002")],
             };
             let broken = rules
                 .iter()
@@ -142,21 +143,21 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
         (Subject::Session, ["threads", ..]) => {
             let thread = thread(case, steps);
             let is_own = |path: &str| path.split('/').any(|part| thread_id(part) == thread);
-            let others = (!case.broken.is_empty()).then_some(table::ATF_RDER_003.id);
+            let others = (!case.broken.is_empty()).then_some(rule("ATF-RDER-003").id);
             broken(case, is_own)
                 .or_else(|| manifest(case))
                 .or(others)
-                .or(Some(table::ATF_SESS_001.id))
+                .or(Some(rule("ATF-SESS-001").id))
         }
         (Subject::Session, ["derived", "manifest"]) => {
             manifest(case).or(match mismatch.got.as_deref() {
-                Some("\"absent\"") => Some(table::ATF_MANI_001.id),
-                _ => Some(table::ATF_MANI_002.id),
+                Some("\"absent\"") => Some(rule("ATF-MANI-001").id),
+                _ => Some(rule("ATF-MANI-002").id),
             })
         }
-        (Subject::Session, ["derived", "merged", ..]) => Some(table::ATF_RDER_004.id),
+        (Subject::Session, ["derived", "merged", ..]) => Some(rule("ATF-RDER-004").id),
         (Subject::Session, ["derived", "time_start_ns" | "time_end_ns"]) => {
-            Some(table::ATF_RDER_013.id)
+            Some(rule("ATF-RDER-013").id)
         }
         (Subject::Session, _) => of_files(case),
         (subject, keys) => {
@@ -191,13 +192,13 @@ fn of_file(
     match keys {
         // An intact file was rejected because of another file.
         ["verdict"] if case.subject == Subject::Session => {
-            let others = (!case.broken.is_empty()).then_some(table::ATF_RDER_003.id);
+            let others = (!case.broken.is_empty()).then_some(rule("ATF-RDER-003").id);
             own().or(others).map(str::to_owned)
         }
         ["header", name, ..] => field(header, name),
         ["footer", name, ..] => field(footer, name),
         ["events"] if mismatch.got.is_none() && has_no_end(case, is_own) => {
-            Some(table::ATF_RDER_001.id.to_owned())
+            Some(rule("ATF-RDER-001").id.to_owned())
         }
         ["events", ..] if is_moved => or_record(event),
         ["events", "function", name, ..] => field("detail_function_payload", name),
@@ -211,22 +212,22 @@ fn of_file(
                 let mut broken = case.broken.iter().filter(|(path, _)| is_own(path));
                 let found = broken.find(|(_, rule)| ids.iter().any(|known| known.id == *rule));
                 match found {
-                    Some((_, rule)) if *rule == ids[2].id => table::ATF_RDER_005.id,
+                    Some((_, first)) if *first == ids[2].id => rule("ATF-RDER-005").id,
                     Some((_, rule)) => rule,
                     None => ids[0].id,
                 }
             };
             let rule = if is_detail {
                 of_checksums([
-                    &table::ATF_DFTR_004,
-                    &table::ATF_DFTR_005,
-                    &table::ATF_DFTR_006,
+                    rule("ATF-DFTR-004"),
+                    rule("ATF-DFTR-005"),
+                    rule("ATF-DFTR-006"),
                 ])
             } else {
                 of_checksums([
-                    &table::ATF_IFTR_004,
-                    &table::ATF_IFTR_005,
-                    &table::ATF_IFTR_006,
+                    rule("ATF-IFTR-004"),
+                    rule("ATF-IFTR-005"),
+                    rule("ATF-IFTR-006"),
                 ])
             };
             Some(rule.to_owned())
@@ -239,7 +240,7 @@ fn of_file(
 /// Returns whether the end of a file without a whole footer is all that is wrong with its events.
 fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
     let own = || { case.broken.iter() }.filter(|(path, _)| is_own(path));
-    let is_hole = |rule: &str| rule == table::ATF_IEVT_006.id;
+    let is_hole = |id: &str| id == rule("ATF-IEVT-006").id;
     let is_end = |rule: &str| {
         let number = rule.strip_prefix("ATF-IFTR-");
         let number = number.or_else(|| rule.strip_prefix("ATF-DFTR-"));
@@ -260,13 +261,13 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
         _ => true,
     });
     if !is_recorded && record.contains("event") {
-        return table::ATF_RDER_012.id.to_owned();
+        return rule("ATF-RDER-012").id.to_owned();
     }
     let here = case.broken.iter().filter(|(path, _)| is_own(path));
     let mut here = here.map(|(_, rule)| *rule);
     match here.find(is_about) {
         Some(rule) => rule.to_owned(),
-        None if field == "function_id" => table::ATF_RDER_011.id.to_owned(),
+        None if field == "function_id" => rule("ATF-RDER-011").id.to_owned(),
         None => name,
     }
 }

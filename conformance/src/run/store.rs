@@ -9,7 +9,7 @@ use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 
 use super::folder::open_up;
-use crate::rules::table;
+use crate::rule;
 use crate::scripts::{Script, Scripted};
 use crate::written::broken;
 
@@ -58,7 +58,7 @@ impl WrittenStore {
         let mut broken = broken(&out);
         broken.retain(|(file, _)| files.contains(file));
         if !files.iter().any(|file| file == MANIFEST_FILE) {
-            broken.push((MANIFEST_FILE.to_owned(), table::ATF_MANI_001.id));
+            broken.push((MANIFEST_FILE.to_owned(), rule("ATF-MANI-001").id));
         }
         let mut written = self.lock();
         let folder = self.folder.join(written.len().to_string());

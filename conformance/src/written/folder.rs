@@ -9,7 +9,7 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use super::compare::{Ending, Found};
 use super::expected::{self, Given};
 use super::{END_SIZE, Wrong};
-use crate::rules::table;
+use crate::rule;
 use crate::scripts::{Script, Scripted, Thread};
 
 /// The offset of `events_offset` in an index header.
@@ -40,13 +40,13 @@ pub(super) fn compare(
         if name.starts_with(THREAD_FOLDER) && !is_file && !threads.keys().any(is_asked_for) {
             return Err(Wrong {
                 message: format!("{name} is not in the script"),
-                ..Wrong::at(&name, "nothing", "a folder", table::ATF_SESS_001.id)
+                ..Wrong::at(&name, "nothing", "a folder", rule("ATF-SESS-001").id)
             });
         }
     }
     let is_session = features.iter().any(|feature| feature == "session");
     if is_session && !script.aborts() && !out.join(MANIFEST_FILE).is_file() {
-        return Err(missing(MANIFEST_FILE, table::ATF_MANI_001.id));
+        return Err(missing(MANIFEST_FILE, rule("ATF-MANI-001").id));
     }
     Ok(())
 }
@@ -86,7 +86,7 @@ fn compare_thread(
         }
         // The program ended before the first event, so the file need not exist.
         None if !thread.is_finalized && thread.events.is_empty() => {}
-        None => return Err(missing(&file(id, INDEX_FILE), table::ATF_SESS_002.id)),
+        None => return Err(missing(&file(id, INDEX_FILE), rule("ATF-SESS-002").id)),
     }
     match &detail {
         Some(found) => {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf_conformance::corpus::edition;
-use atf_conformance::rules::{Edition, table};
+use atf_conformance::rules::{self, Edition};
 
 use crate::CASES;
 
@@ -55,11 +55,11 @@ fn nothing_changes_within_an_edition() {
     let now = [
         (
             "spec",
-            &table::SPEC_EDITION,
+            &rules::SPEC_EDITION,
             digest_of_yaml(&[".", "behaviour", "records", "sources"]),
         ),
-        ("rules", &table::RULES_EDITION, digest_of_yaml(&["rules"])),
-        ("corpus", &table::CORPUS_EDITION, edition::digest(&CASES)),
+        ("rules", &rules::RULES_EDITION, digest_of_yaml(&["rules"])),
+        ("corpus", &rules::CORPUS_EDITION, edition::digest(&CASES)),
     ];
     let changed = now
         .iter()

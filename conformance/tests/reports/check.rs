@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use atf_conformance::rules::{Rule, Severity, table};
+use atf_conformance::rule;
+use atf_conformance::rules::{self, Rule, Severity};
 use atf_conformance::{FileReport, Kind, Output, Place, Summary};
 use atf_report::check::Reports;
 use atf_report::{Form, Target};
@@ -77,15 +78,15 @@ fn fill(reports: &mut Reports, suffix: &str) {
         &path("wrong$/thread_7/index.atf"),
         Kind::Index,
         &[
-            (&table::ATF_LINK_002, &field, 188, "not there"),
-            (&table::ATF_LINK_002, "events[5].detail_seq", 252, "unused"),
-            (&table::ATF_IFTR_004, "footer.checksum", 260, &wrong),
+            (rule("ATF-LINK-002"), &field, 188, "not there"),
+            (rule("ATF-LINK-002"), "events[5].detail_seq", 252, "unused"),
+            (rule("ATF-IFTR-004"), "footer.checksum", 260, &wrong),
         ],
     ));
     let why = format!("Permission denied{suffix}");
     reports.unreadable(Path::new(&path("wrong$/thread_7/detail.atf")), &why);
     reports.file(file(&path("wrong$/manifest.json"), Kind::Manifest, &[]));
-    let checksum = (&table::ATF_DFTR_006, "footer.checksum", 100, "0");
+    let checksum = (rule("ATF-DFTR-006"), "footer.checksum", 100, "0");
     reports.file(file("lax/thread_0/detail.atf", Kind::Detail, &[checksum]));
 }
 
@@ -269,8 +270,8 @@ fn tap_names_the_editions() {
     let written = written(Severity::Must);
     let [kit, spec, rules] = [
         env!("CARGO_PKG_VERSION"),
-        table::SPEC_EDITION.version,
-        table::RULES_EDITION.version,
+        rules::SPEC_EDITION.version,
+        rules::RULES_EDITION.version,
     ];
     let tap = written.read("tap");
     let comments = tap.lines().filter(|line| line.starts_with("# "));
@@ -311,11 +312,11 @@ fn a_cell_links_to_its_finding_only_if_that_is_shown() {
     let links = |findings: usize| {
         let written = Written::new(Severity::Must, |reports| {
             for thread in 0..findings {
-                let broken = (&table::ATF_DFTR_004, "footer.magic", 99, "wrong");
+                let broken = (rule("ATF-DFTR-004"), "footer.magic", 99, "wrong");
                 let path = format!("large/thread_{thread}/detail.atf");
                 reports.file(file(&path, Kind::Detail, &[broken]));
             }
-            let broken = (&table::ATF_IFTR_004, "footer.magic", 99, "wrong");
+            let broken = (rule("ATF-IFTR-004"), "footer.magic", 99, "wrong");
             reports.file(file("large/thread_9999/index.atf", Kind::Index, &[broken]));
         });
         let page = written.page();
@@ -368,22 +369,16 @@ fn a_badge_counts_broken_rules() {
         words(&Written::new(Severity::Must, |_| {})),
         "nothing checked"
     );
-    let rule = |rule: &'static Rule| {
+    let breaking = |id: &str| {
         Written::new(Severity::Must, |reports| {
-            let broken = (rule, "footer.checksum", 100, "0");
+            let broken = (rule(id), "footer.checksum", 100, "0");
             reports.file(file("a/thread_0/index.atf", Kind::Index, &[]));
             reports.file(file("a/thread_0/detail.atf", Kind::Detail, &[broken]));
         })
     };
-    assert_eq!(
-        words(&rule(&table::ATF_DFTR_006)),
-        "0 must, 1 should broken"
-    );
-    assert_eq!(
-        words(&rule(&table::ATF_DFTR_004)),
-        "1 must, 0 should broken"
-    );
-    assert_eq!(words(&rule(&table::ATF_LINK_002)), "2 files good");
+    assert_eq!(words(&breaking("ATF-DFTR-006")), "0 must, 1 should broken");
+    assert_eq!(words(&breaking("ATF-DFTR-004")), "1 must, 0 should broken");
+    assert_eq!(words(&breaking("ATF-LINK-002")), "2 files good");
     // The badges for allowed, denied and good results have different colours.
     let colour = |written: &Written| {
         let text = written.read("svg");
@@ -391,12 +386,8 @@ fn a_badge_counts_broken_rules() {
         let papers = of(&document, "rect").filter_map(|rect| rect.attribute("fill"));
         papers.map(str::to_owned).last().unwrap()
     };
-    let rules = [
-        &table::ATF_DFTR_006,
-        &table::ATF_DFTR_004,
-        &table::ATF_LINK_002,
-    ];
-    let [allowed, denied, good] = rules.map(|broken| colour(&rule(broken)));
+    let ids = ["ATF-DFTR-006", "ATF-DFTR-004", "ATF-LINK-002"];
+    let [allowed, denied, good] = ids.map(|id| colour(&breaking(id)));
     assert!(allowed != denied && allowed != good && denied != good);
 }
 
@@ -408,7 +399,7 @@ fn the_page_has_each_finding_with_file_field_byte_and_message() {
     for part in [
         "✗ 1 of 3 sessions breaks a MUST; 1 path could not be read",
         "wrong/thread_7/detail.atf: Permission denied",
-        table::ATF_IFTR_004.rule,
+        rule("ATF-IFTR-004").rule,
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -480,7 +471,7 @@ fn each_page_of_a_check_is_well_formed_and_its_links_resolve() {
 #[test]
 fn findings_on_a_folder_are_listed_with_its_session() {
     let written = Written::new(Severity::Must, |reports| {
-        let broken = (&table::ATF_SESS_002, "", 0, "no index.atf");
+        let broken = (rule("ATF-SESS-002"), "", 0, "no index.atf");
         // Report a thread in a session, and a thread that is checked on its own, regardless of its
         // name.
         for (folder, file_path) in [
@@ -512,8 +503,8 @@ fn findings_on_a_folder_are_listed_with_its_session() {
 /// break a MUST.
 fn many(reports: &mut Reports, count: usize) {
     for seq in 0..count {
-        let lax = (&table::ATF_DFTR_006, "footer.checksum", 100, "0");
-        let wrong = (&table::ATF_DFTR_004, "footer.magic", 99, "wrong");
+        let lax = (rule("ATF-DFTR-006"), "footer.checksum", 100, "0");
+        let wrong = (rule("ATF-DFTR-004"), "footer.magic", 99, "wrong");
         let broken = if seq == count / 2 || seq + 1 == count {
             &[lax, wrong][..]
         } else {
@@ -579,7 +570,7 @@ fn a_page_of_long_findings_is_limited_in_size() {
     let written = Written::new(Severity::Must, |reports| {
         for session in 0..8 {
             for thread in 0..150 {
-                let broken = (&table::ATF_DFTR_004, "footer.magic", 99, long.as_str());
+                let broken = (rule("ATF-DFTR-004"), "footer.magic", 99, long.as_str());
                 let path = format!("large_{session}/thread_{thread}/detail.atf");
                 reports.file(file(&path, Kind::Detail, &[broken]));
             }
@@ -629,7 +620,7 @@ fn one_large_session_does_not_crowd_out_the_others() {
     let long = "&".repeat(1_200);
     let written = Written::new(Severity::Must, |reports| {
         for seq in 0..300 {
-            let broken = (&table::ATF_DFTR_004, "footer.magic", 99, long.as_str());
+            let broken = (rule("ATF-DFTR-004"), "footer.magic", 99, long.as_str());
             let path = format!("large/thread_{seq}/detail.atf");
             reports.file(file(&path, Kind::Detail, &[broken]));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use atf_conformance::results::Outcome;
-use atf_conformance::rules::table;
+use atf_conformance::rules;
 use atf_conformance::scripts::{Script, Scripted, all, scripts};
 
 use super::{graded, written};
@@ -54,7 +54,7 @@ fn each_script_tests_rules_of_its_wire_version() {
     for scripted in all() {
         assert!(!scripted.rules.is_empty(), "{}", scripted.name);
         for id in &scripted.rules {
-            let rule = table::ALL.iter().find(|rule| rule.id == *id);
+            let rule = rules::ALL.iter().find(|rule| rule.id == *id);
             let rule = rule.unwrap_or_else(|| panic!("{}: {id}", scripted.name));
             assert!(
                 rule.wires.contains(&scripted.wire),

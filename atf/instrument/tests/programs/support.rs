@@ -184,7 +184,7 @@ impl Trace {
                 let broken = report
                     .findings()
                     .into_iter()
-                    .filter(|finding| finding.rule.severity < atf::check::rules::Severity::Advice);
+                    .filter(|finding| finding.rule.severity < atf::rules::Severity::Advice);
                 self.0.extend(
                     broken.map(|finding| format!("{} {}", finding.rule.id, finding.message)),
                 );

@@ -6,8 +6,8 @@ use std::path::Path;
 use super::Sink;
 use crate::badge::{self, Mood};
 use crate::printable::counted;
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Summary};
+use atf::rules::Severity;
 
 const LABEL: &str = "ATF v2 traces";
 

@@ -1,6 +1,6 @@
 //! The cost of a broken rule to readers, which its severity for writers does not show.
 
-use atf::check::rules::{Rule, Severity};
+use atf::rules::{Rule, Severity};
 
 /// The rules that are less than a MUST for writers, but whose findings mean that events or names are
 /// missing.

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::Sink;
 use crate::spool::Spool;
-use atf::check::rules::{ReaderDoes, Severity};
 use atf::check::{FileReport, Finding, Kind, Place, Summary, Verdict};
+use atf::rules::{ReaderDoes, Severity};
 
 /// A report in the form of one JSON object: `{"files": […], "unreadable": […], "summary": {…}}`.
 pub(super) struct Json<W> {

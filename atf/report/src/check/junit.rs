@@ -11,8 +11,8 @@ use crate::editions::Editions;
 use crate::junit::{self, Counts};
 use crate::spool::Spool;
 use crate::xml::{Attribute, Text};
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Summary};
+use atf::rules::Severity;
 
 /// A JUnit XML report. Its suites and test cases are spooled, because their totals precede them.
 pub(super) struct Junit<W> {

@@ -19,8 +19,8 @@ use std::path::Path;
 
 use crate::target::{Form, Target};
 use atf::check::Output;
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Summary};
+use atf::rules::Severity;
 
 use badge::Badge;
 use html::Html;

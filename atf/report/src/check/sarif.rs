@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{Sink, words};
 use crate::spool::Spool;
-use atf::check::rules::{Rule, Severity};
 use atf::check::{FileReport, Finding, Place, Summary};
+use atf::rules::{Rule, Severity};
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Kind};
+use atf::rules::Severity;
 use atf::session::THREAD_FOLDER;
 
 /// Returns the session folder. This is the parent of the thread's folder, or the folder itself if a

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::{Sink, json, session};
 use crate::editions::Editions;
 use crate::{Printable, tap};
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Summary};
+use atf::rules::Severity;
 
 pub(super) struct Tap<W> {
     deny: Severity,

@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 
 use super::{Sink, words};
 use crate::printable::{Printable, counted};
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Finding, Summary, Verdict};
+use atf::rules::Severity;
 
 /// A report in coloured text. `out` may strip the colours.
 pub(super) struct Terminal<W> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Printable;
 use atf::check::FileReport;
-use atf::check::rules;
+use atf::rules;
 
 /// The allowed rules.
 #[derive(Debug, Default)]

@@ -8,8 +8,8 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, check_all};
+use atf::rules::Severity;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::check::Reports;

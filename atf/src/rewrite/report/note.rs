@@ -148,7 +148,7 @@ pub struct Note {
     pub kind: NoteKind,
     /// The id of the broken rule, such as `ATF-IEVT-001`. [`check`](crate::check) reports it for
     /// the original; for [`NoteKind::Content`], it reports it for the new files.
-    /// [`check::rules`](crate::rules) has its text.
+    /// [`rules`](crate::rules) has its text.
     pub rule: Option<&'static str>,
     /// The effect on the new files.
     pub effect: Effect,

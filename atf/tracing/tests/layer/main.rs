@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use atf::EventKind;
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Output, check};
 use atf::record::{Capacity, Overflow, RecordOptions};
+use atf::rules::Severity;
 use atf::session::SessionReader;
 use atf::write::{SessionWriter, WriteOptions};
 use atf_tracing::{AtfLayer, Guard};

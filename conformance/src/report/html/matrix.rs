@@ -75,7 +75,7 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
     let columns = columns(results);
     let mut rest: BTreeSet<_> = by_rule.keys().copied().collect();
     let mut groups = Vec::new();
-    for (prefix, title) in rules::table::GROUPS {
+    for (prefix, title) in rules::GROUPS {
         let ids: Vec<_> = rest
             .iter()
             .copied()

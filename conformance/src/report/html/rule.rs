@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::charge;
 use crate::results::{Outcome, Results};
-use crate::rules::{self, Decision, Exclusion, table};
+use crate::rules::{self, Decision, Exclusion};
 use atf_report::html::shown;
 
 /// A rule's id, with a link to its text if the spec defines the rule.
@@ -70,7 +70,7 @@ pub(super) fn named(results: &Results) -> Vec<RuleText> {
             named.extend(differences.iter().filter_map(|it| it.rule.as_deref()));
         }
     }
-    let all = table::ALL.iter().filter(|rule| named.contains(rule.id));
+    let all = rules::ALL.iter().filter(|rule| named.contains(rule.id));
     all.map(|rule| RuleText {
         id: rule.id,
         anchor: rule.id.to_ascii_lowercase(),
@@ -103,7 +103,7 @@ fn excluded(exclusion: &Exclusion) -> String {
 }
 
 fn source(id: &'static str) -> SourceText {
-    let mut all = table::SOURCES.iter();
+    let mut all = rules::SOURCES.iter();
     let title = all
         .find(|(known, _)| *known == id)
         .map_or("", |(_, title)| title);

@@ -9,7 +9,7 @@ mod threads;
 use std::fmt::{self, Display, Formatter};
 
 use super::{Builder, Happening, Script};
-use crate::rules::table;
+use crate::rules;
 
 /// A script with its name and purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Recipe {
 
     fn scripted(&self, wire: u8) -> Scripted {
         let holds = |id: &&str| {
-            let rule = table::ALL.iter().find(|rule| rule.id == *id);
+            let rule = rules::ALL.iter().find(|rule| rule.id == *id);
             rule.is_some_and(|rule| rule.wires.contains(&wire))
         };
         let script = (self.make)(wire).build();

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use super::Sink;
 use super::session::of;
 use crate::html::{self, shown};
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Summary};
+use atf::rules::Severity;
 use page::Page;
 use session::Session;
 
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use atf::check::Kind;
     use atf::check::Place;
-    use atf::check::rules::table;
+    use atf::rules;
 
     /// Returns the estimated and the actual size of the reports on a page.
     fn sizes(reports: &[FileReport]) -> (usize, usize) {
@@ -156,9 +156,9 @@ mod tests {
     #[test]
     fn data_that_are_missing_look_worse_than_advice() {
         for rule in [
-            &table::ATF_MANI_001,
-            &table::ATF_MANI_005,
-            &table::ATF_MANI_014,
+            rules::find("ATF-MANI-001").unwrap(),
+            rules::find("ATF-MANI-005").unwrap(),
+            rules::find("ATF-MANI-014").unwrap(),
         ] {
             let mut report = FileReport::new(Path::new("s/manifest.json"), Kind::Manifest);
             report.add(rule, Place::of(""), || "missing".to_owned());
@@ -187,14 +187,14 @@ mod tests {
         let one_rule = (0..100).map(|thread| {
             let mut report = report("one", thread);
             report.add(
-                &table::ATF_DFTR_004,
+                rules::find("ATF-DFTR-004").unwrap(),
                 Place::at("footer.checksum", 100),
                 || long.clone(),
             );
             report
         });
         let mut many_rules = report("one", 0);
-        for rule in table::ALL.iter().take(60) {
+        for rule in rules::ALL.iter().take(60) {
             many_rules.add(rule, Place::at("field", 100), || "wrong".to_owned());
         }
         for reports in [clean, one_rule.collect(), vec![many_rules]] {

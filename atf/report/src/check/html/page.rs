@@ -9,7 +9,7 @@ use crate::editions::Editions;
 use crate::html::shown;
 use crate::printable::counted;
 use atf::check::Summary;
-use atf::check::rules::{self, ReaderDoes, Severity};
+use atf::rules::{self, ReaderDoes, Severity};
 
 #[derive(Serialize)]
 pub(super) struct Page {

@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::check::cost::cost;
 use crate::check::session::{name, within};
 use crate::html::{escaped, shown, shown_value};
-use atf::check::rules::Severity;
 use atf::check::{FileReport, Finding, Verdict};
+use atf::rules::Severity;
 
 /// The maximum number of findings to show for a session.
 const FINDINGS: usize = 200;
