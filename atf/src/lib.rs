@@ -7,6 +7,7 @@
 //! | `thread_N/detail.atf` | registers and stack of some events | [`detail::DetailReader`] | |
 //! | a `thread_N` folder | both, with their links | [`thread::ThreadReader`] | [`write::ThreadWriter`] |
 //! | a session folder | all threads and `manifest.json` | [`session::SessionReader`] | [`write::SessionWriter`] |
+//! | any of these, or sessions below a folder | processes and their threads | [`trace::Trace`] | |
 //!
 //! [`analyze`] finds hot functions, call trees and the calls that were running at the end of a
 //! crashed trace, [`merge`] orders the events of all threads by time, [`spans`] pairs calls with

@@ -1,8 +1,8 @@
 //! The conformance rules, as the spec states them.
 
+pub(crate) mod of_file;
 // Do not format generated code: its generator formats it.
 #[rustfmt::skip]
-pub(crate) mod of_file;
 pub(crate) mod table;
 mod verdict;
 

@@ -2,8 +2,8 @@
 
 //! All rules of the format, one static per id.
 
-use super::verdict::Verdict;
 use super::{Decision, Edition, Exclusion, Party, ReaderDoes, Rule, Sentence, Severity};
+use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.4.0",
@@ -28,15 +28,19 @@ pub(crate) static ATF_DEVT_001: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S2:108-109",
-            says: "If there is a footer, its count is authoritative.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S2:108-109",
+                    says: "If there is a footer, its count is authoritative.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &[
@@ -57,15 +61,19 @@ pub(crate) static ATF_DEVT_002: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S2:108-109",
-            says: "If there is a footer, its count is authoritative.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S2:108-109",
+                    says: "If there is a footer, its count is authoritative.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &["detail.framing", "total_length.includes", "count.authority"],
@@ -133,10 +141,12 @@ pub(crate) static ATF_DFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[Sentence {
-                lines: "S3:222",
-                says: "Readers detect an incomplete file by the footer's magic.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
             phantom: None,
         },
         Exclusion {
@@ -157,19 +167,23 @@ pub(crate) static ATF_DFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Recover,
             if_followed: true,
-            sentences: &[Sentence {
-                lines: "S3:222",
-                says: "Readers detect an incomplete file by the footer's magic.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
             phantom: None,
         },
         Exclusion {
             verdict: Verdict::Reject,
             if_followed: true,
-            sentences: &[Sentence {
-                lines: "S2:108-109",
-                says: "If there is a footer, its count is authoritative.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S2:108-109",
+                    says: "If there is a footer, its count is authoritative.",
+                },
+            ],
             phantom: None,
         },
     ],
@@ -182,7 +196,9 @@ pub(crate) static ATF_DFTR_001: Rule = Rule {
         "footer.framed",
         "count.authority",
     ],
-    note: Some("Without one, readers recover the complete events up to the end of the file."),
+    note: Some(
+        "Without one, readers recover the complete events up to the end of the file.",
+    ),
     untestable: None,
 };
 /// `event_count` is the number of events in the events section.
@@ -226,21 +242,23 @@ pub(crate) static ATF_DFTR_004: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[
-            Sentence {
-                lines: "S2:106-107",
-                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-            },
-            Sentence {
-                lines: "S2:108-109",
-                says: "With a footer the CRC32-C can be checked.",
-            },
-        ],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+                },
+                Sentence {
+                    lines: "S2:108-109",
+                    says: "With a footer the CRC32-C can be checked.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_footer.checksum"],
     sources: &["S1", "S2", "S4"],
     settled_by: &["checksum.algorithm", "checksum.zero", "checksum.scope"],
@@ -256,21 +274,23 @@ pub(crate) static ATF_DFTR_005: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[
-            Sentence {
-                lines: "S2:106-107",
-                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-            },
-            Sentence {
-                lines: "S2:108-109",
-                says: "With a footer the CRC32-C can be checked.",
-            },
-        ],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+                },
+                Sentence {
+                    lines: "S2:108-109",
+                    says: "With a footer the CRC32-C can be checked.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.algorithm", "checksum.zero"],
@@ -292,7 +312,9 @@ pub(crate) static ATF_DFTR_006: Rule = Rule {
     about: &["detail_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.zero"],
-    note: Some("Tracers in the field write 0, so damage to their files goes undetected."),
+    note: Some(
+        "Tracers in the field write 0, so damage to their files goes undetected.",
+    ),
     untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
@@ -352,15 +374,19 @@ pub(crate) static ATF_DFTR_010: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "recovery.torn", "footer.presence"],
@@ -378,19 +404,25 @@ pub(crate) static ATF_DFTR_011: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.presence"],
-    note: Some("Such zeros are preallocated space, or blocks that never reached the disk."),
+    note: Some(
+        "Such zeros are preallocated space, or blocks that never reached the disk.",
+    ),
     untestable: None,
 };
 /// A footer is not truncated.
@@ -402,15 +434,19 @@ pub(crate) static ATF_DFTR_012: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_footer"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.torn", "footer.presence"],
@@ -426,15 +462,19 @@ pub(crate) static ATF_DFTR_013: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_footer.magic"],
     sources: &["S1", "S2", "S4"],
     settled_by: &["footer.damaged", "footer.stated", "footer.presence"],
@@ -502,15 +542,19 @@ pub(crate) static ATF_DHDR_001: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["detail_header"],
     sources: &["S1", "S2", "S4"],
     settled_by: &["file.no_bytes", "footer.presence"],
@@ -563,19 +607,23 @@ pub(crate) static ATF_DHDR_003: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[Sentence {
-                lines: "S2:112",
-                says: "Readers reject a file that is not little-endian.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S2:112",
+                    says: "Readers reject a file that is not little-endian.",
+                },
+            ],
             phantom: None,
         },
         Exclusion {
             verdict: Verdict::Recover,
             if_followed: false,
-            sentences: &[Sentence {
-                lines: "S2:112",
-                says: "Readers reject a file that is not little-endian.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S2:112",
+                    says: "Readers reject a file that is not little-endian.",
+                },
+            ],
             phantom: None,
         },
     ],
@@ -728,10 +776,7 @@ pub(crate) static ATF_DHDR_011: Rule = Rule {
     reader: ReaderDoes::Warn,
     allows: &[],
     excludes: &[],
-    about: &[
-        "detail_header.index_seq_start",
-        "detail_header.index_seq_end",
-    ],
+    about: &["detail_header.index_seq_start", "detail_header.index_seq_end"],
     sources: &["S1", "S2", "S4"],
     settled_by: &["index_seq.range", "index_seq_range.meaning"],
     note: None,
@@ -864,10 +909,12 @@ pub(crate) static ATF_IFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[Sentence {
-                lines: "S3:222",
-                says: "Readers detect an incomplete file by the footer's magic.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
             phantom: None,
         },
         Exclusion {
@@ -907,17 +954,21 @@ pub(crate) static ATF_IFTR_001: Rule = Rule {
         Exclusion {
             verdict: Verdict::Reject,
             if_followed: true,
-            sentences: &[Sentence {
-                lines: "S2:47",
-                says: "A footer confirms that the file was written cleanly.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S2:47",
+                    says: "A footer confirms that the file was written cleanly.",
+                },
+            ],
             phantom: None,
         },
     ],
     about: &["index_footer"],
     sources: &["S0", "S1", "S2"],
     settled_by: &["footer.presence", "recovery.count", "file.no_bytes"],
-    note: Some("Without one, readers recover the complete events up to the end of the file."),
+    note: Some(
+        "Without one, readers recover the complete events up to the end of the file.",
+    ),
     untestable: None,
 };
 /// `event_count` is the number of events in the events section.
@@ -961,21 +1012,23 @@ pub(crate) static ATF_IFTR_004: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[
-            Sentence {
-                lines: "S2:106-107",
-                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-            },
-            Sentence {
-                lines: "S2:108-109",
-                says: "With a footer the CRC32-C can be checked.",
-            },
-        ],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+                },
+                Sentence {
+                    lines: "S2:108-109",
+                    says: "With a footer the CRC32-C can be checked.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_footer.checksum"],
     sources: &["S0", "S1", "S2"],
     settled_by: &["checksum.algorithm", "checksum.zero", "checksum.scope"],
@@ -991,21 +1044,23 @@ pub(crate) static ATF_IFTR_005: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[
-            Sentence {
-                lines: "S2:106-107",
-                says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-            },
-            Sentence {
-                lines: "S2:108-109",
-                says: "With a footer the CRC32-C can be checked.",
-            },
-        ],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
+                },
+                Sentence {
+                    lines: "S2:108-109",
+                    says: "With a footer the CRC32-C can be checked.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.algorithm", "checksum.zero"],
@@ -1027,7 +1082,9 @@ pub(crate) static ATF_IFTR_006: Rule = Rule {
     about: &["index_footer.checksum"],
     sources: &["S2"],
     settled_by: &["checksum.zero"],
-    note: Some("Tracers in the field write 0, so damage to their files goes undetected."),
+    note: Some(
+        "Tracers in the field write 0, so damage to their files goes undetected.",
+    ),
     untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the timestamps of the first and last event, or 0 if there are no events.
@@ -1087,15 +1144,19 @@ pub(crate) static ATF_IFTR_010: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_event"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "recovery.torn", "footer.presence"],
@@ -1113,19 +1174,25 @@ pub(crate) static ATF_IFTR_011: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_event"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.presence"],
-    note: Some("Such zeros are preallocated space, or blocks that never reached the disk."),
+    note: Some(
+        "Such zeros are preallocated space, or blocks that never reached the disk.",
+    ),
     untestable: None,
 };
 /// A footer is not truncated.
@@ -1137,15 +1204,19 @@ pub(crate) static ATF_IFTR_012: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_footer"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "footer.torn", "footer.presence"],
@@ -1163,15 +1234,19 @@ pub(crate) static ATF_IFTR_013: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_footer.magic"],
     sources: &["S0", "S1", "S2"],
     settled_by: &["footer.damaged", "footer.stated", "footer.presence"],
@@ -1189,15 +1264,19 @@ pub(crate) static ATF_IHDR_001: Rule = Rule {
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
     allows: &[Verdict::Recover],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_header"],
     sources: &["S0", "S1", "S2", "S3"],
     settled_by: &["file.no_bytes", "footer.presence"],
@@ -1250,19 +1329,23 @@ pub(crate) static ATF_IHDR_003: Rule = Rule {
         Exclusion {
             verdict: Verdict::Accept,
             if_followed: false,
-            sentences: &[Sentence {
-                lines: "S2:112",
-                says: "Readers reject a file that is not little-endian.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S2:112",
+                    says: "Readers reject a file that is not little-endian.",
+                },
+            ],
             phantom: None,
         },
         Exclusion {
             verdict: Verdict::Recover,
             if_followed: false,
-            sentences: &[Sentence {
-                lines: "S2:112",
-                says: "Readers reject a file that is not little-endian.",
-            }],
+            sentences: &[
+                Sentence {
+                    lines: "S2:112",
+                    says: "Readers reject a file that is not little-endian.",
+                },
+            ],
             phantom: None,
         },
     ],
@@ -1714,10 +1797,7 @@ pub(crate) static ATF_LINK_011: Rule = Rule {
     reader: ReaderDoes::Warn,
     allows: &[],
     excludes: &[],
-    about: &[
-        "detail_function_payload.function_id",
-        "index_event.function_id",
-    ],
+    about: &["detail_function_payload.function_id", "index_event.function_id"],
     sources: &["S1", "S4"],
     settled_by: &["links.function_id"],
     note: None,
@@ -2020,15 +2100,19 @@ pub(crate) static ATF_RDER_001: Rule = Rule {
     binds: &[Party::Reader, Party::Validator],
     reader: ReaderDoes::Recover,
     allows: &[],
-    excludes: &[Exclusion {
-        verdict: Verdict::Accept,
-        if_followed: false,
-        sentences: &[Sentence {
-            lines: "S3:222",
-            says: "Readers detect an incomplete file by the footer's magic.",
-        }],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Accept,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S3:222",
+                    says: "Readers detect an incomplete file by the footer's magic.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["index_event", "detail_event_header"],
     sources: &["S2", "S3"],
     settled_by: &["recovery.count", "detail.recovery", "footer.presence"],
@@ -2060,21 +2144,23 @@ pub(crate) static ATF_RDER_003: Rule = Rule {
     binds: &[Party::Reader, Party::Validator],
     reader: ReaderDoes::Recover,
     allows: &[Verdict::Accept],
-    excludes: &[Exclusion {
-        verdict: Verdict::Reject,
-        if_followed: false,
-        sentences: &[
-            Sentence {
-                lines: "S0:180",
-                says: "A corrupt file does not affect the other threads' files.",
-            },
-            Sentence {
-                lines: "S1:39",
-                says: "Threads recover independently: a corrupt file does not affect the others.",
-            },
-        ],
-        phantom: None,
-    }],
+    excludes: &[
+        Exclusion {
+            verdict: Verdict::Reject,
+            if_followed: false,
+            sentences: &[
+                Sentence {
+                    lines: "S0:180",
+                    says: "A corrupt file does not affect the other threads' files.",
+                },
+                Sentence {
+                    lines: "S1:39",
+                    says: "Threads recover independently: a corrupt file does not affect the others.",
+                },
+            ],
+            phantom: None,
+        },
+    ],
     about: &["session"],
     sources: &["S0", "S1"],
     settled_by: &["session.isolation"],
@@ -2205,10 +2291,7 @@ pub(crate) static ATF_RDER_011: Rule = Rule {
     reader: ReaderDoes::Ignore,
     allows: &[],
     excludes: &[],
-    about: &[
-        "index_event.function_id",
-        "detail_function_payload.function_id",
-    ],
+    about: &["index_event.function_id", "detail_function_payload.function_id"],
     sources: &["S0", "S1", "S2", "S3"],
     settled_by: &["function_id.module"],
     note: None,
@@ -2410,7 +2493,9 @@ pub(crate) static ATF_SESS_005: Rule = Rule {
     about: &["session", "index_header.clock_type"],
     sources: &["S0", "S1"],
     settled_by: &["clock.order"],
-    note: Some("Times from different clocks cannot be compared, so the threads cannot be merged."),
+    note: Some(
+        "Times from different clocks cannot be compared, so the threads cannot be merged.",
+    ),
     untestable: None,
 };
 /// A writer appends the footer before it rewrites the header.
@@ -2579,10 +2664,7 @@ pub(crate) static ATF_WRTR_010: Rule = Rule {
     reader: ReaderDoes::Ignore,
     allows: &[],
     excludes: &[],
-    about: &[
-        "detail_function_payload.sp",
-        "detail_function_payload.stack_size",
-    ],
+    about: &["detail_function_payload.sp", "detail_function_payload.stack_size"],
     sources: &["S4"],
     settled_by: &["stack.base"],
     note: None,

@@ -173,6 +173,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         Form("a sketch"),
     ),
     ("docs/conformance/README.md", "protocol = 1", Parses),
+    ("docs/conformance/README.md", "cases = [", Parses),
     (
         "docs/conformance/README.md",
         "cp -r conformance/testees/c my-c",
