@@ -7,7 +7,6 @@ use atf_spec::freshness::changes;
 use atf_spec::layout::Layout;
 
 fn main() {
-    println!("cargo::rerun-if-changed=../spec/layout.json");
     println!("cargo::rerun-if-changed=../spec");
     let spec = Path::new("../spec");
     if !spec.join("records").is_dir() {

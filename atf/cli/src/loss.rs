@@ -1,4 +1,4 @@
-//! What the tracer lost, in JSON.
+//! The tracer's losses in JSON.
 
 use atf::manifest::{Loss, Losses};
 use serde::{Serialize, Serializer};

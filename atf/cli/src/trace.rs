@@ -136,8 +136,7 @@ pub(crate) fn open_processes(
     }
     for process in trace.processes() {
         let of_session = |session: &SessionReader| {
-            let recovered = session.manifest().into_iter().flat_map(|it| &it.recovered);
-            for change in recovered.filter(|damage| !damage.lost) {
+            for change in session.manifest().into_iter().flat_map(Manifest::changes) {
                 complain(format_args!("{}: {change}", session.path().display()));
             }
         };

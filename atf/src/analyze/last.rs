@@ -61,7 +61,7 @@ pub struct LastOfThread {
     pub events: Vec<(u64, IndexEvent)>,
     /// The events and details that `ring.atf` added to the files.
     pub ring: Option<Ring>,
-    /// What the tracer lost, according to the manifest.
+    /// The tracer's losses in the thread, according to the manifest.
     pub losses: Losses,
 }
 

@@ -195,7 +195,7 @@ pub struct ThreadTotals {
     pub given_up: u64,
     /// How many events the headers of the whole thread's files count, but the files lack.
     pub missing_events: u64,
-    /// What the tracer lost in the whole thread, according to the manifest.
+    /// The tracer's losses in the whole thread, according to the manifest.
     pub losses: Losses,
 }
 
@@ -238,7 +238,7 @@ pub struct Totals {
     pub given_up: u64,
     /// How many events the headers of these threads' files count, but the files lack.
     pub missing_events: u64,
-    /// What the tracer lost in these threads at any time, according to the manifest. Add those of
+    /// The tracer's losses in these threads at any time, according to the manifest. Add those of
     /// [threads without files](Process::losses_without_files).
     pub losses: Losses,
 }

@@ -296,7 +296,7 @@ pub enum ErrorKind {
     },
     /// The path does not lead to a trace.
     NotATrace {
-        /// What is there instead, in words.
+        /// A description of what is there instead.
         found: String,
     },
     /// Another path leads to the same trace, whose events would count twice.

@@ -1,4 +1,4 @@
-//! What the tracer lost, by kind.
+//! The tracer's losses, by kind.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl LossKind {
     }
 }
 
-/// What the tracer lost in a thread, in several threads, or in a whole trace. Displays as the
+/// The tracer's losses in a thread, in several threads, or in a whole trace. Displays as the
 /// numbers, such as `3 events and 1 detail`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Losses([Option<Loss>; LossKind::ALL.len()]);

@@ -27,7 +27,7 @@ use crate::text::counted;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// What the tracer lost.
+    /// Data that the tracer lost.
     Lost(LossKind, Loss),
     /// Events that the tracer held in memory when it ended.
     #[non_exhaustive]
@@ -99,6 +99,11 @@ impl Manifest {
     #[must_use]
     pub fn thread(&self, id: u32) -> Option<&ManifestThread> {
         self.threads.iter().find(|thread| thread.id == id)
+    }
+
+    /// Returns what recoveries changed without losing events.
+    pub fn changes(&self) -> impl Iterator<Item = &Damage> {
+        self.recovered.iter().filter(|damage| !damage.lost)
     }
 
     /// Returns an error for each loss of a recovery.

@@ -330,13 +330,13 @@ impl Merge {
         self.sources.retain(|source| ids.contains(&source.id));
         let is_told = |problem: &Problem| concerns(&problem.error, &ids);
         self.session_problems.retain(is_told);
-        self.opened = OnceLock::new();
+        (self.opened, self.first_seqs) = (OnceLock::new(), None);
         self
     }
 
     /// Selects the last `count` events of each thread that satisfy `wanted`, and all events between
-    /// and after them. Searches each thread from its end. Call this after all methods that select
-    /// threads.
+    /// and after them. Searches each thread from its end. Call this after
+    /// [`threads`](Self::threads), which selects all events of the threads.
     #[must_use]
     pub fn last(mut self, count: usize, wanted: impl Fn(&MergedEvent) -> bool) -> Self {
         let mut left = HashMap::new();

@@ -1,4 +1,4 @@
-//! What a path refers to.
+//! The kinds of files and folders at a path.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use crate::kind::{FileKind, FolderKind};
 use crate::session::Search;
 use crate::wire::RingHeader;
 
-/// What a path refers to. Symlinks are followed.
+/// The kind of file or folder at a path. Symlinks are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathKind {
     /// A file of a thread. It has the magic bytes of its kind, or it may be a damaged one, because
@@ -21,8 +21,7 @@ pub enum PathKind {
     Thread,
     /// A session's folder.
     Session,
-    /// A folder that is none of these, with the sessions below it, ordered by name. There is at
-    /// least one.
+    /// Any other folder with sessions below it: their paths, at least one, ordered by name.
     Sessions(Vec<PathBuf>),
 }
 

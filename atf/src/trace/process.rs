@@ -55,7 +55,7 @@ pub struct Process {
     clock: Option<Arc<MediaClock>>,
 }
 
-/// What was opened without its session.
+/// A thread's folder or an index file that was opened on its own.
 #[derive(Debug, Clone)]
 enum Alone {
     Folder(ThreadEntry),
@@ -411,8 +411,7 @@ impl Process {
     /// Returns what recoveries changed without losing events. What they lost is a
     /// [problem](Self::problems).
     pub fn changes(&self) -> impl Iterator<Item = &Damage> {
-        let recovered = self.manifests().flat_map(|it| &it.recovered);
-        recovered.filter(|damage| !damage.lost)
+        self.manifests().flat_map(Manifest::changes)
     }
 
     /// Returns the numbers of the deleted segments before the first one. Returns `None` if no

@@ -66,7 +66,7 @@ struct About {
     problems: Vec<String>,
     /// The events that the tracer had not yet written when one of the run's processes ended.
     unwritten: Option<Missing>,
-    /// What the tracer lost in threads without files.
+    /// The tracer's losses in threads without files.
     losses_without_files: Losses,
     /// Whether the run's totals include all events that the tracer lost.
     knows_losses: bool,

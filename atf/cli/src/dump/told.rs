@@ -146,8 +146,7 @@ pub(crate) fn tell_losses_of(
     if is_for_all {
         tell(&"threads without files", without_files);
     }
-    let recovered = manifests.iter().flat_map(|manifest| &manifest.recovered);
-    for change in recovered.filter(|damage| !damage.lost) {
+    for change in manifests.iter().flat_map(|manifest| manifest.changes()) {
         if change.thread.map_or(is_for_all, |id| name_of(id).is_some()) {
             complain(change);
         }
