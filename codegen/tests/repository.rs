@@ -26,7 +26,7 @@ fn schema(path: &Path) -> Validator {
 /// Returns the spec's YAML files, each with its text.
 fn spec_files() -> Vec<(PathBuf, String)> {
     let spec = root().join("spec");
-    let folders = ["", "sources", "records", "behaviour", "rules"];
+    let folders = ["", "sources", "records", "behaviour", "grammar", "rules"];
     let paths = folders.iter().flat_map(|folder| {
         let entries = fs::read_dir(spec.join(folder)).expect("a folder of the spec");
         entries.map(|entry| entry.expect("an entry").path())

@@ -72,5 +72,7 @@ impl Compiled {
 
 /// Returns whether the resolved layout depends on a file.
 fn is_input(path: &str) -> bool {
-    path.starts_with("records/") || matches!(path, "format.yaml" | "enums.yaml" | "constants.yaml")
+    let folders = ["records/", "grammar/"];
+    folders.iter().any(|folder| path.starts_with(folder))
+        || matches!(path, "format.yaml" | "enums.yaml" | "constants.yaml")
 }

@@ -79,6 +79,7 @@ mod tests {
             constants: Vec::new(),
             enums: Vec::new(),
             records: Vec::new(),
+            grammars: Vec::new(),
             inputs: inputs
                 .map(|path| (path.to_owned(), fingerprint("one\n  two\n")))
                 .into(),

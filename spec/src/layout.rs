@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::grammar::Grammar;
 use crate::named::named;
 
 /// The committed resolved layout, for tools that look up fields by name at run time.
@@ -35,6 +36,9 @@ pub struct Layout {
     pub enums: Vec<Enum>,
     /// The records, index file first, in file order.
     pub records: Vec<Record>,
+    /// How a reader finds the events and the footer of each kind of file.
+    #[serde(default)]
+    pub grammars: Vec<Grammar>,
     /// The YAML files that the layout was built from, each with its
     /// [`fingerprint`](crate::freshness::fingerprint). A build in a checkout uses them to detect a
     /// layout that is older than its spec.

@@ -12,6 +12,7 @@
 //! - `behaviour/*.yaml`: what the sources state beyond layouts, by topic, with the decision on each
 //!   conflict at its topic;
 //! - `decisions.yaml`: questions that no source answers, and our decisions;
+//! - `grammar/*.yaml`: how a reader finds the events and the footer of each kind of file;
 //! - `rules/*.yaml`: the conformance rules; `session.yaml`, `manifest.yaml`: the folders and the
 //!   manifest around the thread files.
 //!
@@ -21,7 +22,7 @@
 //! [`resolve`] produces the [`layout`] that the emitters read. Every fault is a
 //! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret; one run reports many.
 //!
-//! Without the feature `compiler`, only [`layout`], [`c_names`], [`rust_names`],
+//! Without the feature `compiler`, only [`layout`], [`grammar`], [`c_names`], [`rust_names`],
 //! [`difference`] and [`freshness`] are built.
 
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@
 pub mod c_names;
 pub mod difference;
 pub mod freshness;
+pub mod grammar;
 pub mod layout;
 pub mod rust_names;
 
@@ -36,6 +38,8 @@ pub mod rust_names;
 pub mod check;
 #[cfg(feature = "compiler")]
 pub mod diagnostic;
+#[cfg(feature = "compiler")]
+pub mod expression;
 #[cfg(feature = "compiler")]
 pub mod files;
 #[cfg(feature = "compiler")]

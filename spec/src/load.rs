@@ -10,7 +10,8 @@ use crate::files::{File, Files};
 use crate::layout::Wire;
 use crate::model::{
     Citation, ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile,
-    ManifestFile, RecordSpec, RuleSpec, RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
+    GrammarFile, ManifestFile, RecordSpec, RuleSpec, RulesFile, SessionFile, SourceFile, Topic,
+    TopicsFile,
 };
 use crate::yaml::{FileId, Node, Place, Tree, decode, lay};
 
@@ -33,6 +34,8 @@ pub struct Spec {
     pub topics: Vec<Topic>,
     /// Questions that no source answers.
     pub decisions: DecisionsFile,
+    /// The grammars of the kinds of files, in the order of their records.
+    pub grammars: Vec<GrammarFile>,
     /// The files of rules.
     pub rules: Vec<RulesFile>,
     /// The session's folders.
@@ -74,6 +77,7 @@ pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
         constants: loader.file("constants.yaml").unwrap_or_default(),
         topics: Vec::new(),
         decisions: loader.file("decisions.yaml").unwrap_or_default(),
+        grammars: loader.folder("grammar"),
         rules: loader.folder("rules"),
         session: loader.file("session.yaml").unwrap_or_default(),
         manifest: loader.file("manifest.yaml").unwrap_or_default(),

@@ -1,6 +1,7 @@
 //! Builds the resolved layout from a spec. If the spec is consistent, nothing is left to decide
 //! here.
 
+use crate::grammar::Grammar;
 use crate::layout::{
     Constant, ConstantValue, Enum, Field, Layout, Member, Record, RecordLayout, SourceDocument,
     Type, Value, Wire,
@@ -32,8 +33,21 @@ pub fn resolve(spec: &Spec) -> Layout {
             .iter()
             .map(|known| record(spec, known))
             .collect(),
+        grammars: grammars(spec),
         inputs: std::collections::BTreeMap::new(),
     }
+}
+
+fn grammars(spec: &Spec) -> Vec<Grammar> {
+    let grammar = |file| crate::expression::grammar(spec, file, &mut Vec::new());
+    let mut grammars: Vec<Grammar> = spec.grammars.iter().map(grammar).collect();
+    let order = |grammar: &Grammar| {
+        let header = &grammar.records.first()?.record;
+        let mut records = spec.records.iter();
+        records.position(|record| record.record.value == *header)
+    };
+    grammars.sort_by_key(order);
+    grammars
 }
 
 fn record(spec: &Spec, record: &RecordSpec) -> Record {

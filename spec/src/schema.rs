@@ -5,9 +5,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value, json};
 
 use crate::model::{
-    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, JsonType,
-    ManifestField, ManifestFile, ManifestObject, RecordSpec, RulesFile, SessionFile, SourceFile,
-    TopicsFile,
+    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, GrammarFile,
+    JsonType, ManifestField, ManifestFile, ManifestObject, RecordSpec, RulesFile, SessionFile,
+    SourceFile, TopicsFile,
 };
 
 /// A fixed value in a file: a number or text.
@@ -37,6 +37,7 @@ pub fn of_spec() -> Vec<(&'static str, Value)> {
         ("editions", schema_for!(EditionsFile).into()),
         ("enums", schema_for!(EnumsFile).into()),
         ("format", schema_for!(FormatFile).into()),
+        ("grammar", schema_for!(GrammarFile).into()),
         ("manifest_yaml", schema_for!(ManifestFile).into()),
         ("record", schema_for!(RecordSpec).into()),
         ("rules", schema_for!(RulesFile).into()),

@@ -98,6 +98,7 @@ fn the_base_resolves_to_the_layout_in_its_files() {
             "constants.yaml",
             "enums.yaml",
             "format.yaml",
+            "grammar/toy.yaml",
             "records/head.yaml",
             "records/item.yaml",
         ]

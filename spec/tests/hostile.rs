@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use atf_spec::diagnostic::Diagnostic;
 use atf_spec::files::{File, Files};
 use atf_spec::model::{
-    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,
-    RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
+    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, GrammarFile,
+    ManifestFile, RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
 };
 use atf_spec::yaml::{FileId, Place, Tree, decode};
 
@@ -234,6 +234,7 @@ fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
         "constants.yaml" => decode::<ConstantsFile>(root).map(drop),
         "behaviour" => decode::<TopicsFile>(root).map(drop),
         "decisions.yaml" => decode::<DecisionsFile>(root).map(drop),
+        "grammar" => decode::<GrammarFile>(root).map(drop),
         "rules" => decode::<RulesFile>(root).map(drop),
         "session.yaml" => decode::<SessionFile>(root).map(drop),
         "manifest.yaml" => decode::<ManifestFile>(root).map(drop),
@@ -251,7 +252,7 @@ fn real_files() -> Vec<(String, Vec<u8>)> {
 
 /// Returns the YAML files in a spec's folder, with their paths.
 fn files_below(spec: &Path) -> Vec<(String, Vec<u8>)> {
-    let folders = ["", "sources", "records", "behaviour", "rules"];
+    let folders = ["", "sources", "records", "behaviour", "grammar", "rules"];
     let paths = folders.iter().flat_map(|folder| {
         let entries = fs::read_dir(spec.join(folder)).expect("a folder of the spec");
         entries.map(|entry| entry.expect("an entry").path())

@@ -6,8 +6,8 @@ use super::{Decision, Edition, Exclusion, Party, ReaderDoes, Rule, Sentence, Sev
 use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
-    version: "1.4.0",
-    digest: "2b5d90b767189421baa7182bffafc4133e330936bb370b818f481add9fd6af7b",
+    version: "1.5.0",
+    digest: "b20652486353e14fb16ad391a156c09f90d3b16c959fc6c35bf58205f36c0950",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

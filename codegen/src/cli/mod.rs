@@ -2,6 +2,7 @@
 
 mod check;
 mod conflicts;
+mod decode;
 mod diff;
 mod edition;
 mod generate;
@@ -40,6 +41,8 @@ struct Cli {
 enum Command {
     /// Write the generated files
     Generate(generate::Options),
+    /// Decode a file by the spec, without generated code: its records and fields with their offsets
+    Decode(decode::Options),
     /// Check and explain the spec
     #[command(subcommand)]
     Spec(SpecCommand),
@@ -108,6 +111,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     };
     match &cli.command {
         Command::Generate(options) => generate::run(options, &context),
+        Command::Decode(options) => decode::run(options, &context),
         Command::Spec(SpecCommand::Check(options)) => check::run(options, &context),
         Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
         Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),

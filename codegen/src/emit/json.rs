@@ -28,5 +28,60 @@ pub(super) fn document(key: &str, value: Value) -> String {
         }
         other => other,
     };
-    format!("{value:#}\n")
+    let mut text = String::new();
+    write(&value, 0, &mut text);
+    text.push('\n');
+    text
+}
+
+/// The length up to which an object or a list is written on one line, without its indentation.
+const WIDTH: usize = 100;
+
+/// Writes a value that starts after `indent` spaces, on one line if it fits.
+fn write(value: &Value, indent: usize, text: &mut String) {
+    let flat = flat(value);
+    let (items, [open, close]): (Vec<(String, &Value)>, _) = match value {
+        Value::Array(items) => {
+            let items = items.iter().map(|item| (String::new(), item));
+            (items.collect(), ['[', ']'])
+        }
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .map(|(key, item)| (format!("{key:?}: "), item));
+            (members.collect(), ['{', '}'])
+        }
+        _ => (Vec::new(), [' '; 2]),
+    };
+    if items.is_empty() || (indent > 0 && flat.len() < WIDTH) {
+        text.push_str(&flat);
+        return;
+    }
+    let inner = indent + 2;
+    text.push(open);
+    for (index, (key, item)) in items.iter().enumerate() {
+        text.push_str(if index == 0 { "\n" } else { ",\n" });
+        text.extend(std::iter::repeat_n(' ', inner));
+        text.push_str(key);
+        write(item, inner, text);
+    }
+    text.push('\n');
+    text.extend(std::iter::repeat_n(' ', indent));
+    text.push(close);
+}
+
+/// Returns a value on one line.
+fn flat(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(flat).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => {
+            let member = |(key, item): (&String, &Value)| format!("{key:?}: {}", flat(item));
+            let members: Vec<_> = members.iter().map(member).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        other => other.to_string(),
+    }
 }

@@ -1,5 +1,6 @@
 //! Runs the command `atf-codegen` as a user does, and checks its output, files and exit status.
 
+mod decode;
 mod generate;
 mod names;
 mod overlay;
@@ -60,7 +61,7 @@ pub(crate) fn generated() -> TempDir {
 /// Returns a copy of the real spec in which one string in one file is replaced.
 pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
     let copy = tempfile::tempdir().expect("a temporary folder");
-    for folder in ["", "sources", "records", "behaviour", "rules"] {
+    for folder in ["", "sources", "records", "behaviour", "grammar", "rules"] {
         fs::create_dir_all(copy.path().join(folder)).expect("a temporary folder");
         for entry in fs::read_dir(real_spec().join(folder)).expect("a folder of the spec") {
             let path = entry.expect("an entry").path();

@@ -5,6 +5,7 @@ mod claims;
 mod editions;
 mod enums;
 mod exclusions;
+mod grammar;
 mod headers;
 mod holds;
 mod layout;
@@ -43,6 +44,7 @@ pub fn check(
         headers::check(spec, &mut faults);
         rust::check(spec, &mut faults);
         claims::check(spec, claims, &mut faults);
+        grammar::check(spec, &mut faults);
     }
     layout::check(spec, &mut faults);
     enums::check(spec, &mut faults);

@@ -1,8 +1,9 @@
-//! Decodes ATF v2 files and sessions by interpreting `spec/layout.json` and the schema of
-//! `manifest.json` at run time.
+//! Decodes ATF v2 files and sessions by interpreting the layout, the grammar of files and the
+//! schema of `manifest.json` at run time.
 //!
-//! This crate contains no offsets, sizes or manifest keys, and shares no code with the library, so
-//! each can reveal mistakes in the other. It returns the documents of the conformance protocol.
+//! This crate contains no offsets, sizes or manifest keys, does not know how a reader finds events,
+//! and shares no code with the library, so each can reveal mistakes in the other. It returns the
+//! documents of the conformance protocol.
 //!
 //! ```
 //! let document = atf_interpreter::read(b"ATI2, but no more");
@@ -16,13 +17,13 @@
     clippy::unwrap_used
 )]
 
-mod detail;
-mod index;
-mod layout;
+mod document;
+mod evaluate;
+mod file;
 mod links;
 mod manifest;
-mod section;
 mod session;
+mod view;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -30,7 +31,12 @@ use std::{fs, io};
 
 use serde_json::{Value, json};
 
-pub use layout::{Field, Layout, Record, View};
+use atf_spec::grammar::Grammar;
+use atf_spec::layout::{self, Layout};
+use document::Decoded;
+
+pub use file::{File, Refusal};
+pub use view::View;
 
 /// The two kinds of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +52,34 @@ impl Kind {
     /// file.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        if layout().record("detail_header", 1).has_magic(bytes) {
-            Self::Detail
-        } else {
-            Self::Index
+        match grammar_of(layout(), bytes) {
+            Some(grammar) if grammar.name == Self::Detail.name() => Self::Detail,
+            _ => Self::Index,
         }
     }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Detail => "detail",
+        }
+    }
+}
+
+/// Returns the grammar of a file's kind, judging by its magic, or `None` if it has none.
+#[must_use]
+pub fn grammar_of<'a>(layout: &'a Layout, bytes: &[u8]) -> Option<&'a Grammar> {
+    let has_magic = |grammar: &&Grammar| {
+        let header = grammar.records.iter().find(|role| role.role == "header");
+        let header = header.and_then(|role| layout.record(&role.record));
+        let layouts = header.into_iter().flat_map(|header| &header.layouts);
+        let mut magics = layouts.filter_map(|layout| layout.field("magic")?.value.as_ref());
+        magics.any(|magic| match magic {
+            layout::Value::Text(magic) => bytes.starts_with(magic.as_bytes()),
+            layout::Value::Number(_) => false,
+        })
+    };
+    layout.grammars.iter().find(has_magic)
 }
 
 /// Returns the document of a file. Its magic identifies its kind.
@@ -64,17 +92,14 @@ pub fn read(bytes: &[u8]) -> Value {
 /// as JSON, not on the numbers in the file.
 #[must_use]
 pub fn read_as(kind: Kind, bytes: &[u8]) -> Value {
-    let (name, document) = match kind {
-        Kind::Index => (
-            "index",
-            index::read(layout(), bytes).map(|file| file.document),
-        ),
-        Kind::Detail => (
-            "detail",
-            detail::read(layout(), bytes).map(|file| file.document),
-        ),
-    };
-    document.unwrap_or_else(|| rejected(name))
+    decode(kind, bytes).map_or_else(|| rejected(kind), |file| file.document)
+}
+
+fn decode(kind: Kind, bytes: &[u8]) -> Option<Decoded> {
+    let mut grammars = layout().grammars.iter();
+    let grammar = grammars.find(|grammar| grammar.name == kind.name())?;
+    let file = File::open(layout(), grammar, bytes).ok()?;
+    Some(document::decode(&file))
 }
 
 /// Returns the document of a file, or of a session's folder.
@@ -96,8 +121,8 @@ pub fn read_path(path: &Path) -> io::Result<Value> {
 }
 
 /// Returns a document that rejects the file or session.
-fn rejected(kind: &str) -> Value {
-    json!({"kind": kind, "verdict": "reject"})
+fn rejected(kind: Kind) -> Value {
+    json!({"kind": kind.name(), "verdict": "reject"})
 }
 
 /// Returns the committed layout.
@@ -109,7 +134,6 @@ fn rejected(kind: &str) -> Value {
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
-        let text = include_str!("../../../../spec/layout.json");
-        Layout::parse(text).unwrap_or_else(|fault| panic!("layout.json: {fault}"))
+        serde_json::from_str(layout::JSON).unwrap_or_else(|fault| panic!("layout.json: {fault}"))
     })
 }

@@ -1,7 +1,6 @@
 //! The links between a thread's two files, in both directions.
 
-use crate::detail::Detail;
-use crate::index::{Index, Moment};
+use crate::document::{Decoded, Event};
 
 /// The links of the readable files. An unreadable file has no links.
 #[derive(Default)]
@@ -13,14 +12,13 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(crate) fn of(index: Option<&Index>, detail: Option<&Detail>) -> Self {
-        let events = || index.iter().flat_map(|index| &index.events);
-        let link = |moment: &Option<Moment>| moment.as_ref().and_then(|moment| moment.detail_seq);
+    pub(crate) fn between(index: Option<&Decoded>, detail: Option<&Decoded>) -> Self {
+        let link = |event: &Option<Event>| event.as_ref().and_then(|event| event.link);
+        let events = index.iter().flat_map(|index| &index.events);
+        let details = detail.iter().flat_map(|detail| &detail.events);
         Self {
-            forward: events().map(link).collect(),
-            back: detail
-                .map(|detail| detail.index_seqs.clone())
-                .unwrap_or_default(),
+            forward: events.map(link).collect(),
+            back: details.filter_map(link).collect(),
         }
     }
 

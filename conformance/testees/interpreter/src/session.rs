@@ -6,25 +6,24 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::detail::{self, Detail};
-use crate::index::{self, Index};
+use crate::document::Decoded;
 use crate::links::Links;
-use crate::{layout, manifest, rejected};
+use crate::{Kind, decode, manifest, rejected};
 
 /// The state of a thread's file.
-enum File<T> {
+enum File {
     Absent,
     /// A symlink, which is not followed because it may lead outside the session.
     Link,
     Refused,
-    Read(T),
+    Read(Decoded),
 }
 
 /// A thread of a session.
 struct Thread {
     id: u32,
-    index: File<Index>,
-    detail: File<Detail>,
+    index: File,
+    detail: File,
     /// Whether all files that the thread should have are present and accepted.
     is_whole: bool,
     document: Value,
@@ -53,7 +52,7 @@ pub(crate) fn read(folder: &Path) -> io::Result<Value> {
     let derived = json!({
         "manifest": manifest,
         "event_count": events.map(|index| index.events.len()).sum::<usize>().to_string(),
-        "detail_count": details.map(|detail| detail.index_seqs.len()).sum::<usize>().to_string(),
+        "detail_count": details.map(|detail| detail.events.len()).sum::<usize>().to_string(),
         "time_start_ns": time(merged.first()),
         "time_end_ns": time(merged.last()),
         "merged": merged
@@ -103,8 +102,8 @@ fn is_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
 }
 
-impl<T> File<T> {
-    fn read(&self) -> Option<&T> {
+impl File {
+    fn read(&self) -> Option<&Decoded> {
         match self {
             Self::Read(file) => Some(file),
             _ => None,
@@ -112,22 +111,22 @@ impl<T> File<T> {
     }
 
     /// Reads a file without following symlinks.
-    fn open(path: &Path, read: impl Fn(&[u8]) -> Option<T>) -> Self {
-        let kind = path.symlink_metadata().map(|meta| meta.file_type());
-        if kind.as_ref().is_ok_and(FileType::is_symlink) {
+    fn open(kind: Kind, path: &Path) -> Self {
+        let meta = path.symlink_metadata().map(|meta| meta.file_type());
+        if meta.as_ref().is_ok_and(FileType::is_symlink) {
             return Self::Link;
         }
         match fs::read(path) {
-            Ok(bytes) => read(&bytes).map_or(Self::Refused, Self::Read),
+            Ok(bytes) => decode(kind, &bytes).map_or(Self::Refused, Self::Read),
             Err(_) => Self::Absent,
         }
     }
 
-    fn document(&self, kind: &str, of: impl Fn(&T) -> &Value) -> Value {
+    fn document(&self, kind: Kind) -> Value {
         match self {
             Self::Absent | Self::Link => Value::Null,
             Self::Refused => rejected(kind),
-            Self::Read(file) => of(file).clone(),
+            Self::Read(file) => file.document.clone(),
         }
     }
 }
@@ -136,12 +135,8 @@ impl Thread {
     fn read(id: u32, folder: &Path) -> Self {
         let (index, mut detail) = if is_folder(folder) {
             (
-                File::open(&folder.join("index.atf"), |bytes| {
-                    index::read(layout(), bytes)
-                }),
-                File::open(&folder.join("detail.atf"), |bytes| {
-                    detail::read(layout(), bytes)
-                }),
+                File::open(Kind::Index, &folder.join("index.atf")),
+                File::open(Kind::Detail, &folder.join("detail.atf")),
             )
         } else {
             (File::Absent, File::Absent)
@@ -152,9 +147,9 @@ impl Thread {
         {
             detail = File::Refused;
         }
-        let index_document = index.document("index", |index| &index.document);
-        let detail_document = detail.document("detail", |detail| &detail.document);
-        let links = Links::of(index.read(), detail.read());
+        let index_document = index.document(Kind::Index);
+        let detail_document = detail.document(Kind::Detail);
+        let links = Links::between(index.read(), detail.read());
         let is_accepted = |document: &Value| document["verdict"] == "accept";
         Self {
             id,

@@ -1,0 +1,99 @@
+//! Tests `decode`.
+
+use std::fs;
+
+use crate::{real_spec, run};
+
+/// Returns the path of a trace file of the samples.
+fn sample(path: &str) -> String {
+    let path = atf_samples::folder().join(path);
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn each_field_is_shown_with_its_offset_and_meaning() {
+    let ran = run(
+        &real_spec(),
+        &[
+            "decode",
+            &sample("sample-small/session_20260105_101500/pid_4242/thread_0/index.atf"),
+        ],
+    );
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert_eq!(lines[1], "         0    magic            u8[4]   \"ATI2\"");
+    assert!(
+        lines[5].contains("os               u8      "),
+        "{}",
+        lines[5]
+    );
+    let events = lines
+        .iter()
+        .filter(|line| line.ends_with("  index_event"))
+        .count();
+    let kinds = lines
+        .iter()
+        .filter(|line| line.contains("event_kind") && line.ends_with(')'));
+    assert!(events > 0 && kinds.count() == events, "{events} events");
+    assert!(lines.iter().any(|line| line.ends_with("  index_footer")));
+}
+
+/// No generated code knows the field that the overlay adds.
+#[test]
+fn an_overlays_field_is_decoded_without_generated_code() {
+    let overlay = real_spec().join("experiments/vendor");
+    let overlay = overlay.to_str().expect("a path in UTF-8");
+    let file = sample("sample-small/session_20260105_101500/pid_4242/thread_0/index.atf");
+    let size = fs::metadata(&file).expect("a sample").len();
+    let at = (size - 64).to_string();
+    let record = ["decode", &file, "--record", "index_footer", "--at", &at];
+    let ran = run(
+        &real_spec(),
+        &[&["--overlay", overlay][..], &record].concat(),
+    );
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert!(ran.stdout.contains("dropped_count"), "{}", ran.stdout);
+    assert!(!run(&real_spec(), &record).stdout.contains("dropped_count"));
+}
+
+#[test]
+fn a_file_that_cannot_be_decoded_is_refused_with_the_place() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("index.atf");
+    let path = file.to_str().expect("a path in UTF-8").to_owned();
+    let refused = |bytes: &[u8], arguments: &[&str]| {
+        fs::write(&file, bytes).expect("a temporary file");
+        let ran = run(&real_spec(), &[&["decode", &path], arguments].concat());
+        assert_eq!(ran.stdout, "");
+        (ran.status, ran.stderr.replace(&path, "FILE"))
+    };
+    assert_eq!(
+        refused(b"ATI2", &[]),
+        (
+            1,
+            "FILE: Index header, byte 0, magic: expected a header of 64 bytes (ATF-IHDR-001); \
+             a record of it: --record index_header --at 0\n"
+                .to_owned()
+        )
+    );
+    let usage = |says: &str| (2, format!("atf-codegen: {says}\n"));
+    assert_eq!(
+        refused(b"#!/bin/sh", &[]),
+        usage("FILE: byte 0: no magic of index.atf or detail.atf")
+    );
+    assert_eq!(
+        refused(&[0; 40], &["--record", "index_event", "--at", "9"]),
+        usage("FILE: `index_event` takes 32 bytes, but the file ends at 40")
+    );
+    let wires = ["--record", "index_event", "--at", "0", "--wire", "7"];
+    assert_eq!(
+        refused(&[0; 40], &wires),
+        usage("`index_event` has only the wire versions 1 and 2")
+    );
+    let unknown = refused(&[0; 40], &["--record", "indexevent", "--at", "0"]);
+    assert!(
+        unknown
+            .1
+            .contains("there is no record `indexevent`, only index_header")
+    );
+}

@@ -1,0 +1,305 @@
+//! The grammar of the files: how a reader finds the events and the footer of a file, and refuses a
+//! file that it cannot read, as expressions over the file's bytes.
+//!
+//! Expressions have two types, numbers and truth values. A number is from 0 to 2^63 - 1; the
+//! greatest is [`NOWHERE`], an offset that no file has. A sum or product that is greater, and a
+//! difference below 0, is nowhere, and so is a number in a file from there on. Bytes after the end
+//! of the file read as 0. Loops follow offsets that increase, so all expressions end; functions
+//! call only functions that are not defined by them.
+
+use serde::{Deserialize, Serialize};
+
+/// The greatest number, an offset that no file has.
+pub const NOWHERE: u64 = (1 << 63) - 1;
+
+/// The grammar of a kind of file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grammar {
+    /// The name in the spec: `index` or `detail`.
+    pub name: String,
+    /// The file's name, such as `index.atf`.
+    pub file: String,
+    /// The description, one paragraph.
+    pub doc: String,
+    /// The records of the file by their roles: `header`, `event`, `footer` and others.
+    pub records: Vec<Role>,
+    /// The steps of reading a file, in order. Each may use the values before it.
+    pub reading: Vec<Step>,
+    /// The functions, each after those that it calls.
+    pub functions: Vec<Function>,
+}
+
+/// A record's role in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Role {
+    /// The role, such as `header`.
+    pub role: String,
+    /// The record's name, such as `index_header`.
+    pub record: String,
+}
+
+/// A step of reading a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Step {
+    /// A requirement. A reader refuses a file that does not meet it.
+    Requires(Requirement),
+    /// A value that is computed once.
+    Value(Named),
+}
+
+/// A requirement on a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// The condition, a truth value.
+    pub requires: Expression,
+    /// The only wire version with this requirement, if it is not one of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire: Option<u8>,
+    /// The role of the record that is wrong.
+    pub role: String,
+    /// The field that is wrong.
+    pub field: String,
+    /// What was expected there.
+    pub expected: String,
+    /// The rule that a file breaks otherwise.
+    pub rule: String,
+}
+
+/// A named value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// The name.
+    pub value: String,
+    /// The meaning.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub doc: String,
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The value.
+    pub is: Expression,
+}
+
+/// A function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    /// The name.
+    pub name: String,
+    /// The meaning of the result.
+    pub doc: String,
+    /// The parameters.
+    pub takes: Vec<Parameter>,
+    /// The type of the result.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Values with a name, in order, each of which may use those before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lets: Vec<Named>,
+    /// The result.
+    pub is: Expression,
+}
+
+/// A parameter of a function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parameter {
+    /// The name.
+    pub name: String,
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+}
+
+/// The type of an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A number from 0 to [`NOWHERE`].
+    Number,
+    /// A truth value.
+    Bool,
+}
+
+/// An expression. In JSON, `op` names its kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Expression {
+    /// A number that is written down.
+    Number {
+        /// The number.
+        value: u64,
+    },
+    /// `true` or `false`.
+    Bool {
+        /// The truth value.
+        value: bool,
+    },
+    /// The number [`NOWHERE`].
+    Nowhere,
+    /// The size of the file in bytes.
+    Size,
+    /// A parameter, a `let`, or the variable of a loop.
+    Local {
+        /// Its name.
+        name: String,
+    },
+    /// A value of an earlier step of reading.
+    Value {
+        /// Its name.
+        name: String,
+    },
+    /// A record's size in bytes.
+    RecordSize {
+        /// The record's role.
+        role: String,
+    },
+    /// A field's offset in its record.
+    Offset {
+        /// The record's role.
+        role: String,
+        /// The field.
+        field: String,
+    },
+    /// A field's only valid value, as a little-endian number.
+    Constant {
+        /// The record's role.
+        role: String,
+        /// The field.
+        field: String,
+    },
+    /// A field of the record at an offset, as a little-endian number.
+    Field {
+        /// The record's role.
+        role: String,
+        /// The field.
+        field: String,
+        /// The record's offset. Omitted for the header, which is at 0.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Box<Expression>>,
+    },
+    /// Whether a number is a member of an enumeration.
+    IsMember {
+        /// The enumeration.
+        of: String,
+        /// The number.
+        number: Box<Expression>,
+    },
+    /// `add`, `sub`, `mul`, `div`, `rem`, `min` or `max` of two numbers.
+    Arithmetic {
+        /// Which of them.
+        name: String,
+        /// The numbers.
+        args: Vec<Expression>,
+    },
+    /// `==`, `!=`, `<`, `<=`, `>` or `>=` between two numbers.
+    Compare {
+        /// Which of them.
+        sign: String,
+        /// The numbers.
+        args: Vec<Expression>,
+    },
+    /// Whether all are true. Those after the first that is false are not evaluated.
+    And {
+        /// The truth values.
+        args: Vec<Expression>,
+    },
+    /// Whether any is true. Those after the first that is true are not evaluated.
+    Or {
+        /// The truth values.
+        args: Vec<Expression>,
+    },
+    /// The opposite of a truth value.
+    Not {
+        /// The truth value.
+        arg: Box<Expression>,
+    },
+    /// One of two expressions. Only that one is evaluated.
+    If {
+        /// The condition.
+        condition: Box<Expression>,
+        /// The result if it holds.
+        then: Box<Expression>,
+        /// The result otherwise.
+        otherwise: Box<Expression>,
+    },
+    /// A call of a function of the grammar.
+    Call {
+        /// The function.
+        name: String,
+        /// Its arguments.
+        args: Vec<Expression>,
+    },
+    /// A call of a function that all grammars have; see [`BUILT_IN`].
+    BuiltIn {
+        /// The function.
+        name: String,
+        /// Its arguments.
+        args: Vec<Expression>,
+    },
+    /// `first`, `last` or `count` of the offsets from a start on, each followed by the next.
+    ///
+    /// `first` is the first for which a condition holds, or nowhere; `last` the last, after which
+    /// nowhere follows; `count` the number of steps to it. A next one that is not greater than the
+    /// one before counts as nowhere.
+    Loop {
+        /// Which of them.
+        name: String,
+        /// The first offset.
+        from: Box<Expression>,
+        /// The loop's variable.
+        variable: String,
+        /// The next offset, or nowhere.
+        next: Box<Expression>,
+        /// The condition of `first`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Box<Expression>>,
+    },
+}
+
+/// A function that all grammars have.
+#[derive(Debug)]
+pub struct BuiltIn {
+    /// The name.
+    pub name: &'static str,
+    /// The types of its parameters; more of the last type may follow if `is_variadic`.
+    pub takes: &'static [Kind],
+    /// Whether there may be more arguments of the last type.
+    pub is_variadic: bool,
+    /// The type of the result.
+    pub kind: Kind,
+}
+
+/// The functions that all grammars have.
+///
+/// - `is_zero(from, to)`: whether the bytes from one offset up to another are all 0;
+/// - `begins(from, to, number, width)`: whether the bytes are the beginning of a little-endian
+///   number of `width` bytes, or begin with it;
+/// - `same(one, other, width)`: whether `width` bytes at two offsets are the same;
+/// - `data_end(end)`: the offset after the last byte before `end` that is not 0;
+/// - `crc32c(from, to)`: the CRC-32C of the bytes;
+/// - `how_many(…)`: how many truth values are true.
+pub const BUILT_IN: &[BuiltIn] = {
+    use Kind::{Bool, Number};
+    const fn fixed(name: &'static str, takes: &'static [Kind], kind: Kind) -> BuiltIn {
+        BuiltIn {
+            name,
+            takes,
+            is_variadic: false,
+            kind,
+        }
+    }
+    &[
+        fixed("is_zero", &[Number, Number], Bool),
+        fixed("begins", &[Number, Number, Number, Number], Bool),
+        fixed("same", &[Number, Number, Number], Bool),
+        fixed("data_end", &[Number], Number),
+        fixed("crc32c", &[Number, Number], Number),
+        BuiltIn {
+            name: "how_many",
+            takes: &[Bool],
+            is_variadic: true,
+            kind: Number,
+        },
+    ]
+};
