@@ -118,8 +118,19 @@ impl Compiler<'_> {
         if let Err(why) = self.field(role, name) {
             self.fault(field, why);
         }
+        let at = match &step.at {
+            None => None,
+            Some(text) => match self.step(text)? {
+                (at, Kind::Number) => Some(at),
+                _ => {
+                    self.fault(text, "an offset is a number".to_owned());
+                    None
+                }
+            },
+        };
         Some(Step::Requires(Requirement {
             requires,
+            at,
             wire: step.wire.map(|wire| wire.value),
             role: role.to_owned(),
             field: name.to_owned(),

@@ -56,6 +56,9 @@ pub struct Requirement {
     /// The only wire version with this requirement, if it is not one of all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<u8>,
+    /// The offset of the record that is wrong. Omitted for the header, which is at 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Expression>,
     /// The role of the record that is wrong.
     pub role: String,
     /// The field that is wrong.

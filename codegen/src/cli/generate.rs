@@ -29,6 +29,8 @@ enum Target {
     Rules,
     /// The fuzzers' dictionary
     Dict,
+    /// A reader in Python
+    Python,
 }
 
 /// Options of `generate`.
@@ -139,6 +141,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             emit::readings::table(context.spec, context.found),
         ],
         Target::Dict => vec![emit::dict::dictionary(&layout)],
+        Target::Python => emit::readers::render("python", &layout, &context.spec.manifest),
     })
 }
 

@@ -24,7 +24,11 @@ pub mod rust;
 #[cfg(feature = "command")]
 pub mod dict;
 #[cfg(feature = "command")]
+pub mod folder;
+#[cfg(feature = "command")]
 pub mod markdown;
+#[cfg(feature = "command")]
+pub mod readers;
 #[cfg(feature = "command")]
 pub mod readings;
 #[cfg(feature = "command")]
@@ -34,6 +38,17 @@ pub mod schema;
 
 /// Parses templates, which may include each other.
 fn environment(templates: &[(&'static str, &'static str)]) -> Environment<'static> {
+    let mut environment = empty_environment();
+    for (name, source) in templates {
+        environment
+            .add_template(name, source)
+            .expect("the templates are well-formed");
+    }
+    environment
+}
+
+/// Returns an environment for templates in our syntax.
+fn empty_environment() -> Environment<'static> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
@@ -49,11 +64,6 @@ fn environment(templates: &[(&'static str, &'static str)]) -> Environment<'stati
         _ => AutoEscape::None,
     });
     environment.add_global("generated", GENERATED);
-    for (name, source) in templates {
-        environment
-            .add_template(name, source)
-            .expect("the templates are well-formed");
-    }
     environment
 }
 

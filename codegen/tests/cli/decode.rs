@@ -71,7 +71,7 @@ fn a_file_that_cannot_be_decoded_is_refused_with_the_place() {
         refused(b"ATI2", &[]),
         (
             1,
-            "FILE: Index header, byte 0, magic: expected a header of 64 bytes (ATF-IHDR-001); \
+            "FILE: byte 0: Index header, magic: expected a header of 64 bytes (ATF-IHDR-001); \
              a record of it: --record index_header --at 0\n"
                 .to_owned()
         )

@@ -26,6 +26,18 @@ impl Testee {
         Self(folder)
     }
 
+    /// Copies the reader that is generated for a language, with all folders below it.
+    fn generated(language: &str) -> Self {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../readers").join(language);
+        let folder = TempDir::new().unwrap();
+        for (path, bytes) in atf_samples::tree(&from).unwrap() {
+            let to = folder.path().join(path);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::write(to, bytes).unwrap();
+        }
+        Self(folder)
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.0.path()
     }
@@ -61,6 +73,17 @@ pub(crate) fn interpreter() -> Testee {
 
 pub(crate) fn python() -> Option<Testee> {
     has("python3").then(|| Testee::of("python"))
+}
+
+/// Builds the reader that is generated for a language with its Makefile, if the tools are there.
+pub(crate) fn reader(language: &str, tools: &[&str]) -> Option<Testee> {
+    if !tools.iter().all(|tool| has(tool)) {
+        return None;
+    }
+    let testee = Testee::generated(language);
+    let mut make = Command::new("make");
+    succeeds(make.current_dir(testee.folder()).arg("testee"));
+    Some(testee)
 }
 
 /// Builds an implementation with its own Makefile and each compiler, using only the generated

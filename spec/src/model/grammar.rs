@@ -32,6 +32,8 @@ pub struct StepSpec {
     pub requires: Option<At<String>>,
     /// The only wire version with the requirement.
     pub wire: Option<At<Wire>>,
+    /// The offset of the wrong record, unless it is the header.
+    pub at: Option<At<String>>,
     /// The field that is wrong if the requirement is not met, as `role.field`.
     pub field: Option<At<String>>,
     /// What was expected there.

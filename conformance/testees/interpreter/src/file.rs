@@ -25,8 +25,8 @@ pub struct Refusal<'a> {
     pub requirement: &'a Requirement,
     /// The record with the wrong field, in prose.
     pub record: &'a str,
-    /// The field's offset in its record.
-    pub offset: u32,
+    /// The field's offset in the file.
+    pub offset: u64,
 }
 
 impl fmt::Display for Refusal<'_> {
@@ -40,7 +40,7 @@ impl fmt::Display for Refusal<'_> {
         let (record, offset) = (self.record, self.offset);
         write!(
             f,
-            "{record}, byte {offset}, {field}: expected {expected} ({rule})"
+            "byte {offset}: {record}, {field}: expected {expected} ({rule})"
         )
     }
 }
@@ -103,10 +103,11 @@ impl<'a> File<'a> {
             .next()
             .and_then(|role| self.layout.record(&role.record));
         let field = self.field(&requirement.role, &requirement.field);
+        let at = requirement.at.as_ref().map_or(0, |at| self.number(at));
         Refusal {
             requirement,
             record: record.map_or("", |record| &record.title),
-            offset: field.map_or(0, |field| field.offset),
+            offset: at.saturating_add(field.map_or(0, |field| field.offset.into())),
         }
     }
 

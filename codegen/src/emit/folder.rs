@@ -1,0 +1,149 @@
+//! Renders a folder of templates: a target in a language, built in or a user's own.
+//!
+//! Each file `PATH.jinja` in the folder becomes the file `PATH`. Files whose names begin with `_`
+//! are only included by others. `docs/targets.md` describes what templates get.
+
+mod code;
+mod model;
+
+use std::collections::BTreeMap;
+
+use atf_spec::layout::Layout;
+use atf_spec::model::ManifestFile;
+use minijinja::{Environment, Error, Value};
+
+use crate::GeneratedFile;
+
+/// Templates: their texts by their paths in the folder, with `/` between folders.
+pub type Templates = BTreeMap<String, String>;
+
+/// Renders the templates of a folder. The generated files' paths begin with `prefix`.
+///
+/// # Errors
+///
+/// Returns the first fault of a template, with its name, line and the reason.
+pub fn render(
+    templates: &Templates,
+    layout: &Layout,
+    manifest: &ManifestFile,
+    prefix: &str,
+) -> Result<Vec<GeneratedFile>, Error> {
+    let mut environment = super::empty_environment();
+    add_filters(&mut environment);
+    for (path, text) in templates {
+        environment.add_template_owned(path.clone(), text.clone())?;
+    }
+    let model = Value::from(minijinja::value::Serde(model::model(layout, manifest)));
+    let mut files = Vec::new();
+    for path in templates.keys() {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let Some(file) = path.strip_suffix(".jinja") else {
+            continue;
+        };
+        if name.starts_with('_') {
+            continue;
+        }
+        files.push(GeneratedFile {
+            path: format!("{prefix}{file}"),
+            text: environment.get_template(path)?.render(&model)?,
+        });
+    }
+    Ok(files)
+}
+
+fn add_filters(environment: &mut Environment<'static>) {
+    environment.add_filter("camel", |name: &str| camel(name));
+    environment.add_filter("pascal", |name: &str| pascal(name));
+    environment.add_filter("avoid", |name: String, words: &str| avoid(name, words));
+    environment.add_filter("wrapped", |text: &str, prefix: &str| wrapped(text, prefix));
+    environment.add_filter("negated", |value: Value| {
+        let negated = code::negated(code::expression(&value)?);
+        Ok::<_, Error>(Value::from(minijinja::value::Serde(negated)))
+    });
+    environment.add_filter("branches", |value: Value| branches(&value));
+    environment.add_filter(
+        "code",
+        |expression: Value, syntax: Value, indent: Option<usize>| {
+            code::code(&expression, &syntax, indent.unwrap_or(0))
+        },
+    );
+}
+
+/// Converts a name to `camelCase`.
+fn camel(name: &str) -> String {
+    let pascal = pascal(name);
+    let mut letters = pascal.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_ascii_lowercase().to_string() + letters.as_str()
+    })
+}
+
+/// Converts a name to `PascalCase`. Underscores at the start are dropped.
+fn pascal(name: &str) -> String {
+    atf_spec::layout::camel_case(name.trim_start_matches('_'))
+}
+
+/// Appends an underscore to a name that is one of the words, which the language reserves.
+fn avoid(name: String, words: &str) -> String {
+    if words.split_whitespace().any(|word| word == name) {
+        name + "_"
+    } else {
+        name
+    }
+}
+
+/// The width at which comments wrap.
+const COLUMNS: usize = 96;
+
+/// Wraps prose into lines, each but the first after `prefix`, which begins with its indentation.
+fn wrapped(text: &str, prefix: &str) -> String {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if !line.is_empty() && prefix.len() + line.len() + 1 + word.len() > COLUMNS {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines.join(&format!("\n{prefix}"))
+}
+
+/// Returns an expression as a list of branches, each with `is` and `when`, which the last lacks.
+fn branches(value: &Value) -> Result<Value, Error> {
+    let mut rest = value.clone();
+    let mut list = Vec::new();
+    while rest.get_attr("op")?.as_str() == Some("if") {
+        list.push(Value::from(BTreeMap::from([
+            ("when", rest.get_attr("condition")?),
+            ("is", rest.get_attr("then")?),
+        ])));
+        rest = rest.get_attr("otherwise")?;
+    }
+    list.push(Value::from(BTreeMap::from([
+        ("when", Value::from(())),
+        ("is", rest),
+    ])));
+    Ok(list.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{camel, pascal, wrapped};
+
+    #[test]
+    fn names_are_converted_and_prose_wraps_at_96_columns() {
+        assert_eq!(
+            (camel("is_end_known"), pascal("_reserved1")),
+            ("isEndKnown".into(), "Reserved1".into())
+        );
+        let prose = ["word"; 40].join(" ");
+        let text = wrapped(&prose, "    // ");
+        let longest = text.lines().map(str::len).max();
+        assert_eq!((text.lines().count(), longest), (3, Some(96)));
+        assert_eq!(text.replace("\n    // ", " "), prose);
+    }
+}

@@ -1,0 +1,200 @@
+//! What templates get: the layout, with what they would otherwise have to compute.
+
+use std::collections::BTreeSet;
+
+use atf_spec::grammar::{Expression, Grammar, Step};
+use atf_spec::layout::{Field, Layout, Record, RecordLayout, Value as Constant};
+use atf_spec::model::ManifestFile;
+use serde_json::{Map, Value, json};
+
+use crate::GENERATED;
+
+/// Returns the model: `layout.json` with more. Each field has its `key`, `size`, and the `scalar`,
+/// `width` and `count` of its type; `record` and `enum` have records and enumerations by name; and
+/// each grammar has the records by `role`, and the `places` of the fields that it reads; `manifest`
+/// has the objects of manifest.json. A key that
+/// `layout.json` omits is null, or empty.
+pub(super) fn model(layout: &Layout, manifest: &ManifestFile) -> Value {
+    let mut model = serde_json::to_value(layout).expect("the layout is plain data");
+    let records: Vec<_> = layout.records.iter().map(record).collect();
+    let by_name = |list: &[Value]| {
+        let pair = |each: &Value| Some((each["name"].as_str()?.to_owned(), each.clone()));
+        list.iter().filter_map(pair).collect::<Map<_, _>>()
+    };
+    let enums = model["enums"].as_array().cloned().unwrap_or_default();
+    let grammars: Vec<_> = layout
+        .grammars
+        .iter()
+        .map(|own| grammar(layout, own))
+        .collect();
+    model["record"] = by_name(&records).into();
+    model["records"] = records.into();
+    model["enum"] = by_name(&enums).into();
+    model["grammar"] = by_name(&grammars).into();
+    model["grammars"] = grammars.into();
+    model["manifest"] = objects(&atf_spec::schema::of_manifest(manifest));
+    model["generated"] = GENERATED.into();
+    model["version"] = env!("CARGO_PKG_VERSION").into();
+    model
+}
+
+fn record(record: &Record) -> Value {
+    let mut value = serde_json::to_value(record).expect("a record is plain data");
+    let wires_with = |key: &str| {
+        let has = |own: &&RecordLayout| own.fields.iter().any(|field| field.key() == key);
+        let layouts = record.layouts.iter().filter(has);
+        layouts.map(|own| own.wire).collect::<Vec<_>>()
+    };
+    // The fields of all wire versions, each once, in the order of the first that has it.
+    let (mut keys, mut all) = (BTreeSet::new(), Vec::new());
+    for (layout, own) in record.layouts.iter().enumerate() {
+        for (index, field) in own.fields.iter().enumerate() {
+            let wires = wires_with(field.key());
+            let place = &mut value["layouts"][layout]["fields"][index];
+            place["key"] = field.key().into();
+            place["size"] = field.ty.size().into();
+            place["scalar"] = field.ty.scalar.name().into();
+            place["width"] = field.ty.scalar.size().into();
+            place["count"] = field.ty.count.into();
+            place["reserved"] = field.reserved.into();
+            place["is_in_every_wire"] = (wires.len() == record.layouts.len()).into();
+            place["wires"] = wires.into();
+            fill(place, &["units", "enum", "value", "max", "none"]);
+            if keys.insert(field.key()) {
+                let fields = record.layouts.iter().flat_map(|own| &own.fields);
+                let widths = fields.filter(|own| own.key() == field.key());
+                let mut field = place.clone();
+                field["widest"] = widths.map(|own| own.ty.scalar.size()).max().into();
+                all.push(field);
+            }
+        }
+    }
+    value["fields"] = all.into();
+    value
+}
+
+fn grammar(layout: &Layout, grammar: &Grammar) -> Value {
+    let mut value = serde_json::to_value(grammar).expect("a grammar is plain data");
+    for (index, function) in grammar.functions.iter().enumerate() {
+        value["functions"][index]["lets"] =
+            serde_json::to_value(&function.lets).expect("a function is plain data");
+    }
+    for step in value["reading"].as_array_mut().into_iter().flatten() {
+        fill(step, &["requires", "value", "wire", "at"]);
+    }
+    let roles = grammar.records.iter();
+    let roles = roles.map(|role| (role.role.clone(), Value::from(role.record.clone())));
+    value["role"] = roles.collect::<Map<_, _>>().into();
+    let mut used = BTreeSet::new();
+    for step in &grammar.reading {
+        match step {
+            Step::Requires(step) => {
+                used.insert((step.role.clone(), step.field.clone()));
+                fields(&step.requires, &mut used);
+                step.at.iter().for_each(|at| fields(at, &mut used));
+            }
+            Step::Value(step) => fields(&step.is, &mut used),
+        }
+    }
+    for function in &grammar.functions {
+        let lets = function.lets.iter().map(|own| &own.is);
+        lets.chain([&function.is])
+            .for_each(|own| fields(own, &mut used));
+    }
+    let place = |(role, name): &(String, String)| {
+        let record = grammar.records.iter().find(|own| own.role == *role)?;
+        let record = layout.record(&record.record)?;
+        let wires = record.layouts.iter().map(|own| {
+            let field = own.fields.iter().find(|field| field.key() == name);
+            json!({
+                "wire": own.wire,
+                "offset": field.map_or(0, |field| field.offset),
+                "width": field.map_or(0, |field| field.ty.size().min(8)),
+                "value": field.and_then(constant).unwrap_or(0),
+            })
+        });
+        Some(json!({
+            "name": format!("{role}_{}", name.trim_start_matches('_')),
+            "record": record.name,
+            "field": name,
+            "wires": wires.collect::<Vec<_>>(),
+        }))
+    };
+    value["places"] = used.iter().filter_map(place).collect();
+    value
+}
+
+/// Returns the objects of manifest.json, the whole first: each has its `name`, `doc` and `fields`,
+/// and each field its `name`, `doc`, `type`, `is_required`, and what limits it: `minimum` and
+/// `maximum`, `is_hex`, or the object `of` which it consists.
+fn objects(schema: &Value) -> Value {
+    let members = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    let of = |value: &Value| {
+        let path = value["$ref"].as_str();
+        path.and_then(|path| path.rsplit('/').next().map(str::to_owned))
+    };
+    let object = |name: &str, object: &Value| {
+        let required = object["required"].as_array().cloned().unwrap_or_default();
+        let fields = members(&object["properties"])
+            .into_iter()
+            .map(|(name, field)| {
+                json!({
+                    "name": name,
+                    "doc": field["description"],
+                    "type": field["type"].as_str().unwrap_or("object"),
+                    "of": of(&field).or_else(|| of(&field["items"])),
+                    "minimum": field["minimum"],
+                    "maximum": field["maximum"],
+                    "is_hex": !field["pattern"].is_null(),
+                    "is_required": required.contains(&Value::from(name.as_str())),
+                })
+            });
+        let fields: Vec<_> = fields.collect();
+        json!({"name": name, "doc": object["description"], "fields": fields})
+    };
+    let parts = members(&schema["$defs"]);
+    let parts = parts.iter().map(|(name, part)| object(name, part));
+    std::iter::once(object("manifest", schema))
+        .chain(parts)
+        .collect()
+}
+
+/// Sets the missing ones of these members to null.
+fn fill(value: &mut Value, keys: &[&str]) {
+    for key in keys {
+        let member = value.as_object_mut().map(|members| members.entry(*key));
+        let _ = member.map(|member| member.or_insert(Value::Null));
+    }
+}
+
+/// Returns a field's only valid value as a little-endian number.
+fn constant(field: &Field) -> Option<u64> {
+    match field.value.as_ref()? {
+        Constant::Number(value) => Some(*value),
+        Constant::Text(text) => {
+            let bytes = text.bytes().take(8).enumerate();
+            Some(bytes.fold(0, |value, (index, byte)| {
+                value | u64::from(byte) << (8 * index)
+            }))
+        }
+    }
+}
+
+/// Adds the roles and names of the fields that an expression reads.
+fn fields(expression: &Expression, used: &mut BTreeSet<(String, String)>) {
+    let value = serde_json::to_value(expression).expect("an expression is plain data");
+    let mut rest = vec![&value];
+    while let Some(value) = rest.pop() {
+        match value {
+            Value::Object(members) => {
+                let text = |key: &str| members.get(key).and_then(Value::as_str);
+                if let (Some(role), Some(field)) = (text("role"), text("field")) {
+                    used.insert((role.to_owned(), field.to_owned()));
+                }
+                rest.extend(members.values());
+            }
+            Value::Array(items) => rest.extend(items),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Readers in other languages, each a folder of templates in `codegen/templates`.
+
+use atf_spec::layout::Layout;
+use atf_spec::model::ManifestFile;
+
+use super::folder;
+use crate::GeneratedFile;
+
+/// The templates of each language.
+const READERS: &[(&str, &[(&str, &str)])] = &[(
+    "python",
+    &templates!("python":
+        "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
+        "src/atf_format/records.py.jinja"
+    ),
+)];
+
+/// Renders the reader in a language into `readers/LANGUAGE`.
+///
+/// # Panics
+///
+/// Panics if there is no such language. Tests render each one, so its templates have no faults.
+#[must_use]
+pub fn render(language: &str, layout: &Layout, manifest: &ManifestFile) -> Vec<GeneratedFile> {
+    let mut readers = READERS.iter();
+    let (_, templates) = readers
+        .find(|(name, _)| *name == language)
+        .expect("a known language");
+    let own = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    let templates = templates.iter().map(own).collect();
+    folder::render(
+        &templates,
+        layout,
+        manifest,
+        &format!("readers/{language}/"),
+    )
+    .unwrap_or_else(|fault| panic!("{fault:#}"))
+}

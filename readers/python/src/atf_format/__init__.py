@@ -1,0 +1,16 @@
+"""Reads ATF v2 (ADA Trace Format): function traces, one file of events for each thread.
+
+>>> from atf_format import IndexFile, EventKind
+>>> file = IndexFile.open("thread_0/index.atf")
+>>> calls = sum(event.event_kind == EventKind.CALL for event in file)
+"""
+
+from .files import *  # noqa: F403
+from .files import NOWHERE, DetailEvent, DetailFile, Function, IndexFile, Refused
+from .records import *  # noqa: F403
+from .session import Merged, Session, Thread
+
+__all__ = [
+    "NOWHERE", "DetailEvent", "DetailFile", "Function", "IndexFile", "Merged", "Refused", "Session",
+    "Thread",
+]

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Answers the conformance kit: testee.py read PATH, or testee.py serve."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "src"))
+
+from atf_format.files import NOWHERE, DetailFile, IndexFile, Refused  # noqa: E402
+from atf_format.session import Session, Thread  # noqa: E402
+
+
+def document(record: Any, wire: int) -> dict[str, Any]:
+    """Returns a record's fields: 64-bit numbers and links as strings, no magic, nothing reserved."""
+    shown: dict[str, Any] = {}
+    for field in record.LAYOUTS[wire]:
+        if field.name == "magic" or field.name.lstrip("_").startswith("reserved"):
+            continue
+        is_text = field.type.startswith("u64") or field.name.endswith("_seq")
+        value = getattr(record, field.name)
+        if isinstance(value, tuple):
+            shown[field.name] = [str(each) if is_text else each for each in value]
+        else:
+            shown[field.name] = str(value) if is_text and value is not None else value
+    return shown
+
+
+def of_file(file: IndexFile | DetailFile, kind: str) -> dict[str, Any]:
+    wire, footer = file.wire, file.footer
+    if isinstance(file, IndexFile):
+        events = [document(event, wire) for event in file]
+        has_hole = any(file.is_hole(seq) for seq in range(len(file)))
+    else:
+        has_hole, events = False, []
+        for event in file:
+            shown = document(event.header, wire)
+            shown["payload"] = event.payload.hex()
+            shown["function"] = None
+            if event.function:
+                shown["function"] = document(event.function.registers, wire)
+                shown["function"]["stack"] = event.function.stack.hex()
+            events.append(shown)
+    checksum = "not_checked" if footer is None else "good" if footer.checksum else "absent"
+    counted = "file_size" if kind == "index" else "framing"
+    return {
+        "kind": kind,
+        "verdict": "accept" if file.is_finalized and not has_hole else "recover",
+        "header": document(file.header, wire),
+        "footer": footer and document(footer, wire),
+        "derived": {
+            "event_count": str(len(events)),
+            "count_source": counted if footer is None else "footer",
+            "checksum": checksum,
+            "trailing_bytes": str(file.size - file.end),
+        },
+        "events": events,
+    }
+
+
+def of_thread(thread: Thread) -> dict[str, Any]:
+    def of(file: IndexFile | DetailFile | None, kind: str) -> dict[str, Any] | None:
+        if file is not None:
+            return of_file(file, kind)
+        is_refused = any(os.path.basename(own.file) == f"{kind}.atf" for own in thread.refused)
+        return {"kind": kind, "verdict": "reject"} if is_refused else None
+
+    dangling, orphans = thread.loose_links()
+    return {
+        "thread_id": thread.thread_id,
+        "index": of(thread.index, "index"),
+        "detail": of(thread.detail, "detail"),
+        "derived": {"dangling_links": str(dangling), "orphan_details": str(orphans)},
+    }
+
+
+def of_session(session: Session) -> dict[str, Any]:
+    threads, merged = session.threads, session.merged()
+    used = "used" if session.manifest is not None else "ignored" if session.has_manifest else "absent"
+    if threads and all(thread.index is None for thread in threads):
+        verdict = "reject"
+    elif used != "ignored" and all(thread.is_whole for thread in threads):
+        verdict = "accept"
+    else:
+        verdict = "recover"
+    events = sum(len(thread.index or ()) for thread in threads)
+    details = sum(len(list(thread.detail or ())) for thread in threads)
+    return {
+        "kind": "session",
+        "verdict": verdict,
+        "threads": [of_thread(thread) for thread in threads],
+        "derived": {
+            "manifest": used,
+            "event_count": str(events),
+            "detail_count": str(details),
+            "time_start_ns": str(merged[0].event.timestamp_ns) if merged else None,
+            "time_end_ns": str(merged[-1].event.timestamp_ns) if merged else None,
+            "merged": [[own.thread_id, str(own.seq)] for own in merged],
+        },
+    }
+
+
+def read(path: str) -> dict[str, Any]:
+    if os.path.isdir(path):
+        return of_session(Session(path))
+    with open(path, "rb") as file:
+        data = file.read()
+    is_detail = data[:4] == b"ATD2" or os.path.basename(path) == "detail.atf"
+    reader, kind = (DetailFile, "detail") if is_detail else (IndexFile, "index")
+    try:
+        return of_file(reader(data, name=path), kind)
+    except Refused:
+        return {"kind": kind, "verdict": "reject"}
+
+
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case ["read", path]:
+            answer = read(path)
+            print(json.dumps(answer))
+            return 1 if answer["verdict"] == "reject" else 0
+        case ["serve"]:
+            for line in sys.stdin:
+                print(json.dumps(read(json.loads(line))), flush=True)
+            return 0
+    print(__doc__, file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
