@@ -7,10 +7,11 @@ use std::process::ExitCode;
 
 use atf_codegen::emit;
 use atf_codegen::{GENERATED, GeneratedFile};
+use atf_spec::layout::Layout;
 use clap::ValueEnum;
 
 use super::text::print;
-use super::{Context, edition};
+use super::{Context, custom, edition};
 
 /// The targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -42,6 +43,12 @@ pub(super) struct Options {
     /// Targets to generate [default: all]
     #[arg(value_name = "TARGET")]
     targets: Vec<Target>,
+    /// Generate from the templates in this folder instead; see docs/targets.md
+    #[arg(long, value_name = "DIR", requires = "out", conflicts_with = "targets")]
+    template: Option<PathBuf>,
+    /// Take the files from a program, which reads layout.json; see docs/targets.md
+    #[arg(long, value_name = "PROGRAM", requires = "out", conflicts_with_all = ["targets", "template"])]
+    target: Option<PathBuf>,
     /// Write to this folder instead of the repository's root; with an overlay, which requires it,
     /// also show what it changes and which cases of the corpus still apply, like `spec edition`
     #[arg(long, value_name = "DIR")]
@@ -68,6 +75,19 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         Some(Err(refused)) => return Ok(refused),
         None => String::new(),
     };
+    let own = match (&options.template, &options.target) {
+        (Some(folder), _) => match custom::rendered(folder, context)? {
+            Some(files) => Some(files),
+            None => return Ok(ExitCode::FAILURE),
+        },
+        (None, Some(program)) => Some(custom::answered(program, context)?),
+        (None, None) => None,
+    };
+    if let Some(files) = own {
+        let stale = update(root, &files, options.check)?;
+        print(io::stdout(), &edition)?;
+        return Ok(ExitCode::from(u8::from(stale)));
+    }
     let targets: BTreeSet<Target> = if options.targets.is_empty() {
         Target::value_variants().iter().copied().collect()
     } else {
@@ -76,23 +96,8 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     let mut stale = BTreeSet::new();
     for target in targets {
         let files = files(target, context)?;
-        for file in &files {
-            let path = root.join(&file.path);
-            let is_fresh = match std::fs::read(&path) {
-                Ok(bytes) => bytes == file.text.as_bytes(),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-                Err(error) => return Err(at(&path, &error)),
-            };
-            if is_fresh {
-                continue;
-            }
-            if options.check {
-                print(io::stdout(), &format!("stale: {}\n", file.path))?;
-                stale.insert(target);
-            } else {
-                write(root, &file.path, &file.text).map_err(|error| at(&path, &error))?;
-                print(io::stdout(), &format!("wrote {}\n", file.path))?;
-            }
+        if update(root, &files, options.check)? {
+            stale.insert(target);
         }
         for path in leftovers(root, &files)? {
             if options.check {
@@ -121,11 +126,37 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::FAILURE)
 }
 
+/// Writes the files that differ, or, with `check`, lists them. Returns whether it listed any.
+fn update(root: &Path, files: &[GeneratedFile], check: bool) -> io::Result<bool> {
+    let mut is_stale = false;
+    for file in files {
+        let path = root.join(&file.path);
+        let is_fresh = match std::fs::read(&path) {
+            Ok(bytes) => bytes == file.text.as_bytes(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(at(&path, &error)),
+        };
+        if is_fresh {
+            continue;
+        }
+        if check {
+            print(io::stdout(), &format!("stale: {}\n", file.path))?;
+            is_stale = true;
+        } else {
+            write(root, &file.path, &file.text).map_err(|error| at(&path, &error))?;
+            print(io::stdout(), &format!("wrote {}\n", file.path))?;
+        }
+    }
+    Ok(is_stale)
+}
+
+pub(super) fn layout(context: &Context<'_>) -> io::Result<Layout> {
+    let layout = context.compiled.layout();
+    layout.ok_or_else(|| io::Error::other("the spec has faults"))
+}
+
 fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
-    let layout = context
-        .compiled
-        .layout()
-        .ok_or_else(|| io::Error::other("the spec has faults"))?;
+    let layout = layout(context)?;
     Ok(match target {
         Target::C => {
             let mut files = emit::c::headers(&layout);

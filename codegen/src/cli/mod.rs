@@ -2,6 +2,7 @@
 
 mod check;
 mod conflicts;
+mod custom;
 mod decode;
 mod diff;
 mod edition;

@@ -6,6 +6,8 @@
 mod code;
 mod model;
 
+pub use code::{FORMS, Form};
+
 use std::collections::BTreeMap;
 
 use atf_spec::layout::Layout;
@@ -36,19 +38,23 @@ pub fn render(
     let model = Value::from(minijinja::value::Serde(model::model(layout, manifest)));
     let mut files = Vec::new();
     for path in templates.keys() {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let Some(file) = path.strip_suffix(".jinja") else {
+        let Some(file) = output(path) else {
             continue;
         };
-        if name.starts_with('_') {
-            continue;
-        }
         files.push(GeneratedFile {
             path: format!("{prefix}{file}"),
             text: environment.get_template(path)?.render(&model)?,
         });
     }
     Ok(files)
+}
+
+/// Returns the path of the file that a template becomes, or `None` if others include it.
+#[must_use]
+pub fn output(path: &str) -> Option<&str> {
+    let file = path.strip_suffix(".jinja")?;
+    let name = file.rsplit('/').next().unwrap_or(file);
+    (!name.starts_with('_')).then_some(file)
 }
 
 fn add_filters(environment: &mut Environment<'static>) {

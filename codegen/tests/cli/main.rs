@@ -5,6 +5,7 @@ mod generate;
 mod names;
 mod overlay;
 mod spec;
+mod targets;
 
 use std::fs;
 use std::path::{Path, PathBuf};

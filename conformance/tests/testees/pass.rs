@@ -48,7 +48,10 @@ fn every_generated_reader_is_tested() {
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
     folders.sort();
-    assert_eq!(folders, READERS.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+    assert_eq!(
+        folders,
+        READERS.iter().map(|(name, _)| *name).collect::<Vec<_>>()
+    );
 }
 
 fn passes(testees: &[&Testee], arguments: &[&str], roles: &[&str]) {

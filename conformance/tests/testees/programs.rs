@@ -28,7 +28,9 @@ impl Testee {
 
     /// Copies the reader that is generated for a language, with all folders below it.
     fn generated(language: &str) -> Self {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../readers").join(language);
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../readers")
+            .join(language);
         let folder = TempDir::new().unwrap();
         for (path, bytes) in atf_samples::tree(&from).unwrap() {
             let to = folder.path().join(path);

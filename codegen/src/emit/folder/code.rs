@@ -10,40 +10,104 @@ use minijinja::{Error, ErrorKind, Value};
 
 use super::{camel, pascal};
 
-/// The patterns that a template may omit.
-const DEFAULTS: &[(&str, &str)] = &[
-    ("case", "snake"),
-    ("reserved", ""),
-    ("number", "{}"),
-    ("true", "true"),
-    ("false", "false"),
-    ("nowhere", "NOWHERE"),
-    ("size", "size"),
-    ("value", "{}"),
-    ("record_size", "{}_SIZE"),
-    ("offset", "{}.offset"),
-    ("constant", "{}.value"),
-    ("field", "read({at}, {place})"),
-    ("is_member", "{enum}.has({number})"),
-    ("arithmetic", "{name}({a}, {b})"),
-    ("==", "=="),
-    ("!=", "!="),
-    ("and", "&&"),
-    ("or", "||"),
-    ("not", "!"),
-    ("operator_first", "yes"),
-    ("open", ""),
-    ("close", ""),
-    ("if", "{condition} ? {then} : {otherwise}"),
-    ("call", "{name}({args})"),
-    ("built_in", "{name}({args})"),
-    (
+/// A form of expressions, as a template's `syntax` may describe it.
+#[derive(Debug)]
+pub struct Form {
+    /// The key in `syntax`.
+    pub name: &'static str,
+    /// What it stands for, and the parts in its pattern.
+    pub means: &'static str,
+    /// The pattern of templates that do not give one.
+    pub default: &'static str,
+}
+
+/// All forms.
+pub const FORMS: &[Form] = &[
+    form("case", "how names are written: `snake` or `camel`", "snake"),
+    form(
+        "reserved",
+        "words that get an underscore, with spaces between them",
+        "",
+    ),
+    form("number", "a number", "{}"),
+    form("true", "", "true"),
+    form("false", "", "false"),
+    form("nowhere", "the offset that no file has", "NOWHERE"),
+    form("size", "the file's size", "size"),
+    form("value", "a value of an earlier step", "{}"),
+    form(
+        "record_size",
+        "a record's size: `{}` is its role in capitals, `{role}`, `{Role}`",
+        "{}_SIZE",
+    ),
+    form(
+        "offset",
+        "a field's offset in its record; `{}` is the name of its place",
+        "{}.offset",
+    ),
+    form("constant", "a field's only valid value", "{}.value"),
+    form(
+        "field",
+        "a field's number in the record at `{at}`; `{place}` is the name of its place",
+        "read({at}, {place})",
+    ),
+    form(
+        "is_member",
+        "whether `{number}` is a member of `{enum}`",
+        "{enum}.has({number})",
+    ),
+    form(
+        "arithmetic",
+        "`{name}` of `{a}` and `{b}`",
+        "{name}({a}, {b})",
+    ),
+    form("==", "", "=="),
+    form("!=", "", "!="),
+    form("and", "", "&&"),
+    form("or", "", "||"),
+    form("not", "before a condition", "!"),
+    form(
+        "operator_first",
+        "`yes` or `no`: whether a broken line begins with the operator",
+        "yes",
+    ),
+    form("open", "before a broken condition", ""),
+    form("close", "after it", ""),
+    form(
+        "if",
+        "one of two values",
+        "{condition} ? {then} : {otherwise}",
+    ),
+    form("call", "a function of the grammar", "{name}({args})"),
+    form(
+        "built_in",
+        "a function that every target has",
+        "{name}({args})",
+    ),
+    form(
         "first",
+        "the first offset for which a condition holds",
         "first({from}, {variable} => {next}, {variable} => {until})",
     ),
-    ("last", "last({from}, {variable} => {next})"),
-    ("count", "count({from}, {variable} => {next})"),
+    form(
+        "last",
+        "the last offset",
+        "last({from}, {variable} => {next})",
+    ),
+    form(
+        "count",
+        "the number of steps to it",
+        "count({from}, {variable} => {next})",
+    ),
 ];
+
+const fn form(name: &'static str, means: &'static str, default: &'static str) -> Form {
+    Form {
+        name,
+        means,
+        default,
+    }
+}
 
 /// The longest line that is not broken.
 const COLUMNS: usize = 100;
@@ -60,11 +124,11 @@ enum Binds {
 
 /// Reads an expression of the model.
 pub(super) fn expression(value: &Value) -> Result<Expression, Error> {
-    let json = serde_json::to_value(value).map_err(invalid)?;
-    serde_json::from_value(json).map_err(|_| invalid("not an expression of a grammar"))
+    let json = serde_json::to_value(value).map_err(|error| invalid(&error))?;
+    serde_json::from_value(json).map_err(|_| invalid(&"not an expression of a grammar"))
 }
 
-fn invalid(why: impl ToString) -> Error {
+fn invalid(why: &impl ToString) -> Error {
     Error::new(ErrorKind::InvalidOperation, why.to_string())
 }
 
@@ -72,15 +136,14 @@ fn invalid(why: impl ToString) -> Error {
 /// on which it stands, where a long condition is broken.
 pub(super) fn code(value: &Value, syntax: &Value, indent: usize) -> Result<String, Error> {
     let expression = expression(value)?;
-    let mut patterns: BTreeMap<String, String> = DEFAULTS
-        .iter()
-        .map(|(key, pattern)| ((*key).to_owned(), (*pattern).to_owned()))
-        .collect();
-    let own = serde_json::to_value(syntax).map_err(invalid)?;
-    let own: BTreeMap<String, String> = serde_json::from_value(own).map_err(invalid)?;
+    let default = |form: &Form| (form.name.to_owned(), form.default.to_owned());
+    let mut patterns: BTreeMap<String, String> = FORMS.iter().map(default).collect();
+    let own = serde_json::to_value(syntax).map_err(|error| invalid(&error))?;
+    let own: BTreeMap<String, String> =
+        serde_json::from_value(own).map_err(|error| invalid(&error))?;
     for (form, pattern) in own {
         if patterns.insert(form.clone(), pattern).is_none() {
-            return Err(invalid(format!("an expression has no form `{form}`")));
+            return Err(invalid(&format!("an expression has no form `{form}`")));
         }
     }
     let syntax = Syntax { patterns };

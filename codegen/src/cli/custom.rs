@@ -1,0 +1,145 @@
+//! `generate --template` and `generate --target`: targets that are not part of this program.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use atf_codegen::GeneratedFile;
+use atf_codegen::emit::folder::{self, Templates};
+use atf_codegen::emit::json;
+use atf_spec::diagnostic::Diagnostic;
+use atf_spec::files::{File, Files};
+use atf_spec::place::Place;
+use serde::Deserialize;
+
+use super::{Context, refuse};
+
+/// The largest file of a template folder, in bytes.
+const MAX_TEMPLATE: u64 = 4 << 20;
+
+/// Renders the templates in a folder. Returns `None` if one has a fault, which was reported.
+pub(super) fn rendered(
+    dir: &Path,
+    context: &Context<'_>,
+) -> io::Result<Option<Vec<GeneratedFile>>> {
+    let mut templates = Templates::new();
+    collect(dir, "", &mut templates)?;
+    if !templates.keys().any(|path| folder::output(path).is_some()) {
+        return Err(invalid(format!(
+            "{}: no file ends in .jinja",
+            dir.display()
+        )));
+    }
+    let layout = super::generate::layout(context)?;
+    match folder::render(&templates, &layout, &context.spec.manifest, "") {
+        Ok(files) => Ok(Some(files)),
+        Err(error) => {
+            let mut files = Files::default();
+            let path = error.name().unwrap_or_default();
+            let file = files.add(File {
+                path: dir.join(path).display().to_string(),
+                text: templates.get(path).cloned().unwrap_or_default(),
+                tree: None,
+            });
+            let range = error.range().unwrap_or_default();
+            let [start, end] = [range.start, range.end].map(|at| u32::try_from(at).unwrap_or(0));
+            let place = Place { file, start, end };
+            let why = error
+                .detail()
+                .map_or_else(|| error.kind().to_string(), str::to_owned);
+            refuse(&files, &[Diagnostic::error(place, why)])?;
+            Ok(None)
+        }
+    }
+}
+
+/// Reads the files of a folder, and of those below it. Does not follow symlinks.
+fn collect(dir: &Path, prefix: &str, templates: &mut Templates) -> io::Result<()> {
+    let at = |error: io::Error, path: &Path| {
+        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
+    for entry in std::fs::read_dir(dir).map_err(|error| at(error, dir))? {
+        let entry = entry.map_err(|error| at(error, dir))?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        let name = entry.file_name().into_string();
+        let name =
+            name.map_err(|_| invalid(format!("{}: the name is not UTF-8", path.display())))?;
+        if kind.is_dir() {
+            collect(&path, &format!("{prefix}{name}/"), templates)?;
+        } else if kind.is_file() && name.ends_with(".jinja") {
+            if entry.metadata()?.len() > MAX_TEMPLATE {
+                return Err(invalid(format!(
+                    "{}: more than {MAX_TEMPLATE} bytes",
+                    path.display()
+                )));
+            }
+            let text = std::fs::read_to_string(&path).map_err(|error| at(error, &path))?;
+            templates.insert(format!("{prefix}{name}"), text);
+        }
+    }
+    Ok(())
+}
+
+/// What a program answers.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    files: Vec<Answered>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answered {
+    path: String,
+    text: String,
+}
+
+/// Runs a program with `layout.json` as its standard input, and takes the files from its standard
+/// output. Its messages go to standard error.
+pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
+    let name = program.display();
+    let layout = json::layout(&super::generate::layout(context)?);
+    let failed = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+    let mut child = Command::new(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    // In a thread of its own, because the program may write before it has read everything.
+    let input = child.stdin.take();
+    let writer = std::thread::spawn(move || {
+        // A program that does not read its input is not wrong.
+        input.map(|mut input| input.write_all(layout.text.as_bytes()))
+    });
+    let output = child.wait_with_output().map_err(failed)?;
+    let _ = writer.join();
+    if !output.status.success() {
+        return Err(invalid(format!("{name}: {}", output.status)));
+    }
+    let answer: Answer = serde_json::from_slice(&output.stdout).map_err(|error| {
+        invalid(format!(
+            "{name}: standard output: expected {{\"files\": [{{\"path\": …, \"text\": …}}]}}: {error}"
+        ))
+    })?;
+    let mut files: Vec<GeneratedFile> = Vec::new();
+    for Answered { path, text } in answer.files {
+        // The path is joined to the output folder on every system.
+        let is_inside = path
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']));
+        if !is_inside {
+            return Err(invalid(format!(
+                "{name}: `{path}` is not a path below the output folder"
+            )));
+        }
+        if files.iter().any(|file| file.path == path) {
+            return Err(invalid(format!("{name}: two files are named `{path}`")));
+        }
+        files.push(GeneratedFile { path, text });
+    }
+    Ok(files)
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
+}

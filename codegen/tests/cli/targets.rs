@@ -1,0 +1,212 @@
+//! Tests `generate --template` and `generate --target`, with the example in Lua.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use atf_codegen::emit::folder::FORMS;
+use atf_samples::tools::{has, skip_without};
+use tempfile::TempDir;
+
+use crate::{Ran, files, real_spec, run};
+
+fn path(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// Runs `generate` with an option that names a target, and returns the output folder too.
+fn generate(option: &str, target: &Path) -> (TempDir, Ran) {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let arguments = ["generate", option, path(target), "--out", path(out.path())];
+    let ran = run(&real_spec(), &arguments);
+    (out, ran)
+}
+
+fn template(text: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("page.txt.jinja"), text).expect("a temporary file");
+    folder
+}
+
+/// Sends the paths of files to the generated reader, and expects of each the events that the
+/// interpreter finds, or its refusal. The files are those of the samples, cut at every 61st byte.
+#[test]
+fn a_reader_from_templates_in_a_language_that_we_do_not_ship_reads_and_recovers() {
+    if !has("lua5.4") {
+        return skip_without("lua5.4");
+    }
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lua");
+    let (out, ran) = generate("--template", &example);
+    assert_eq!(
+        (ran.status, &*ran.stdout),
+        (0, "wrote atf.lua\n"),
+        "{}",
+        ran.stderr
+    );
+    let (mut list, mut expected) = (String::new(), String::new());
+    let mut cuts = 0;
+    for (name, bytes) in atf_samples::tree(&atf_samples::folder()).expect("the samples") {
+        let ending = if name.ends_with("detail.atf") {
+            "detail.atf"
+        } else {
+            "index.atf"
+        };
+        if !name.ends_with(ending) {
+            continue;
+        }
+        for size in (0..bytes.len().min(2000)).step_by(61).chain([bytes.len()]) {
+            cuts += 1;
+            let file = out.path().join(format!("{cuts}.{ending}"));
+            fs::write(&file, &bytes[..size]).expect("a temporary file");
+            let document = atf_interpreter::read_path(&file).expect("a readable file");
+            let count = document["derived"]["event_count"].as_str();
+            let _ = writeln!(list, "{}", path(&file));
+            let _ = writeln!(expected, "{}", count.unwrap_or("refused"));
+        }
+    }
+    assert!(cuts > 100 && expected.contains("refused"), "{cuts} files");
+    fs::write(out.path().join("files"), list).expect("a temporary file");
+    let script = r#"
+        local atf = require("atf")
+        for path in io.lines("files") do
+            local file = assert(io.open(path, "rb"))
+            local bytes = file:read("a")
+            file:close()
+            local read = path:find("detail.atf$") and atf.detail or atf.index
+            local is_read, result = pcall(read, bytes)
+            if is_read then
+                local count = 0
+                for _ in result:events() do count = count + 1 end
+                print(count)
+            else
+                assert(result.rule:find("^ATF-"), result)
+                print("refused")
+            end
+        end
+    "#;
+    let mut lua = Command::new("lua5.4");
+    let ran = lua
+        .current_dir(out.path())
+        .args(["-e", script])
+        .output()
+        .expect("lua runs");
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), expected);
+}
+
+#[test]
+fn a_fault_in_a_template_is_shown_with_its_place_and_nothing_is_written() {
+    let fault = |text: &str| {
+        let folder = template(text);
+        let (out, ran) = generate("--template", folder.path());
+        assert_eq!((ran.status, &*ran.stdout), (1, ""));
+        assert!(files(out.path()).is_empty());
+        ran.stderr.replace(path(folder.path()), "DIR")
+    };
+    assert_eq!(
+        fault("one\n{{ record.index_heder.size }}\n"),
+        "error: `record.index_heder` is undefined\n \
+         --> DIR/page.txt.jinja:2:10\n  \
+         |\n2 | {{ record.index_heder.size }}\n  |          ^^^^^^^^^^^^^^^^^\n\n1 fault\n"
+    );
+    let unclosed = fault("{% for wire in wires %}");
+    assert!(unclosed.contains("--> DIR/page.txt.jinja:1:"), "{unclosed}");
+    let form = fault("{{ grammars[0].functions[0].is|code({'iff': ''}) }}");
+    assert!(form.contains("an expression has no form `iff`"), "{form}");
+    let empty = tempfile::tempdir().expect("a temporary folder");
+    let (_, ran) = generate("--template", empty.path());
+    assert_eq!(ran.status, 2);
+    assert!(
+        ran.stderr.contains("no file ends in .jinja"),
+        "{}",
+        ran.stderr
+    );
+    let (_, ran) = generate("--template", Path::new("no/such/folder"));
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("no/such/folder: "), "{}", ran.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_programs_files_are_written_below_the_output_folder_only() {
+    let program = |body: &str| -> (TempDir, PathBuf) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("target");
+        fs::write(&file, format!("#!/bin/sh\n{body}\n")).expect("a temporary file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("a mode");
+        (folder, file)
+    };
+    let (_folder, file) = program(
+        r#"grep -c '"wires": \[1, 2\]' >&2; printf '{"files":[{"path":"a/b.txt","text":"text"}]}'"#,
+    );
+    let (out, ran) = generate("--target", &file);
+    assert_eq!(
+        (ran.status, &*ran.stdout),
+        (0, "wrote a/b.txt\n"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.stderr, "1\n");
+    assert_eq!(
+        fs::read_to_string(out.path().join("a/b.txt")).expect("a file"),
+        "text"
+    );
+
+    let refused = |body: &str| {
+        let (_folder, file) = program(body);
+        let (out, ran) = generate("--target", &file);
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{body}");
+        assert!(files(out.path()).is_empty(), "{body}");
+        ran.stderr.replace(path(&file), "PROGRAM")
+    };
+    for path in [
+        "../x",
+        "/x",
+        "a/../x",
+        "a//x",
+        ".",
+        "",
+        "a/",
+        r"a\\..\\x",
+        "C:x",
+    ] {
+        let answer = r#"{"files":[{"path":"good","text":""},{"path":"PATH","text":""}]}"#;
+        let says = refused(&format!(
+            "cat <<'END'\n{}\nEND",
+            answer.replace("PATH", path)
+        ));
+        assert!(
+            says.contains("is not a path below the output folder"),
+            "{path}: {says}"
+        );
+    }
+    let twice = r#"{"files":[{"path":"x","text":""},{"path":"x","text":""}]}"#;
+    assert!(refused(&format!("echo '{twice}'")).contains("two files are named `x`"));
+    assert!(refused("exit 3").contains("PROGRAM: exit status: 3"));
+    assert!(refused("echo done").contains("PROGRAM: standard output: expected {\"files\""));
+}
+
+#[test]
+fn the_guide_lists_each_form_with_its_default() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/targets.md");
+    let guide = fs::read_to_string(guide).expect("the guide");
+    let code = |text: &str| match text {
+        "" => String::new(),
+        text => format!("`{}`", text.replace('|', r"\|")),
+    };
+    for form in FORMS {
+        let row = format!(
+            "| {} | {} | {} |",
+            code(form.name),
+            form.means,
+            code(form.default)
+        );
+        assert!(guide.contains(&row), "docs/targets.md lacks\n{row}");
+    }
+}
