@@ -27,7 +27,7 @@ pub fn mutate(
     seed: u64,
 ) -> Outcome {
     let seeds: Vec<&[u8]> = seeds.values().map(Vec::as_slice).collect();
-    let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut chance = Chance::new(seed);
     let start = Instant::now();
     let mut inputs = 0;
     while start.elapsed() < time {
@@ -80,7 +80,8 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
 }
 
 /// An xorshift generator, which yields the same numbers from a seed on every machine.
-struct Chance(u64);
+#[derive(Debug)]
+pub struct Chance(u64);
 
 /// Boundary values.
 const EDGES: [u64; 12] = [
@@ -99,6 +100,12 @@ const EDGES: [u64; 12] = [
 ];
 
 impl Chance {
+    /// Creates the numbers of a seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -115,7 +122,8 @@ impl Chance {
         from[self.below(from.len())]
     }
 
-    fn change(&mut self, input: &mut Vec<u8>, seeds: &[&[u8]]) {
+    /// Cuts an input, flips a bit, or changes a piece; it may copy a piece of one of the `seeds`.
+    pub fn change(&mut self, input: &mut Vec<u8>, seeds: &[&[u8]]) {
         if input.is_empty() {
             input.push(0);
         }

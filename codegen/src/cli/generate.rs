@@ -30,6 +30,10 @@ enum Target {
     Rules,
     /// The fuzzers' dictionary
     Dict,
+    /// Descriptions for Kaitai Struct
+    Kaitai,
+    /// Entries for file(1)
+    Magic,
     /// A reader in Python
     Python,
 }
@@ -172,7 +176,11 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             emit::readings::table(context.spec, context.found),
         ],
         Target::Dict => vec![emit::dict::dictionary(&layout)],
-        Target::Python => emit::readers::render("python", &layout, &context.spec.manifest),
+        Target::Kaitai | Target::Magic | Target::Python => {
+            let target = target.to_possible_value();
+            let language = target.as_ref().map_or("", |target| target.get_name());
+            emit::readers::render(language, &layout, &context.spec.manifest)
+        }
     })
 }
 

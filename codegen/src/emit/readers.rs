@@ -1,4 +1,5 @@
-//! Readers in other languages, each a folder of templates in `codegen/templates`.
+//! Readers in other languages, and descriptions for other tools, each a folder of templates in
+//! `codegen/templates`.
 
 use atf_spec::layout::Layout;
 use atf_spec::model::ManifestFile;
@@ -7,13 +8,20 @@ use super::folder;
 use crate::GeneratedFile;
 
 /// The templates of each language.
-const READERS: &[(&str, &[(&str, &str)])] = &[(
-    "python",
-    &templates!("python":
-        "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
-        "src/atf_format/records.py.jinja"
+const READERS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "kaitai",
+        &templates!("kaitai": "_records.jinja" "atf_detail.ksy.jinja" "atf_index.ksy.jinja"),
     ),
-)];
+    ("magic", &templates!("magic": "atf.magic.jinja")),
+    (
+        "python",
+        &templates!("python":
+            "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
+            "src/atf_format/records.py.jinja"
+        ),
+    ),
+];
 
 /// Renders the reader in a language into `readers/LANGUAGE`.
 ///

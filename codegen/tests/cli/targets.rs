@@ -100,6 +100,28 @@ fn a_reader_from_templates_in_a_language_that_we_do_not_ship_reads_and_recovers(
 }
 
 #[test]
+fn file_1_recognises_both_kinds_of_files() {
+    if !has("file") {
+        return skip_without("file");
+    }
+    let magic = Path::new(env!("CARGO_MANIFEST_DIR")).join("../readers/magic/atf.magic");
+    let thread =
+        atf_samples::folder().join("sample-small/session_20260105_101500/pid_4242/thread_0");
+    let said = |name: &str| {
+        let mut file = Command::new("file");
+        file.args(["--brief", "-m"])
+            .arg(&magic)
+            .arg(thread.join(name));
+        let output = file.output().expect("file runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let rest = "wire version 1, x86-64, Linux, thread 0";
+    let index = format!("ADA Trace Format v2, index file, {rest}, 900 events\n");
+    let detail = format!("ADA Trace Format v2, detail file, {rest}, 118 events\n");
+    assert_eq!([said("index.atf"), said("detail.atf")], [index, detail]);
+}
+
+#[test]
 fn a_fault_in_a_template_is_shown_with_its_place_and_nothing_is_written() {
     let fault = |text: &str| {
         let folder = template(text);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
+use atf_samples::readers;
 use atf_samples::tools::has;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -22,20 +23,6 @@ impl Testee {
         let folder = TempDir::new().unwrap();
         for (name, path) in files(from) {
             fs::copy(path, folder.path().join(name)).unwrap();
-        }
-        Self(folder)
-    }
-
-    /// Copies the reader that is generated for a language, with all folders below it.
-    fn generated(language: &str) -> Self {
-        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../readers")
-            .join(language);
-        let folder = TempDir::new().unwrap();
-        for (path, bytes) in atf_samples::tree(&from).unwrap() {
-            let to = folder.path().join(path);
-            fs::create_dir_all(to.parent().unwrap()).unwrap();
-            fs::write(to, bytes).unwrap();
         }
         Self(folder)
     }
@@ -77,15 +64,19 @@ pub(crate) fn python() -> Option<Testee> {
     has("python3").then(|| Testee::of("python"))
 }
 
-/// Builds the reader that is generated for a language with its Makefile, if the tools are there.
-pub(crate) fn reader(language: &str, tools: &[&str]) -> Option<Testee> {
-    if !tools.iter().all(|tool| has(tool)) {
-        return None;
-    }
-    let testee = Testee::generated(language);
-    let mut make = Command::new("make");
-    succeeds(make.current_dir(testee.folder()).arg("testee"));
-    Some(testee)
+/// Builds the readers that are generated for other languages, if their tools are there.
+pub(crate) fn readers() -> Vec<Testee> {
+    let built = |language: String| {
+        let testee = Testee(TempDir::new().unwrap());
+        readers::build(&language, testee.folder())
+            .unwrap()
+            .then_some(testee)
+    };
+    readers::languages()
+        .unwrap()
+        .into_iter()
+        .filter_map(built)
+        .collect()
 }
 
 /// Builds an implementation with its own Makefile and each compiler, using only the generated

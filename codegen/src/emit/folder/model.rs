@@ -59,6 +59,13 @@ fn record(record: &Record) -> Value {
             place["reserved"] = field.reserved.into();
             place["is_in_every_wire"] = (wires.len() == record.layouts.len()).into();
             place["wires"] = wires.into();
+            let is_same = |own: &RecordLayout| {
+                let mut fields = own.fields.iter();
+                fields.any(|own| {
+                    (own.key(), own.offset, own.ty) == (field.key(), field.offset, field.ty)
+                })
+            };
+            place["is_same_in_every_wire"] = record.layouts.iter().all(is_same).into();
             fill(place, &["units", "enum", "value", "max", "none"]);
             if keys.insert(field.key()) {
                 let fields = record.layouts.iter().flat_map(|own| &own.fields);

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use atf_fuzz::mutate::Chance;
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32_ieee, crc32c};
 
 /// The size of headers and footers.
@@ -105,10 +106,26 @@ impl Composed {
             let name = ["index", "detail"][which];
             this.faults.push(format!("{name}: {fault}"));
         }
+        if random.below(2) == 0 {
+            this.change(random);
+        }
         if random.below(8) == 0 {
             this.damage_manifest(random);
         }
         this
+    }
+
+    /// Cuts a file, or changes bits and pieces of it, anywhere.
+    fn change(&mut self, random: &mut Random) {
+        let mut chance = Chance::new(random.next());
+        let which = random.below(2);
+        let seeds = self.files.clone();
+        let seeds = seeds.each_ref().map(Vec::as_slice);
+        for _ in 0..1 + random.below(3) {
+            chance.change(&mut self.files[which], &seeds);
+        }
+        self.faults
+            .push(format!("{}: changed anywhere", ["index", "detail"][which]));
     }
 
     /// Writes the session.

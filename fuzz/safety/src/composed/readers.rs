@@ -1,12 +1,15 @@
 //! The readers to compare.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs;
+use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use atf_conformance::reference;
+use atf_samples::readers as generated;
 use atf_samples::tools::has;
+use serde::Deserialize;
 use serde_json::{Deserializer, Value};
 
 /// What the conformance kit expects a reader to print about a session.
@@ -53,25 +56,34 @@ impl Reads for Interpreter {
     }
 }
 
-/// A program that prints a document for each path that it is given.
+/// A program that prints a document for each path: of its arguments, or, if it serves, of the lines
+/// on its standard input.
 struct Program {
-    name: &'static str,
+    name: String,
     command: Vec<OsString>,
+    /// For a program that serves: the folder in which it runs.
+    serves: Option<PathBuf>,
 }
 
 impl Reads for Program {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
         let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
         let mut command = Command::new(program);
-        command
-            .args(arguments)
-            .args(sessions)
-            .stderr(Stdio::inherit());
-        let output = command.output()?;
+        command.args(arguments).stderr(Stdio::inherit());
+        let output = if let Some(folder) = &self.serves {
+            let mut requests = tempfile::tempfile()?;
+            for session in sessions {
+                writeln!(requests, "{}", Value::from(session.display().to_string()))?;
+            }
+            requests.rewind()?;
+            command.current_dir(folder).stdin(requests).output()?
+        } else {
+            command.args(sessions).output()?
+        };
         let documents = Deserializer::from_slice(&output.stdout).into_iter();
         let documents = documents.collect::<Result<Vec<_>, _>>()?;
         // Exit status 1 means that it rejected a session.
@@ -82,6 +94,17 @@ impl Reads for Program {
         let told = format!("{}: {count} documents, {}", self.name, output.status);
         Err(io::Error::other(told))
     }
+}
+
+/// The part of a `TESTEE.toml` that says how to ask the reader.
+#[derive(Deserialize)]
+struct Testee {
+    serve: Serve,
+}
+
+#[derive(Deserialize)]
+struct Serve {
+    read: Vec<String>,
 }
 
 /// Returns all readers, the library first. `folder` is for programs to be compiled. Prints which
@@ -108,8 +131,9 @@ pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
             return Err(io::Error::other("the reader in C does not compile"));
         }
         readers.push(Box::new(Program {
-            name: "c",
+            name: "c".to_owned(),
             command: vec![program.into()],
+            serves: None,
         }));
     } else {
         println!("skipped: the reader in C needs cc");
@@ -118,11 +142,32 @@ pub fn readers(folder: &Path) -> io::Result<Vec<Box<dyn Reads>>> {
         let program = testees.join("python/testee.py");
         let command = vec!["python3".into(), "-S".into(), program.into(), "read".into()];
         readers.push(Box::new(Program {
-            name: "python",
+            name: "python".to_owned(),
             command,
+            serves: None,
         }));
     } else {
         println!("skipped: the reader in Python needs python3");
+    }
+    for language in generated::languages()? {
+        let copy = folder.join(&language);
+        if !generated::build(&language, &copy)? {
+            println!("skipped: the generated reader in {language}");
+            continue;
+        }
+        let testee = fs::read_to_string(copy.join("TESTEE.toml"))?;
+        let testee: Testee = toml::from_str(&testee).map_err(io::Error::other)?;
+        let mut command = testee.serve.read.into_iter().map(OsString::from);
+        let program = command.next().ok_or(io::ErrorKind::InvalidInput)?;
+        let program = match program.to_str().and_then(|name| name.strip_prefix("./")) {
+            Some(name) => copy.join(name).into(),
+            None => program,
+        };
+        readers.push(Box::new(Program {
+            name: format!("generated {language}"),
+            command: std::iter::once(program).chain(command).collect(),
+            serves: Some(copy),
+        }));
     }
     Ok(readers)
 }
