@@ -17,7 +17,7 @@
 //!   manifest around the thread files.
 //!
 //! Data flow: [`yaml`] parses each file into a tree with places, [`model`] types it,
-//! [`load`](load::load) reads the folder, [`reconcile`] compares the claims with each other and
+//! [`load`](load::load) reads the files, [`reconcile`] compares the claims with each other and
 //! with arithmetic, and matches disagreements with decisions, [`check`] checks everything else, and
 //! [`resolve`] produces the [`layout`] that the emitters read. Every fault is a
 //! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret; one run reports many.
@@ -48,6 +48,8 @@ pub mod holds;
 pub mod load;
 #[cfg(feature = "compiler")]
 pub mod model;
+#[cfg(feature = "compiler")]
+pub mod origin;
 #[cfg(feature = "compiler")]
 pub mod place;
 #[cfg(feature = "compiler")]

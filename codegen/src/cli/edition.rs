@@ -60,7 +60,7 @@ pub(super) fn summary(
     corpus: Option<&Path>,
     context: &Context<'_>,
 ) -> io::Result<Result<String, ExitCode>> {
-    let base = atf_spec::compile(context.folder);
+    let base = atf_spec::compile_with(context.origin, None);
     let base_layout = base.layout();
     let (Some(spec), Some(before)) = (&base.spec, &base_layout) else {
         return super::refuse(&base.files, &base.faults).map(Err);
@@ -81,8 +81,12 @@ pub(super) fn summary(
         })
         .map(|(_, rule)| rule.id.as_str())
         .collect();
-    let folder = corpus.map(Path::to_owned);
-    let folder = folder.unwrap_or_else(|| context.root.join("conformance/corpus"));
+    let in_checkout = context.root.as_ref();
+    let in_checkout = in_checkout.map(|root| root.join("conformance/corpus"));
+    let Some(folder) = corpus.map(Path::to_owned).or(in_checkout) else {
+        out.push_str("name the corpus's folder with --corpus to list the cases that still apply\n");
+        return Ok(Ok(out));
+    };
     let corpus: Corpus = json(&folder.join("corpus.json")).map_err(|error| {
         let remedy = "name the corpus's folder with --corpus; a checkout has it in";
         io::Error::other(format!("{error}; {remedy} conformance/corpus"))
