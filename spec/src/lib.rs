@@ -22,6 +22,8 @@
 //! [`resolve`] produces the [`layout`] that the emitters read. Every fault is a
 //! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret; one run reports many.
 //!
+//! [`breaking`] compares two editions.
+//!
 //! Without the feature `compiler`, only [`layout`], [`grammar`], [`c_names`], [`rust_names`],
 //! [`difference`] and [`freshness`] are built.
 
@@ -34,6 +36,8 @@ pub mod grammar;
 pub mod layout;
 pub mod rust_names;
 
+#[cfg(feature = "compiler")]
+pub mod breaking;
 #[cfg(feature = "compiler")]
 pub mod check;
 #[cfg(feature = "compiler")]

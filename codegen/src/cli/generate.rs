@@ -173,7 +173,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             files
         }
         Target::Rust => emit::rust::library(&layout, &context.spec.manifest),
-        Target::Json => vec![emit::json::layout(&layout)],
+        Target::Json => vec![emit::json::layout(&layout, context.spec)],
         Target::Markdown => emit::markdown::files(context.spec, context.found, &layout),
         Target::Schema => emit::schema::files(context.spec),
         Target::Rules => vec![

@@ -1,5 +1,6 @@
 //! One file per subcommand: its options, help and `run`.
 
+mod breaking;
 mod check;
 mod conflicts;
 mod custom;
@@ -59,6 +60,8 @@ enum SpecCommand {
     Check(check::Options),
     /// Show each source's claims about a subject, and the decision
     Why(why::Options),
+    /// List the changes between two editions, and what they break
+    Breaking(breaking::Options),
     /// Show the differences between two wire versions
     Diff(diff::Options),
     /// List all conflicts and splits with their decisions
@@ -80,16 +83,24 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
-    let origin = match &cli.spec {
-        Some(folder) => Origin::Folder(folder.clone()),
-        None => find_spec()?,
-    };
+/// Returns where the spec comes from.
+fn origin(cli: &Cli) -> io::Result<Origin> {
     let named = cli.spec.iter().chain(&cli.overlay);
     if let Some(missing) = named.into_iter().find(|folder| !folder.is_dir()) {
         let why = format!("{}: no such folder", missing.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
+    match &cli.spec {
+        Some(folder) => Ok(Origin::Folder(folder.clone())),
+        None => find_spec(),
+    }
+}
+
+fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
+    if let Command::Spec(SpecCommand::Breaking(options)) = &cli.command {
+        return breaking::run(options, cli);
+    }
+    let origin = origin(cli)?;
     let compiled = atf_spec::compile_with(&origin, cli.overlay.as_deref());
     if let Command::Spec(SpecCommand::Check(options)) = &cli.command
         && let Some(code) = check::bless(options, &compiled, &origin, cli.overlay.is_some())?
@@ -114,6 +125,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     match &cli.command {
         Command::Generate(options) => generate::run(options, &context),
         Command::Decode(options) => decode::run(options, &context),
+        Command::Spec(SpecCommand::Breaking(options)) => breaking::run(options, cli),
         Command::Spec(SpecCommand::Check(options)) => check::run(options, &context),
         Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
         Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),

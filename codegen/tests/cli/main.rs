@@ -1,5 +1,6 @@
 //! Runs the command `atf-codegen` as a user does, and checks its output, files and exit status.
 
+mod breaking;
 mod decode;
 mod generate;
 mod names;
@@ -37,7 +38,7 @@ pub(crate) fn run(spec: &Path, arguments: &[&str]) -> Ran {
 }
 
 /// Runs the command in a folder, without naming a spec.
-fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
+pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
     let mut command = Command::cargo_bin("atf-codegen").expect("the command is built");
     output(command.args(arguments).current_dir(folder))
 }
@@ -88,11 +89,16 @@ pub(crate) fn copy_of_spec() -> TempDir {
 /// Returns a copy of the real spec in which one string in one file is replaced.
 pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
     let copy = copy_of_spec();
-    let path = copy.path().join(file);
+    replace(copy.path(), file, old, new);
+    copy
+}
+
+/// Replaces a string that occurs once in a file of a spec.
+pub(crate) fn replace(spec: &Path, file: &str, old: &str, new: &str) {
+    let path = spec.join(file);
     let text = fs::read_to_string(&path).expect("a file of the spec");
     assert_eq!(text.matches(old).count(), 1, "{file}: {old}");
     fs::write(&path, text.replace(old, new)).expect("a temporary file");
-    copy
 }
 
 /// Returns all files below a folder with their bytes.
