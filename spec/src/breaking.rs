@@ -13,7 +13,7 @@ use crate::layout::Type;
 use crate::named::named;
 
 named! {
-    /// What a change breaks, from nothing to everything.
+    /// The programs that a change breaks, from none to all.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
     pub enum Category {
         /// Nothing: only texts, sources and reasons changed.
@@ -36,11 +36,11 @@ named! {
 /// A change of one subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What it breaks.
+    /// The programs that it breaks.
     pub category: Category,
     /// The changed field, record, enumeration, constant, rule, or key of the manifest.
     pub subject: String,
-    /// What changed: `offset 8 → 12`.
+    /// A description: `offset 8 → 12`.
     pub what: String,
     /// The wire versions in which it changed; empty if it is all of them.
     pub wires: BTreeSet<String>,
@@ -198,7 +198,7 @@ pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
 struct Place {
     /// The keys that lead to it: `records.layouts.fields`.
     path: String,
-    /// What a user knows the place as: `index_footer.checksum`, or nothing.
+    /// The changed field, rule or key, if the place is within one.
     subject: String,
     /// The place within the subject: `members.ios`.
     within: String,

@@ -156,8 +156,8 @@ fn refuse(files: &Files, faults: &[Diagnostic]) -> io::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Finds the folder `spec` here or in a parent folder. If there is none, says so and returns the
-/// spec inside this program.
+/// Finds the folder `spec` here or in a parent folder. Otherwise, prints a note and returns the spec
+/// inside this program.
 fn find_spec() -> io::Result<Origin> {
     let here = std::env::current_dir()?;
     let spec = here.ancestors().map(|folder| folder.join("spec"));
