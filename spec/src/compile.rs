@@ -8,6 +8,7 @@ use crate::files::Files;
 use crate::freshness::fingerprint;
 use crate::layout::Layout;
 use crate::load::{Loaded, Spec, load};
+use crate::origin::Origin;
 use crate::reconcile::{Reconciliation, reconcile};
 use crate::resolve::resolve;
 
@@ -27,14 +28,14 @@ pub struct Compiled {
 /// Reads, reconciles and checks the spec in a folder, and reports all faults at once.
 #[must_use]
 pub fn compile(folder: &Path) -> Compiled {
-    compile_with(folder, None)
+    compile_with(&Origin::Folder(folder.to_owned()), None)
 }
 
-/// Like [`compile`], but merges an optional overlay into the spec, file by file. An overlay is a
-/// folder with the same structure that contains only changes.
+/// Like [`compile`], but from any origin, and merges an optional overlay into the spec, file by
+/// file. An overlay is a folder with the same structure that contains only changes.
 #[must_use]
-pub fn compile_with(folder: &Path, overlay: Option<&Path>) -> Compiled {
-    let Loaded { files, spec } = load(folder, overlay);
+pub fn compile_with(origin: &Origin, overlay: Option<&Path>) -> Compiled {
+    let Loaded { files, spec } = load(origin, overlay);
     match spec {
         Err(faults) => Compiled {
             files,

@@ -17,10 +17,12 @@
 //!   manifest around the thread files.
 //!
 //! Data flow: [`yaml`] parses each file into a tree with places, [`model`] types it,
-//! [`load`](load::load) reads the folder, [`reconcile`] compares the claims with each other and
+//! [`load`](load::load) reads the files, [`reconcile`] compares the claims with each other and
 //! with arithmetic, and matches disagreements with decisions, [`check`] checks everything else, and
 //! [`resolve`] produces the [`layout`] that the emitters read. Every fault is a
 //! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret; one run reports many.
+//!
+//! [`breaking`] compares two editions.
 //!
 //! Without the feature `compiler`, only [`layout`], [`grammar`], [`c_names`], [`rust_names`],
 //! [`difference`] and [`freshness`] are built.
@@ -35,6 +37,8 @@ pub mod layout;
 pub mod rust_names;
 
 #[cfg(feature = "compiler")]
+pub mod breaking;
+#[cfg(feature = "compiler")]
 pub mod check;
 #[cfg(feature = "compiler")]
 pub mod diagnostic;
@@ -48,6 +52,8 @@ pub mod holds;
 pub mod load;
 #[cfg(feature = "compiler")]
 pub mod model;
+#[cfg(feature = "compiler")]
+pub mod origin;
 #[cfg(feature = "compiler")]
 pub mod place;
 #[cfg(feature = "compiler")]

@@ -1,6 +1,5 @@
-//! Reads the spec's folder.
+//! Reads the spec's files.
 
-use std::io;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -13,6 +12,7 @@ use crate::model::{
     GrammarFile, ManifestFile, RecordSpec, RuleSpec, RulesFile, SessionFile, SourceFile, Topic,
     TopicsFile,
 };
+use crate::origin::Origin;
 use crate::yaml::{FileId, Node, Place, Tree, decode, lay};
 
 /// The spec as read from its files.
@@ -55,16 +55,13 @@ pub struct Loaded {
     pub spec: Result<Spec, Vec<Diagnostic>>,
 }
 
-/// The maximum size of a YAML file in bytes. Our largest file is about 20 KiB.
-const MAX_FILE_SIZE: u64 = 4 << 20;
-
-/// Reads all files in the spec's folder and merges the overlay's files into them. Reports each
-/// unreadable or malformed file, and still reads the others.
+/// Reads all files of the spec and merges the overlay's files into them. Reports each unreadable or
+/// malformed file, and still reads the others.
 #[must_use]
-pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
+pub fn load(origin: &Origin, overlay: Option<&Path>) -> Loaded {
     let mut loader = Loader {
-        folder,
-        overlay,
+        origin,
+        overlay: overlay.map(|folder| Origin::Folder(folder.to_owned())),
         files: Files::default(),
         faults: Vec::new(),
     };
@@ -164,8 +161,8 @@ impl Spec {
 }
 
 struct Loader<'a> {
-    folder: &'a Path,
-    overlay: Option<&'a Path>,
+    origin: &'a Origin,
+    overlay: Option<Origin>,
     files: Files,
     faults: Vec<Diagnostic>,
 }
@@ -173,20 +170,15 @@ struct Loader<'a> {
 impl Loader<'_> {
     /// Reads all `.yaml` files in a folder, in order of name.
     fn folder<T: DeserializeOwned>(&mut self, name: &str) -> Vec<T> {
-        let entries = match std::fs::read_dir(self.folder.join(name)) {
-            Ok(entries) => entries,
-            Err(error) => {
-                self.unreadable(name, &why(&error));
+        let mut names = match self.origin.names(name) {
+            Ok(names) => names,
+            Err(why) => {
+                self.unreadable(name, &why);
                 return Vec::new();
             }
         };
-        let added = self.overlay.map(|overlay| overlay.join(name));
-        let added = added.and_then(|folder| std::fs::read_dir(folder).ok());
-        let mut names: Vec<String> = entries
-            .chain(added.into_iter().flatten())
-            .filter_map(Result::ok)
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
+        let added = self.overlay.as_ref().map(|overlay| overlay.names(name));
+        names.extend(added.and_then(Result::ok).into_iter().flatten());
         names.sort();
         names.dedup();
         for other in names.iter().filter(|file| file.ends_with(".yml")) {
@@ -204,17 +196,15 @@ impl Loader<'_> {
     }
 
     fn file<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
-        let over = self.overlay.map(|overlay| overlay.join(path));
-        let over = over.filter(|over| over.exists());
-        let base = self.folder.join(path);
+        let over = self.overlay.as_ref().filter(|over| over.has(path));
+        let over = over.map(|over| over.read(path));
         let mut added = Vec::new();
         let root = match over {
-            None => self.tree(&base, path)?,
+            None => self.tree(self.origin.read(path), path)?,
             Some(over) => {
-                let label = format!("overlay/{path}");
-                let changes = self.tree(&over, &label)?;
-                if base.exists() {
-                    let mut root = self.tree(&base, path)?;
+                let changes = self.tree(over, &format!("overlay/{path}"))?;
+                if self.origin.has(path) {
+                    let mut root = self.tree(self.origin.read(path), path)?;
                     added = lay(&mut root, changes);
                     root
                 } else {
@@ -235,9 +225,9 @@ impl Loader<'_> {
         }
     }
 
-    /// Reads one file; diagnostics call it `label`.
-    fn tree(&mut self, path: &Path, label: &str) -> Option<Node> {
-        let bytes = match read(path) {
+    /// Parses one file; diagnostics call it `label`.
+    fn tree(&mut self, read: Result<Vec<u8>, String>, label: &str) -> Option<Node> {
+        let bytes = match read {
             Ok(bytes) => bytes,
             Err(why) => {
                 self.unreadable(label, &why);
@@ -266,19 +256,12 @@ impl Loader<'_> {
     /// Rejects overlay files that do not match a file of the spec. Otherwise, a file with a
     /// misspelled name would be silently ignored.
     fn refuse_unread(&mut self) {
-        let Some(overlay) = self.overlay else {
+        let Some(overlay) = &self.overlay else {
             return;
         };
-        let names = |folder: &Path| {
-            let entries = std::fs::read_dir(folder).into_iter().flatten();
-            let entries = entries.filter_map(Result::ok);
-            entries
-                .filter_map(|entry| entry.file_name().into_string().ok())
-                .collect::<Vec<_>>()
-        };
         let mut paths = Vec::new();
-        for name in names(overlay) {
-            let below = names(&overlay.join(&name)).into_iter();
+        for name in overlay.names("").into_iter().flatten() {
+            let below = overlay.names(&name).into_iter().flatten();
             paths.extend(below.map(|file| format!("{name}/{file}")));
             paths.push(name);
         }
@@ -304,46 +287,5 @@ impl Loader<'_> {
             ..Place::default()
         };
         self.faults.push(Diagnostic::error(place, why));
-    }
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let meta = std::fs::metadata(path).map_err(|error| why(&error))?;
-    if !meta.is_file() {
-        return Err("not a file".to_owned());
-    }
-    if meta.len() > MAX_FILE_SIZE {
-        return Err(format!(
-            "{} bytes; the limit for a spec file is {MAX_FILE_SIZE}",
-            meta.len()
-        ));
-    }
-    std::fs::read(path).map_err(|error| why(&error))
-}
-
-/// Describes a read error in the same words on every system.
-fn why(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
-        io::ErrorKind::NotADirectory => "not a folder".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{Error, ErrorKind};
-
-    use super::why;
-
-    /// Tests only the error messages, because a test that runs as root is never denied access.
-    #[test]
-    fn read_errors_have_the_same_text_on_every_system() {
-        let said = |kind| why(&Error::from(kind));
-        assert_eq!(said(ErrorKind::PermissionDenied), "permission denied");
-        assert_eq!(said(ErrorKind::NotFound), "no such file or folder");
-        assert_eq!(said(ErrorKind::NotADirectory), "not a folder");
-        assert_eq!(why(&Error::other("the disk is gone")), "the disk is gone");
     }
 }

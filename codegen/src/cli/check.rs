@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use atf_spec::Compiled;
 use atf_spec::diagnostic::Diagnostic;
+use atf_spec::origin::Origin;
 use atf_spec::text;
 
 use super::text::print;
@@ -58,12 +59,16 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
 pub(super) fn bless(
     options: &Options,
     compiled: &Compiled,
-    spec: &std::path::Path,
+    origin: &Origin,
     has_overlay: bool,
 ) -> io::Result<Option<ExitCode>> {
     let (true, Some(folder), Some(known)) = (options.bless, &options.sources, &compiled.spec)
     else {
         return Ok(None);
+    };
+    let Origin::Folder(spec) = origin else {
+        let why = "--bless writes spec/digests.yaml, so it needs a checkout";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     };
     if has_overlay {
         let why = "--bless writes the official digests, so it cannot be used with --overlay";

@@ -98,7 +98,7 @@ struct Answered {
 /// output. Its messages go to standard error.
 pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
     let name = program.display();
-    let layout = json::layout(&super::generate::layout(context)?);
+    let layout = json::layout(&super::generate::layout(context)?, context.spec);
     let failed = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
     let mut child = Command::new(program)
         .stdin(Stdio::piped())

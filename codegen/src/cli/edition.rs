@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{fs, io};
 
-use atf_spec::layout::{Field, Layout};
-use atf_spec::load::Spec;
+use atf_codegen::emit::json::edition;
+use atf_spec::breaking::{Category, changes};
+use atf_spec::model::RuleSpec;
 use serde::Deserialize;
 
 use super::Context;
@@ -60,29 +61,35 @@ pub(super) fn summary(
     corpus: Option<&Path>,
     context: &Context<'_>,
 ) -> io::Result<Result<String, ExitCode>> {
-    let base = atf_spec::compile(context.folder);
-    let base_layout = base.layout();
-    let (Some(spec), Some(before)) = (&base.spec, &base_layout) else {
+    let base = atf_spec::compile_with(context.origin, None);
+    let (Some(spec), Some(before)) = (&base.spec, base.layout()) else {
         return super::refuse(&base.files, &base.faults).map(Err);
     };
     let after = atf_spec::resolve::resolve(context.spec);
-    let changed = changed_subjects(before, &after);
+    let changes = changes(&edition(&before, spec), &edition(&after, context.spec));
+    let changes = changes
+        .iter()
+        .filter(|change| change.category > Category::Documents);
+    let changed: BTreeSet<&str> = changes.map(|change| change.subject.as_str()).collect();
     let mut out = String::new();
-    for subject in changed.iter().chain(&new_keys(spec, context.spec)) {
+    for subject in &changed {
         let _ = writeln!(out, "changed: {subject}");
     }
-    let rules: BTreeSet<&str> = context
-        .spec
-        .all_rules()
-        .filter(|(_, rule)| {
-            rule.about
-                .iter()
-                .any(|about| changed.contains(about.as_str()))
-        })
-        .map(|(_, rule)| rule.id.as_str())
+    let is_affected = |rule: &RuleSpec| {
+        let mut about = rule.about.iter().map(|about| about.as_str());
+        changed.contains(rule.id.as_str()) || about.any(|about| changed.contains(about))
+    };
+    let rules = context.spec.all_rules().map(|(_, rule)| rule);
+    let rules: BTreeSet<&str> = rules
+        .filter(|rule| is_affected(rule))
+        .map(|rule| rule.id.as_str())
         .collect();
-    let folder = corpus.map(Path::to_owned);
-    let folder = folder.unwrap_or_else(|| context.root.join("conformance/corpus"));
+    let in_checkout = context.root.as_ref();
+    let in_checkout = in_checkout.map(|root| root.join("conformance/corpus"));
+    let Some(folder) = corpus.map(Path::to_owned).or(in_checkout) else {
+        out.push_str("name the corpus's folder with --corpus to list the cases that still apply\n");
+        return Ok(Ok(out));
+    };
     let corpus: Corpus = json(&folder.join("corpus.json")).map_err(|error| {
         let remedy = "name the corpus's folder with --corpus; a checkout has it in";
         io::Error::other(format!("{error}; {remedy} conformance/corpus"))
@@ -117,73 +124,6 @@ pub(super) fn summary(
         let _ = writeln!(out, "  {name}");
     }
     Ok(Ok(out))
-}
-
-/// Returns the fields and enumerations that differ between the layouts in at least one wire version
-/// that both have.
-fn changed_subjects(before: &Layout, after: &Layout) -> BTreeSet<String> {
-    let mut changed = BTreeSet::new();
-    for record in &after.records {
-        let Some(old) = before.record(&record.name) else {
-            changed.insert(record.name.clone());
-            continue;
-        };
-        for layout in &record.layouts {
-            let Some(old) = old.layout(layout.wire) else {
-                continue;
-            };
-            let gone = old
-                .fields
-                .iter()
-                .filter(|field| !layout.fields.iter().any(|new| same(field, new)));
-            let new = layout
-                .fields
-                .iter()
-                .filter(|field| !old.fields.iter().any(|old| same(field, old)));
-            changed.extend(
-                gone.chain(new)
-                    .map(|field| format!("{}.{}", record.name, field.key())),
-            );
-        }
-    }
-    for enumeration in &after.enums {
-        let values = |layout: &Layout| -> Option<Vec<u64>> {
-            let members = &layout.enumeration(&enumeration.name)?.members;
-            Some(members.iter().map(|member| member.value).collect())
-        };
-        if values(before) != values(after) {
-            changed.insert(enumeration.name.clone());
-        }
-    }
-    changed
-}
-
-/// Returns whether two fields have the same encoding.
-fn same(a: &Field, b: &Field) -> bool {
-    let facts = |field: &Field| {
-        (
-            field.offset,
-            field.ty,
-            field.value.clone(),
-            field.none,
-            field.max,
-        )
-    };
-    a.key() == b.key() && facts(a) == facts(b)
-}
-
-/// Returns the manifest's new keys. They do not affect any case, because readers ignore unknown
-/// keys.
-fn new_keys(before: &Spec, after: &Spec) -> BTreeSet<String> {
-    let keys = |spec: &Spec| -> BTreeSet<String> {
-        let objects = spec.manifest.objects.iter();
-        let keys = objects.flat_map(|object| {
-            let fields = object.fields.iter();
-            fields.map(move |field| format!("manifest.json: {}.{}", object.object, field.name))
-        });
-        keys.collect()
-    };
-    &keys(after) - &keys(before)
 }
 
 fn json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {

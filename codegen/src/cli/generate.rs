@@ -53,8 +53,9 @@ pub(super) struct Options {
     /// Take the files from a program, which reads layout.json; see docs/targets.md
     #[arg(long, value_name = "PROGRAM", requires = "out", conflicts_with_all = ["targets", "template"])]
     target: Option<PathBuf>,
-    /// Write to this folder instead of the repository's root; with an overlay, which requires it,
-    /// also show what it changes and which cases of the corpus still apply, like `spec edition`
+    /// Write to this folder instead of the repository's root; required outside a checkout and with
+    /// an overlay. With an overlay, also show what it changes and which cases of the corpus still
+    /// apply, like `spec edition`
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// The corpus's folder, for an overlay and --out [default: `conformance/corpus` beside the spec]
@@ -71,7 +72,11 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
                    files in a checkout, use --out .";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    let root = options.out.as_ref().unwrap_or(&context.root);
+    let root = options.out.as_ref().or(context.root.as_ref());
+    let root = root.ok_or_else(|| {
+        let why = "name the folder to write with --out DIR; only a checkout has a default";
+        io::Error::new(io::ErrorKind::InvalidInput, why)
+    })?;
     let is_edition = context.has_overlay && options.out.is_some() && !options.check;
     let summary = is_edition.then(|| edition::summary(options.corpus.as_deref(), context));
     let edition = match summary.transpose()? {
@@ -125,7 +130,11 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         .map(|value| value.get_name().to_owned())
         .collect();
     let names = names.join(" ");
-    let line = format!("fix with: cargo run -p atf-codegen -- generate {names}\n");
+    let program = match &context.root {
+        Some(_) => "cargo run -p atf-codegen --",
+        None => "atf-codegen",
+    };
+    let line = format!("fix with: {program} generate {names}\n");
     print(io::stdout(), &line)?;
     Ok(ExitCode::FAILURE)
 }
@@ -168,7 +177,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             files
         }
         Target::Rust => emit::rust::library(&layout, &context.spec.manifest),
-        Target::Json => vec![emit::json::layout(&layout)],
+        Target::Json => vec![emit::json::layout(&layout, context.spec)],
         Target::Markdown => emit::markdown::files(context.spec, context.found, &layout),
         Target::Schema => emit::schema::files(context.spec),
         Target::Rules => vec![

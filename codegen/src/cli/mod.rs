@@ -1,5 +1,6 @@
 //! One file per subcommand: its options, help and `run`.
 
+mod breaking;
 mod check;
 mod conflicts;
 mod custom;
@@ -17,18 +18,22 @@ use std::process::ExitCode;
 use atf_spec::diagnostic::Diagnostic;
 use atf_spec::files::Files;
 use atf_spec::load::Spec;
+use atf_spec::model::EditionsFile;
+use atf_spec::origin::{BUILT_IN, Origin};
 use atf_spec::reconcile::Reconciliation;
+use atf_spec::yaml::{FileId, Tree, decode};
 use clap::{Parser, Subcommand};
 use text::print;
 
 /// Checks and explains the layout spec of ATF v2, and writes the files generated from it.
 #[derive(Parser)]
-#[command(name = "atf-codegen", version, max_term_width = 100)]
+#[command(name = "atf-codegen", version = version(), max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 success; 1 faults in the spec, or stale files; 2 usage error, no spec folder, or a file that cannot be read or written."
+    after_help = "Exit status: 0 success; 1 faults in the spec, or stale files; 2 usage error, or a file that cannot be read or written."
 )]
 struct Cli {
-    /// The spec's folder [default: `spec`, here or in the nearest parent folder]
+    /// The spec's folder [default: `spec`, here or in the nearest parent folder; elsewhere, the spec
+    /// inside this program, which `--version` names]
     #[arg(long, value_name = "DIR", global = true)]
     spec: Option<PathBuf>,
     /// A folder with YAML files that are laid over the spec's: your own edition
@@ -55,6 +60,8 @@ enum SpecCommand {
     Check(check::Options),
     /// Show each source's claims about a subject, and the decision
     Why(why::Options),
+    /// List the changes between two editions, and what they break
+    Breaking(breaking::Options),
     /// Show the differences between two wire versions
     Diff(diff::Options),
     /// List all conflicts and splits with their decisions
@@ -76,22 +83,27 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
+/// Returns where the spec comes from.
+fn origin(cli: &Cli) -> io::Result<Origin> {
+    let named = cli.spec.iter().chain(&cli.overlay);
+    if let Some(missing) = named.into_iter().find(|folder| !folder.is_dir()) {
+        let why = format!("{}: no such folder", missing.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    match &cli.spec {
+        Some(folder) => Ok(Origin::Folder(folder.clone())),
+        None => find_spec(),
+    }
+}
+
 fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
-    let folder = match &cli.spec {
-        Some(folder) => folder.clone(),
-        None => find_spec()?,
-    };
-    if !folder.is_dir() {
-        let why = format!("{}: no such folder", folder.display());
-        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    if let Command::Spec(SpecCommand::Breaking(options)) = &cli.command {
+        return breaking::run(options, cli);
     }
-    if let Some(overlay) = cli.overlay.as_ref().filter(|overlay| !overlay.is_dir()) {
-        let why = format!("{}: no such folder", overlay.display());
-        return Err(io::Error::new(io::ErrorKind::NotFound, why));
-    }
-    let compiled = atf_spec::compile_with(&folder, cli.overlay.as_deref());
+    let origin = origin(cli)?;
+    let compiled = atf_spec::compile_with(&origin, cli.overlay.as_deref());
     if let Command::Spec(SpecCommand::Check(options)) = &cli.command
-        && let Some(code) = check::bless(options, &compiled, &folder, cli.overlay.is_some())?
+        && let Some(code) = check::bless(options, &compiled, &origin, cli.overlay.is_some())?
     {
         return Ok(code);
     }
@@ -103,8 +115,8 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         return refuse(&compiled.files, &compiled.faults);
     };
     let context = Context {
-        folder: &folder,
-        root: root_of(&folder),
+        origin: &origin,
+        root: root_of(&origin),
         has_overlay: cli.overlay.is_some(),
         compiled: &compiled,
         spec,
@@ -113,6 +125,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     match &cli.command {
         Command::Generate(options) => generate::run(options, &context),
         Command::Decode(options) => decode::run(options, &context),
+        Command::Spec(SpecCommand::Breaking(options)) => breaking::run(options, cli),
         Command::Spec(SpecCommand::Check(options)) => check::run(options, &context),
         Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
         Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),
@@ -123,10 +136,10 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
 
 /// The input of every subcommand that needs a spec without faults.
 struct Context<'a> {
-    /// The spec's folder.
-    folder: &'a Path,
-    /// The parent of the spec's folder, where generated files go.
-    root: PathBuf,
+    /// Where the spec comes from.
+    origin: &'a Origin,
+    /// The parent of the spec's folder, where generated files go, if the spec is in a folder.
+    root: Option<PathBuf>,
     /// Whether the spec includes an overlay.
     has_overlay: bool,
     compiled: &'a atf_spec::Compiled,
@@ -143,21 +156,47 @@ fn refuse(files: &Files, faults: &[Diagnostic]) -> io::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// Finds the folder `spec` here or in a parent folder.
-fn find_spec() -> io::Result<PathBuf> {
+/// Finds the folder `spec` here or in a parent folder. Otherwise, prints a note and returns the spec
+/// inside this program.
+fn find_spec() -> io::Result<Origin> {
     let here = std::env::current_dir()?;
     let spec = here.ancestors().map(|folder| folder.join("spec"));
     let mut with_records = spec.filter(|folder| folder.join("records").is_dir());
-    with_records.next().ok_or_else(|| {
-        let why =
-            "no folder `spec` with `records` here or in a parent folder; name it with --spec DIR";
-        io::Error::new(io::ErrorKind::NotFound, why)
-    })
+    if let Some(folder) = with_records.next() {
+        return Ok(Origin::Folder(folder));
+    }
+    let version = built_in_editions().spec.version;
+    let note =
+        format!("atf-codegen: no folder `spec` here or above: using built-in spec {version}\n");
+    print(io::stderr(), &note)?;
+    Ok(Origin::BuiltIn)
 }
 
-fn root_of(spec: &Path) -> PathBuf {
-    let whole = std::fs::canonicalize(spec).unwrap_or_else(|_| spec.to_owned());
-    whole
-        .parent()
-        .map_or_else(|| PathBuf::from("."), Path::to_owned)
+fn root_of(origin: &Origin) -> Option<PathBuf> {
+    let Origin::Folder(spec) = origin else {
+        return None;
+    };
+    let whole = std::fs::canonicalize(spec).unwrap_or_else(|_| spec.clone());
+    Some(
+        whole
+            .parent()
+            .map_or_else(|| PathBuf::from("."), Path::to_owned),
+    )
+}
+
+/// Returns the editions of the spec inside this program.
+fn built_in_editions() -> EditionsFile {
+    let (_, text) = BUILT_IN
+        .iter()
+        .find(|(path, _)| *path == "editions.yaml")
+        .expect("the spec has editions");
+    let tree = Tree::parse(FileId(0), text.as_bytes()).expect("the file is YAML");
+    decode(&tree.root).expect("the file has the editions")
+}
+
+/// Returns the versions of this program, and of the spec inside it.
+fn version() -> &'static str {
+    let EditionsFile { spec, rules, .. } = built_in_editions();
+    let own = env!("CARGO_PKG_VERSION");
+    format!("{own} (spec {}, rules {})", spec.version, rules.version).leak()
 }

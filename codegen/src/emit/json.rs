@@ -1,21 +1,56 @@
-//! Emits the resolved layout as JSON, for the macro, tests and other tools.
+//! Emits an edition as JSON, for the macro, for comparisons, and for other tools.
 
 use atf_spec::layout::Layout;
-use serde_json::Value;
+use atf_spec::load::Spec;
+use serde_json::{Map, Value, json};
 
 use crate::{GENERATED, GeneratedFile};
 
 /// Emits `spec/layout.json`, which the spec's crate includes.
+#[must_use]
+pub fn layout(layout: &Layout, spec: &Spec) -> GeneratedFile {
+    GeneratedFile {
+        path: "spec/layout.json".to_owned(),
+        text: document("@generated", edition(layout, spec)),
+    }
+}
+
+/// Returns what an edition promises: the layout, followed by the versions, the rules, the manifest's
+/// keys and the session's folders, with the keys of the spec's YAML files.
 ///
 /// # Panics
 ///
-/// Never, because the layout's types are plain data.
+/// Never, because all of these are plain data.
 #[must_use]
-pub fn layout(layout: &Layout) -> GeneratedFile {
-    let value = serde_json::to_value(layout).expect("the layout is plain data");
-    GeneratedFile {
-        path: "spec/layout.json".to_owned(),
-        text: document("@generated", value),
+pub fn edition(layout: &Layout, spec: &Spec) -> Value {
+    let rules: Vec<_> = spec.all_rules().map(|(_, rule)| rule).collect();
+    let beyond = json!({
+        "editions": {
+            "spec": spec.editions.spec.version,
+            "rules": spec.editions.rules.version,
+        },
+        "rules": rules,
+        "manifest": spec.manifest,
+        "session": spec.session,
+    });
+    let mut value = serde_json::to_value(layout).expect("the layout is plain data");
+    if let (Value::Object(members), Value::Object(beyond)) = (&mut value, without_empty(beyond)) {
+        members.extend(beyond);
+    }
+    value
+}
+
+/// Removes members without a value.
+fn without_empty(value: Value) -> Value {
+    let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    match value {
+        Value::Object(members) => {
+            let members = members.into_iter().filter(|(_, value)| !is_empty(value));
+            let members = members.map(|(key, value)| (key, without_empty(value)));
+            Value::Object(members.collect::<Map<_, _>>())
+        }
+        Value::Array(items) => items.into_iter().map(without_empty).collect(),
+        other => other,
     }
 }
 

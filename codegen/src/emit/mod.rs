@@ -18,13 +18,14 @@ macro_rules! templates {
 }
 
 pub mod c;
-pub mod json;
 pub mod rust;
 
 #[cfg(feature = "command")]
 pub mod dict;
 #[cfg(feature = "command")]
 pub mod folder;
+#[cfg(feature = "command")]
+pub mod json;
 #[cfg(feature = "command")]
 pub mod markdown;
 #[cfg(feature = "command")]

@@ -1,5 +1,6 @@
 //! Runs the command `atf-codegen` as a user does, and checks its output, files and exit status.
 
+mod breaking;
 mod decode;
 mod generate;
 mod names;
@@ -33,7 +34,17 @@ pub(crate) fn command(spec: &Path, arguments: &[&str]) -> Command {
 }
 
 pub(crate) fn run(spec: &Path, arguments: &[&str]) -> Ran {
-    let output = command(spec, arguments).output().expect("the command runs");
+    output(&mut command(spec, arguments))
+}
+
+/// Runs the command in a folder, without naming a spec.
+pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
+    let mut command = Command::cargo_bin("atf-codegen").expect("the command is built");
+    output(command.args(arguments).current_dir(folder))
+}
+
+fn output(command: &mut Command) -> Ran {
+    let output = command.output().expect("the command runs");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
     Ran {
         status: output.status.code().expect("an exit status"),
@@ -59,8 +70,8 @@ pub(crate) fn generated() -> TempDir {
     out
 }
 
-/// Returns a copy of the real spec in which one string in one file is replaced.
-pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
+/// Returns a copy of the real spec.
+pub(crate) fn copy_of_spec() -> TempDir {
     let copy = tempfile::tempdir().expect("a temporary folder");
     for folder in ["", "sources", "records", "behaviour", "grammar", "rules"] {
         fs::create_dir_all(copy.path().join(folder)).expect("a temporary folder");
@@ -72,11 +83,22 @@ pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
             }
         }
     }
-    let path = copy.path().join(file);
+    copy
+}
+
+/// Returns a copy of the real spec in which one string in one file is replaced.
+pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
+    let copy = copy_of_spec();
+    replace(copy.path(), file, old, new);
+    copy
+}
+
+/// Replaces a string that occurs once in a file of a spec.
+pub(crate) fn replace(spec: &Path, file: &str, old: &str, new: &str) {
+    let path = spec.join(file);
     let text = fs::read_to_string(&path).expect("a file of the spec");
     assert_eq!(text.matches(old).count(), 1, "{file}: {old}");
     fs::write(&path, text.replace(old, new)).expect("a temporary file");
-    copy
 }
 
 /// Returns all files below a folder with their bytes.
@@ -111,20 +133,84 @@ fn a_missing_spec_is_a_usage_error() {
 }
 
 #[test]
-fn the_spec_is_found_only_from_within_the_repository() {
-    let mut below = Command::cargo_bin("atf-codegen").expect("the command is built");
-    below
-        .args(["spec", "check"])
-        .current_dir(real_spec().join("records"));
-    below.assert().code(0);
+fn below_the_repository_its_spec_is_found() {
+    let ran = run_in(&real_spec().join("records"), &["spec", "check"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn elsewhere_the_built_in_spec_generates_the_same_files() {
     let elsewhere = tempfile::tempdir().expect("a temporary folder");
-    let mut command = Command::cargo_bin("atf-codegen").expect("the command is built");
-    command
-        .args(["spec", "check"])
-        .current_dir(elsewhere.path());
-    let output = command.output().expect("the command runs");
-    assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("name it with --spec DIR"));
+    let built_in = |arguments: &[&str]| {
+        let ran = run_in(elsewhere.path(), arguments);
+        let note = "atf-codegen: no folder `spec` here or above: using built-in spec ";
+        let (first, stderr) = ran.stderr.split_once('\n').expect("a note");
+        assert!(first.starts_with(note), "{first}");
+        let stderr = stderr.to_owned();
+        Ran { stderr, ..ran }
+    };
+    let ran = built_in(&["generate", "--out", "generated"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    let out = elsewhere.path().join("generated");
+    let out = out.to_str().expect("a path in UTF-8");
+    let ran = run(&real_spec(), &["generate", "--check", "--out", out]);
+    assert_eq!((ran.status, &*ran.stdout), (0, ""));
+
+    for arguments in [&["generate", "c"][..], &["generate", "--check"]] {
+        let ran = built_in(arguments);
+        let why =
+            "atf-codegen: name the folder to write with --out DIR; only a checkout has a default\n";
+        assert_eq!((ran.status, &*ran.stderr), (2, why));
+    }
+    assert_eq!(fs::read_dir(elsewhere.path()).expect("a folder").count(), 1);
+
+    let vendor = real_spec().join("experiments/vendor");
+    let vendor = vendor.to_str().expect("a path in UTF-8");
+    let ran = built_in(&["--overlay", vendor, "generate", "c", "--out", "vendor"]);
+    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    assert!(ran.stdout.contains("changed: os\n"), "{}", ran.stdout);
+    let remedy = "name the corpus's folder with --corpus to list the cases that still apply\n";
+    assert!(ran.stdout.ends_with(remedy), "{}", ran.stdout);
+}
+
+/// An installed program shows faults as in a checkout, with the names of the spec's files.
+#[test]
+fn faults_of_an_overlay_name_the_built_in_files() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir_all(folder.path().join("acme/records")).expect("a temporary folder");
+    let file = folder.path().join("acme/records/index_footer.yaml");
+    fs::write(file, "size: 60\n").expect("a temporary file");
+    let ran = run_in(folder.path(), &["--overlay", "acme", "spec", "check"]);
+    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    let spec = copy_of_spec();
+    let arguments = ["--overlay", "acme", "spec", "check"];
+    let mut command = command(spec.path(), &arguments);
+    command.current_dir(folder.path());
+    let beside = output(&mut command);
+    let (_, faults) = ran.stderr.split_once('\n').expect("a note");
+    assert_eq!(faults, beside.stderr);
+    for file in [
+        "--> overlay/records/index_footer.yaml:1:7\n",
+        "::: sources/S0.yaml:",
+    ] {
+        assert!(faults.contains(file), "{file}: {faults}");
+    }
+}
+
+#[test]
+fn the_version_names_the_built_in_spec() {
+    let ran = run_in(&real_spec(), &["--version"]);
+    let editions = fs::read_to_string(real_spec().join("editions.yaml")).expect("the editions");
+    let version = |of: &str| {
+        let (_, after) = editions
+            .split_once(&format!("\n{of}:\n  version: "))
+            .expect(of);
+        after.lines().next().expect("a version").to_owned()
+    };
+    let (spec, rules) = (version("spec"), version("rules"));
+    let own = env!("CARGO_PKG_VERSION");
+    let expected = format!("atf-codegen {own} (spec {spec}, rules {rules})\n");
+    assert_eq!((ran.status, ran.stdout), (0, expected));
 }
 
 /// With `… | head`, the reader exits first. The command still does all its work and returns its

@@ -109,8 +109,8 @@ fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
         [
             "changed: index_footer.dropped_count",
             "changed: index_footer.reserved",
-            "changed: os",
             "changed: manifest.json: thread.acme_name",
+            "changed: os",
         ]
     );
     for case in [

@@ -105,6 +105,12 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         Form("times and paths vary"),
     ),
     (
+        "docs/editions.md",
+        "$ atf-codegen --overlay acme spec breaking",
+        // A field in a struct is new.
+        Runs(7, None),
+    ),
+    (
         "README.md",
         "$ atf dump --thread 1 --last 4 --spans samples/sample-crashed",
         // The thread's files were never finalized.
@@ -461,6 +467,7 @@ pub(crate) const STAND_FOR: &[(&str, &str)] = &[
     ("corpus show NAME", "corpus show v1/iftr-002-one-too-many"),
     ("generate --out .", "generate --out acme"),
     ("--overlay DIR", "--overlay spec/experiments/vendor"),
+    ("spec breaking OLD NEW", "spec breaking spec spec"),
     ("FILE", "thread_0/index.atf"),
     ("SESSION", "session_20260105_101500/pid_4242"),
     ("TESTEE.toml", "my-reader/TESTEE.toml --time-limit 60"),

@@ -24,7 +24,7 @@ pub struct RulesFile {
 }
 
 /// A rule.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuleSpec {
     /// Its id: the file's prefix, a hyphen and three digits.
@@ -65,7 +65,7 @@ pub struct RuleSpec {
 }
 
 /// A verdict that is wrong, and why: sentences of sources, or a harm to data.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exclusion {
     /// The wrong verdict.
@@ -81,7 +81,7 @@ pub struct Exclusion {
 }
 
 /// The files for which a verdict is wrong.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
     /// Those that break the rule.

@@ -1,12 +1,12 @@
 //! `session.yaml` and `manifest.yaml`: the folders and the manifest around the thread files.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::yaml::{At, List};
 
 /// `session.yaml`: the folders of a session.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionFile {
     /// The entries, outermost first.
@@ -14,7 +14,7 @@ pub struct SessionFile {
 }
 
 /// A folder or file of a session.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EntrySpec {
     /// Its path from the trace folder, with placeholders in angle brackets.
@@ -28,7 +28,7 @@ pub struct EntrySpec {
 }
 
 /// `manifest.yaml`: the objects of manifest.json.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestFile {
     /// The file's name.
@@ -40,7 +40,7 @@ pub struct ManifestFile {
 }
 
 /// A kind of JSON object.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestObject {
     /// Its name.
@@ -52,7 +52,7 @@ pub struct ManifestObject {
 }
 
 /// A field of a JSON object.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestField {
     /// Its key.
@@ -75,7 +75,7 @@ pub struct ManifestField {
 }
 
 /// A type of JSON value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonType {
     /// `true` or `false`.

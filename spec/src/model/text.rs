@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::yaml::{At, List, Pairs};
 
@@ -225,6 +225,12 @@ impl FromStr for Citation {
             source: source.to_owned(),
             lines: lines.parse()?,
         })
+    }
+}
+
+impl Serialize for Citation {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -1,0 +1,184 @@
+//! Tests `spec breaking`.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::{changed_spec, copy_of_spec, real_spec, replace, run, run_in};
+
+/// Returns a copy of the real spec with versions that are the same in every edition.
+fn spec() -> TempDir {
+    let copy = copy_of_spec();
+    let edition = |of: &str| format!("{of}: {{ version: 1.2.3, digest: '' }}\n");
+    let editions = ["spec", "rules", "corpus"].map(edition).concat();
+    fs::write(copy.path().join("editions.yaml"), editions).expect("a temporary file");
+    copy
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// Writes the layout.json of a spec below its folder, and returns the path.
+fn layout(spec: &TempDir) -> String {
+    let ran = run(
+        spec.path(),
+        &["generate", "json", "--out", text(spec.path())],
+    );
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    text(&spec.path().join("spec/layout.json")).to_owned()
+}
+
+/// Each case is a title, differences of the spec's files, and the status and output of the command.
+/// `ATF_BLESS=1 cargo test -p atf-codegen --test cli category` rewrites these.
+#[test]
+fn each_change_has_its_category() {
+    let old = spec();
+    let old = layout(&old);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/breaking.txt");
+    let cases = fs::read_to_string(&path).expect("the cases");
+    let mut found = String::new();
+    for case in cases.trim_end().split("\n\n") {
+        let (change, _) = case.split_once("\n=> ").unwrap_or((case, ""));
+        let mut files = change.split("\n--- ");
+        let title = files.next().expect("a title");
+        let new = spec();
+        for file in files {
+            let (file, lines) = file.split_once('\n').expect("a file and its lines");
+            let side = |sign: char| {
+                let lines = lines
+                    .lines()
+                    .filter_map(|line| line.strip_prefix([' ', sign]));
+                lines.map(|line| format!("{line}\n")).collect::<String>()
+            };
+            replace(new.path(), file, &side('-'), &side('+'));
+        }
+        let ran = run_in(&real_spec(), &["spec", "breaking", &old, text(new.path())]);
+        assert_eq!(ran.stderr, "", "{title}");
+        found += &format!("{change}\n=> {}\n{}\n", ran.status, ran.stdout);
+    }
+    let found = found.trim_end();
+    if std::env::var_os("ATF_BLESS").is_some() {
+        fs::write(&path, format!("{found}\n")).expect("the cases");
+    } else {
+        assert_eq!(found, cases.trim_end());
+    }
+}
+
+/// The options change the status, and nothing else.
+#[test]
+fn fail_on_and_versions_set_the_status() {
+    let old = spec();
+    let renamed = spec();
+    let file = "records/ring_header.yaml";
+    replace(renamed.path(), file, "AtfRingHeader", "AtfKillJournal");
+    let raised = spec();
+    replace(raised.path(), file, "AtfRingHeader", "AtfKillJournal");
+    let versions = "spec: { version: 1.2.3";
+    replace(
+        raised.path(),
+        "editions.yaml",
+        versions,
+        "spec: { version: 1.3.0",
+    );
+    let cases: [(&TempDir, &[&str], i32); 10] = [
+        (&renamed, &[], 8),
+        (&renamed, &["--fail-on", "wire"], 0),
+        (&renamed, &["--fail-on", "c"], 1),
+        (&renamed, &["--fail-on", "documents"], 1),
+        (&renamed, &["--versions"], 1),
+        (&renamed, &["--versions", "--fail-on", "wire"], 1),
+        (&raised, &["--versions"], 0),
+        (&raised, &["--versions", "--fail-on", "c"], 1),
+        (&old, &["--versions", "--fail-on", "documents"], 0),
+        (&old, &["--fail-on", "everything"], 2),
+    ];
+    for (new, options, status) in cases {
+        let editions = ["spec", "breaking", text(old.path()), text(new.path())];
+        let ran = run_in(&real_spec(), &[&editions, options].concat());
+        assert_eq!(ran.status, status, "{options:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_last_release_and_the_current_spec_are_the_defaults() {
+    let spec = spec();
+    let ran = run(spec.path(), &["spec", "breaking"]);
+    let why = "atf-codegen: name OLD: there is no release beside the current spec, in `released/VERSION`\n";
+    assert_eq!((ran.status, &*ran.stderr), (2, why));
+    let layout = fs::read_to_string(layout(&spec)).expect("a layout.json");
+    for (version, name) in [("0.9.0", "AtfOld"), ("0.10.0", "AtfNew")] {
+        let folder = spec.path().join("released").join(version);
+        fs::create_dir_all(&folder).expect("a temporary folder");
+        let layout = layout.replace("AtfRingHeader", name);
+        fs::write(folder.join("layout.json"), layout).expect("a temporary file");
+    }
+    let ran = run(spec.path(), &["spec", "breaking"]);
+    assert_eq!(ran.status, 8, "{}", ran.stderr);
+    let change = "ring_header: c_name AtfNew → AtfRingHeader\n";
+    assert!(ran.stdout.contains(change), "{}", ran.stdout);
+    let vendor = real_spec().join("experiments/vendor");
+    let ran = run(
+        spec.path(),
+        &["--overlay", text(&vendor), "spec", "breaking"],
+    );
+    let addition = "os: members.freebsd = 6 added\n";
+    assert!(ran.stdout.contains(addition), "{}", ran.stdout);
+}
+
+/// Members that only newer programs write do not make an older layout.json incomparable.
+#[test]
+fn what_an_edition_lacks_is_named() {
+    let spec = spec();
+    let path = layout(&spec);
+    let mut layout: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&path).expect("a file")).expect("JSON");
+    let members = layout.as_object_mut().expect("an object");
+    assert!(members.remove("rules").is_some());
+    fs::write(&path, layout.to_string()).expect("a temporary file");
+    let ran = run_in(
+        &real_spec(),
+        &["spec", "breaking", &path, text(spec.path())],
+    );
+    let says = "no changes\nnot compared: rules, which only NEW has\n";
+    assert_eq!((ran.status, &*ran.stdout), (0, says));
+}
+
+#[test]
+fn editions_that_cannot_be_read_are_errors() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).expect("a temporary file");
+    };
+    file("empty.json", "");
+    file("other.json", "{\"cases\": []}");
+    let faulty = changed_spec("records/index_footer.yaml", "size: 64", "size: 60");
+    let faulty = text(faulty.path());
+    let vendor = real_spec().join("experiments/vendor");
+    let vendor = ["--overlay", text(&vendor)];
+    let cases: [(&[&str], &str); 6] = [
+        (&["nowhere.json"], "atf-codegen: nowhere.json: No such file"),
+        (
+            &["empty.json"],
+            "atf-codegen: empty.json: EOF while parsing a value at line 1",
+        ),
+        (
+            &["other.json"],
+            "atf-codegen: other.json: not a layout.json: missing field `wires`\n",
+        ),
+        (&[faulty], " --> records/index_footer.yaml:"),
+        (
+            &["."],
+            "atf-codegen: .: not a spec's folder: no folder `records`\n",
+        ),
+        (&[faulty, vendor[0], vendor[1]], "so NEW must be left out\n"),
+    ];
+    for (arguments, says) in cases {
+        let old = text(&real_spec()).to_owned();
+        let arguments = [&["spec", "breaking", &old], arguments].concat();
+        let ran = run_in(folder.path(), &arguments);
+        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains(says), "{says}: {}", ran.stderr);
+    }
+}
