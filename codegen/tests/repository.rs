@@ -88,6 +88,24 @@ fn every_spec_file_matches_the_schema_in_its_first_line() {
 }
 
 #[test]
+fn the_layout_matches_its_schema() {
+    let path = root().join("spec/layout.json");
+    let mut layout: Value = serde_json::from_str(&text(&path)).expect("JSON");
+    let members = layout.as_object_mut().expect("a mapping");
+    members.shift_remove("@generated");
+    let schema = schema(&root().join("spec/schema/layout.schema.json"));
+    let errors = |layout: &Value| -> Vec<String> {
+        let errors = schema.iter_errors(layout);
+        errors
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect()
+    };
+    assert_eq!(errors(&layout), [""; 0]);
+    layout["grammars"][0]["functions"][0]["is"]["op"] = "sum".into();
+    assert_ne!(errors(&layout), [""; 0]);
+}
+
+#[test]
 fn the_schemas_refuse_unknown_and_missing_keys() {
     for (path, text) in spec_files() {
         let schema = schema(&schema_of(&path, &text));

@@ -14,6 +14,7 @@ pub const NOWHERE: u64 = (1 << 63) - 1;
 
 /// The grammar of a kind of file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Grammar {
     /// The name in the spec: `index` or `detail`.
     pub name: String,
@@ -31,6 +32,7 @@ pub struct Grammar {
 
 /// A record's role in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Role {
     /// The role, such as `header`.
     pub role: String,
@@ -40,6 +42,7 @@ pub struct Role {
 
 /// A step of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Step {
     /// A requirement. A reader refuses a file that does not meet it.
@@ -50,6 +53,7 @@ pub enum Step {
 
 /// A requirement on a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Requirement {
     /// The condition, a truth value.
     pub requires: Expression,
@@ -71,6 +75,7 @@ pub struct Requirement {
 
 /// A named value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Named {
     /// The name.
     pub value: String,
@@ -86,6 +91,7 @@ pub struct Named {
 
 /// A function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Function {
     /// The name.
     pub name: String,
@@ -105,6 +111,7 @@ pub struct Function {
 
 /// A parameter of a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Parameter {
     /// The name.
     pub name: String,
@@ -126,6 +133,7 @@ pub enum Kind {
 
 /// An expression. In JSON, `op` names its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Expression {
     /// A number that is written down.

@@ -20,11 +20,15 @@ use crate::named::named;
 /// ```
 pub const JSON: &str = include_str!("../layout.json");
 
+/// The JSON Schema of manifest.json.
+pub const MANIFEST_SCHEMA: &str = include_str!("../schema/manifest.schema.json");
+
 /// A wire version: the value of byte 5 of the header.
 pub type Wire = u8;
 
 /// Everything that an emitter needs to know about the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Layout {
     /// The wire versions, ascending.
     pub wires: Vec<Wire>,
@@ -48,6 +52,7 @@ pub struct Layout {
 
 /// A document that describes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct SourceDocument {
     /// The document's id: `S0` to `S4`, or `FIELD` for observations of files in the field.
     pub id: String,
@@ -59,6 +64,7 @@ pub struct SourceDocument {
 
 /// A named constant whose value may differ by wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Constant {
     /// The name in C, such as `ATF_NO_DETAIL_SEQ`.
     pub name: String,
@@ -72,6 +78,7 @@ pub struct Constant {
 
 /// The value of a constant in one wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct ConstantValue {
     /// The wire version.
     pub wire: Wire,
@@ -84,6 +91,7 @@ pub struct ConstantValue {
 
 /// An enumeration or a set of flags. Both are open, so other values may occur.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Enum {
     /// The name in the spec, such as `event_kind`.
     pub name: String,
@@ -99,6 +107,7 @@ pub struct Enum {
 
 /// One member of an enumeration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Member {
     /// The name in the spec, in lower case, such as `mach_continuous`.
     pub name: String,
@@ -128,6 +137,7 @@ pub enum CallEffect {
 
 /// A record: a struct of fixed size in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Record {
     /// The name in the spec, such as `index_header`.
     pub name: String,
@@ -150,6 +160,7 @@ pub struct Record {
 
 /// The fields of a record in one wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct RecordLayout {
     /// The wire version.
     pub wire: Wire,
@@ -159,6 +170,7 @@ pub struct RecordLayout {
 
 /// A field of a record in one wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 pub struct Field {
     /// The name, as the sources of the wire version spell it.
     pub name: String,
@@ -199,6 +211,7 @@ pub struct Field {
 
 /// A fixed value: bytes as text, or a number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
     /// A number.
@@ -219,6 +232,7 @@ impl fmt::Display for Value {
 named! {
     /// An unsigned little-endian integer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
     pub enum Scalar {
         /// 8 bits.
         U8 = "u8",
@@ -311,6 +325,17 @@ impl FromStr for Type {
 impl Serialize for Type {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+#[cfg(feature = "compiler")]
+impl schemars::JsonSchema for Type {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Type".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": r"^u(8|16|32|64)(\[[0-9]+\])?$" })
     }
 }
 

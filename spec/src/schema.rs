@@ -4,10 +4,11 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value, json};
 
+use crate::layout::Layout;
 use crate::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, GrammarFile,
-    JsonType, ManifestField, ManifestFile, ManifestObject, RecordSpec, RulesFile, SessionFile,
-    SourceFile, TopicsFile,
+    JsonType, ManifestField, ManifestFile, ManifestObject, RecordSpec, RuleSpec, RulesFile,
+    SessionFile, SourceFile, TopicsFile,
 };
 
 /// A fixed value in a file: a number or text.
@@ -45,6 +46,37 @@ pub fn of_spec() -> Vec<(&'static str, Value)> {
         ("source", schema_for!(SourceFile).into()),
         ("topics", schema_for!(TopicsFile).into()),
     ]
+}
+
+/// Returns the schema of `layout.json`.
+#[must_use]
+pub fn of_layout() -> Value {
+    schema_for!(Edition).into()
+}
+
+/// The members of `layout.json`.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Edition {
+    /// The version of this file's form.
+    version: u32,
+    #[serde(flatten)]
+    layout: Layout,
+    editions: Editions,
+    /// The rules, as in `rules/*.yaml`.
+    rules: Vec<RuleSpec>,
+    /// The objects of manifest.json, as in `manifest.yaml`.
+    manifest: ManifestFile,
+    /// The folders of a session, as in `session.yaml`.
+    session: SessionFile,
+}
+
+/// The versions of the edition.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Editions {
+    spec: String,
+    rules: String,
 }
 
 /// Returns the schema of manifest.json. Unknown keys are allowed because readers ignore them.

@@ -30,7 +30,7 @@ pub(super) fn rendered(
             dir.display()
         )));
     }
-    let layout = super::generate::layout(context)?;
+    let layout = context.layout()?;
     match folder::render(&templates, &layout, &context.spec.manifest, "") {
         Ok(files) => Ok(Some(files)),
         Err(error) => {
@@ -98,7 +98,7 @@ struct Answered {
 /// output. Its messages go to standard error.
 pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
     let name = program.display();
-    let layout = json::layout(&super::generate::layout(context)?, context.spec);
+    let layout = json::layout(&context.layout()?, context.spec);
     let failed = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
     let mut child = Command::new(program)
         .stdin(Stdio::piped())

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use atf_codegen::emit;
 use atf_codegen::{GENERATED, GeneratedFile};
-use atf_spec::layout::Layout;
 use clap::ValueEnum;
 
 use super::text::print;
@@ -163,13 +162,8 @@ fn update(root: &Path, files: &[GeneratedFile], check: bool) -> io::Result<bool>
     Ok(is_stale)
 }
 
-pub(super) fn layout(context: &Context<'_>) -> io::Result<Layout> {
-    let layout = context.compiled.layout();
-    layout.ok_or_else(|| io::Error::other("the spec has faults"))
-}
-
 fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
-    let layout = layout(context)?;
+    let layout = context.layout()?;
     Ok(match target {
         Target::C => {
             let mut files = emit::c::headers(&layout);

@@ -17,6 +17,7 @@ use std::process::ExitCode;
 
 use atf_spec::diagnostic::Diagnostic;
 use atf_spec::files::Files;
+use atf_spec::layout::Layout;
 use atf_spec::load::Spec;
 use atf_spec::model::EditionsFile;
 use atf_spec::origin::{BUILT_IN, Origin};
@@ -145,6 +146,13 @@ struct Context<'a> {
     compiled: &'a atf_spec::Compiled,
     spec: &'a Spec,
     found: &'a Reconciliation,
+}
+
+impl Context<'_> {
+    fn layout(&self) -> io::Result<Layout> {
+        let layout = self.compiled.layout();
+        layout.ok_or_else(|| io::Error::other("the spec has faults"))
+    }
 }
 
 /// Prints all faults and returns the exit status.

@@ -15,6 +15,9 @@ pub fn layout(layout: &Layout, spec: &Spec) -> GeneratedFile {
     }
 }
 
+/// The version of the form of `layout.json`; `docs/targets.md` says when it is raised.
+const VERSION: u32 = 1;
+
 /// Returns what an edition promises: the layout, followed by the versions, the rules, the manifest's
 /// keys and the session's folders, with the keys of the spec's YAML files.
 ///
@@ -33,23 +36,24 @@ pub fn edition(layout: &Layout, spec: &Spec) -> Value {
         "manifest": spec.manifest,
         "session": spec.session,
     });
-    let mut value = serde_json::to_value(layout).expect("the layout is plain data");
-    if let (Value::Object(members), Value::Object(beyond)) = (&mut value, without_empty(beyond)) {
-        members.extend(beyond);
-    }
-    value
+    let layout = serde_json::to_value(layout).expect("the layout is plain data");
+    let parts = [json!({ "version": VERSION }), layout, without_null(beyond)];
+    let members = parts.into_iter().filter_map(|part| match part {
+        Value::Object(members) => Some(members),
+        _ => None,
+    });
+    Value::Object(members.flatten().collect())
 }
 
 /// Removes members without a value.
-fn without_empty(value: Value) -> Value {
-    let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+fn without_null(value: Value) -> Value {
     match value {
         Value::Object(members) => {
-            let members = members.into_iter().filter(|(_, value)| !is_empty(value));
-            let members = members.map(|(key, value)| (key, without_empty(value)));
+            let members = members.into_iter().filter(|(_, value)| !value.is_null());
+            let members = members.map(|(key, value)| (key, without_null(value)));
             Value::Object(members.collect::<Map<_, _>>())
         }
-        Value::Array(items) => items.into_iter().map(without_empty).collect(),
+        Value::Array(items) => items.into_iter().map(without_null).collect(),
         other => other,
     }
 }

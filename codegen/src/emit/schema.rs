@@ -1,5 +1,5 @@
-//! Emits JSON Schemas: of the spec's YAML files, for editors, and of manifest.json, for authors of
-//! tracers.
+//! Emits JSON Schemas: of the spec's YAML files, for editors; of manifest.json, for authors of
+//! tracers; and of layout.json, for authors of targets.
 
 use atf_spec::load::Spec;
 use atf_spec::schema;
@@ -10,8 +10,11 @@ use crate::GeneratedFile;
 /// Emits `spec/schema/*.schema.json`.
 #[must_use]
 pub fn files(spec: &Spec) -> Vec<GeneratedFile> {
-    let manifest = ("manifest", schema::of_manifest(&spec.manifest));
-    let all = schema::of_spec().into_iter().chain([manifest]);
+    let others = [
+        ("manifest", schema::of_manifest(&spec.manifest)),
+        ("layout", schema::of_layout()),
+    ];
+    let all = schema::of_spec().into_iter().chain(others);
     all.map(|(name, schema)| {
         let path = format!("spec/schema/{name}.schema.json");
         GeneratedFile {

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use atf_spec::layout;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -31,8 +32,8 @@ fn parse(bytes: &[u8]) -> Option<Value> {
 fn schema() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {
-        let text = include_str!("../../../../spec/schema/manifest.schema.json");
-        serde_json::from_str(text).unwrap_or_else(|fault| panic!("manifest.schema.json: {fault}"))
+        serde_json::from_str(layout::MANIFEST_SCHEMA)
+            .unwrap_or_else(|fault| panic!("manifest.schema.json: {fault}"))
     })
 }
 
