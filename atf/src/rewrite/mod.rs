@@ -268,12 +268,12 @@ pub fn scrub(
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the
 /// session if needed.
 ///
-/// An event is in the range if its time is, as in [`analyze`](crate::analyze), so a thread's events
+/// An event is in the range if its time is, as in the reports of `atf-analyze`, so a thread's events
 /// stay together even where timestamps decrease. Events keep their details. If a
 /// thread has events after the start and calls open at the start, its part begins with these calls,
 /// at the start's time, outermost first. If it has events after the end and calls open at the end,
 /// its part ends with their returns, at the end's time. As a result, each call in the new trace
-/// lasts exactly as long as [`analyze`](crate::analyze) reports for the range, unless timestamps
+/// lasts exactly as long as `atf-analyze` reports for the range, unless timestamps
 /// decrease where the part or a segment begins. The manifest records
 /// how many calls and returns were added, and where: [`Cut`](crate::manifest::Cut). A thread that
 /// ended earlier gets no returns.
