@@ -145,4 +145,4 @@ pub use completeness::{Completeness, CountSource, PartialFooter};
 pub use error::{Error, ErrorKind, Result};
 pub use kind::{FileKind, FolderKind};
 pub use source::{FileSource, OpenOptions, ReadAt, Seekable};
-pub use wire::{Arch, Clock, DetailEventType, EventKind, IndexFlags, Os, Wire};
+pub use wire::generated::{Arch, Clock, DetailEventType, EventKind, IndexFlags, Os, Wire};
