@@ -83,7 +83,7 @@ impl Follower {
                     match follower.poll()? {
                         Polled::New(new) => {
                             assert!(!new.is_empty());
-                            events.extend(new);
+                            events.extend(new.iter());
                             continue;
                         }
                         Polled::NotYet => End::NotYet,

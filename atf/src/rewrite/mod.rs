@@ -116,15 +116,15 @@ with_setters! {
         /// Whether to also search past holes and damage, to rebuild damaged headers, and to use a
         /// `ring.atf` although its file lost up to 16 MiB before it. The report marks events found
         /// there.
-        pub salvage: bool,
+        pub(crate) salvage: bool,
         /// The manifest of another run, for modules and symbols that the session's own manifest
         /// lacks. If the two manifests have different build ids for a module, the module's names
         /// are not used.
-        pub symbols: Option<Manifest>,
+        pub(crate) symbols: Option<Manifest>,
         /// Which data of the new trace survives a power loss after the call has returned.
-        pub durability: Durability,
+        pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
-        pub progress: Option<ProgressFn<'a>>,
+        pub(crate) progress: Option<ProgressFn<'a>>,
     }
 }
 
@@ -137,13 +137,13 @@ with_setters! {
     #[non_exhaustive]
     pub struct ScrubOptions<'a> {
         /// Whether to drop all details instead of only their private content.
-        pub drop_details: bool,
+        pub(crate) drop_details: bool,
         /// Whether to shorten module paths, which may contain a user name, to file names.
-        pub module_names_only: bool,
+        pub(crate) module_names_only: bool,
         /// Which data of the new trace survives a power loss after the call has returned.
-        pub durability: Durability,
+        pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
-        pub progress: Option<ProgressFn<'a>>,
+        pub(crate) progress: Option<ProgressFn<'a>>,
     }
 }
 
@@ -153,15 +153,15 @@ with_setters! {
     #[non_exhaustive]
     pub struct CutOptions<'a> {
         /// The start of the part in nanoseconds: 0 by default.
-        pub from_ns: u64,
+        pub(crate) from_ns: u64,
         /// The end of the part in nanoseconds, inclusive: [`u64::MAX`] by default.
-        pub to_ns: u64,
+        pub(crate) to_ns: u64,
         /// The threads to keep, by the ids in their folders' names; empty, the default, for all.
-        pub threads: BTreeSet<u32>,
+        pub(crate) threads: BTreeSet<u32>,
         /// Which data of the new trace survives a power loss after the call has returned.
-        pub durability: Durability,
+        pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
-        pub progress: Option<ProgressFn<'a>>,
+        pub(crate) progress: Option<ProgressFn<'a>>,
     }
 }
 

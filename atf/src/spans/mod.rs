@@ -267,14 +267,9 @@ pub struct Spans<I> {
 impl<I: Iterator<Item = Result<IndexEvent>>> Spans<I> {
     /// Pairs a thread's events, starting with event 0.
     pub fn new(events: I) -> Self {
-        Self::starting_at(0, events)
-    }
-
-    /// Pairs part of a thread's events, starting with event `seq`.
-    pub fn starting_at(seq: u64, events: I) -> Self {
         Self {
             events,
-            seq,
+            seq: 0,
             stack: CallStack::new(),
             ended: VecDeque::new(),
             is_finished: false,
