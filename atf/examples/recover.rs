@@ -12,11 +12,11 @@ use atf::rewrite::{RecoverOptions, recover};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut paths = Vec::new();
-    let mut options = RecoverOptions::default();
+    let mut salvage = false;
     for argument in std::env::args_os().skip(1) {
         if argument == "--salvage" {
             // Also search past gaps and damaged regions.
-            options.salvage = true;
+            salvage = true;
         } else {
             paths.push(argument);
         }
@@ -24,6 +24,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let [trace, new_folder] = paths.as_slice() else {
         return Err("usage: recover TRACE NEW_FOLDER [--salvage]".into());
     };
+    let options = RecoverOptions::default().salvage(salvage);
     let report = recover(trace, new_folder, &options)?;
     print!("{report}");
     let (events, details) = (report.events(), report.details());

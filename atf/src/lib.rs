@@ -9,8 +9,7 @@
 //! | a session folder | all threads and `manifest.json` | [`session::SessionReader`] | [`write::SessionWriter`] |
 //! | any of these, or sessions below a folder | processes and their threads | [`trace::Trace`] | |
 //!
-//! [`analyze`] finds hot functions, call trees and the calls that were running at the end of a
-//! crashed trace, [`merge`] orders the events of all threads by time, [`spans`] pairs calls with
+//! [`merge`] orders the events of all threads by time, [`spans`] pairs calls with
 //! their returns, [`symbols`] names functions, [`follow`] reads files and sessions while they are
 //! being written, [`check`] checks files against the rules, [`manifest`] reads and writes
 //! `manifest.json`, [`rewrite`] recovers crashed traces, converts them and strips secrets,
@@ -67,8 +66,8 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! The `examples/` folder of this crate contains complete programs: `read`, `hot_functions`,
-//! `write_threads`, `recover`, `follow` and `check`.
+//! The `examples/` folder of this crate contains complete programs: `read`, `write_threads`,
+//! `recover`, `follow` and `check`.
 //!
 //! # Two wire versions
 //!
@@ -103,7 +102,6 @@
     clippy::unwrap_used
 )]
 
-pub mod analyze;
 mod anatomy;
 pub mod check;
 mod checksum;
@@ -147,4 +145,4 @@ pub use completeness::{Completeness, CountSource, PartialFooter};
 pub use error::{Error, ErrorKind, Result};
 pub use kind::{FileKind, FolderKind};
 pub use source::{FileSource, OpenOptions, ReadAt, Seekable};
-pub use wire::{Arch, Clock, DetailEventType, EventKind, IndexFlags, Os, Wire};
+pub use wire::generated::{Arch, Clock, DetailEventType, EventKind, IndexFlags, Os, Wire};

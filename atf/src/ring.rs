@@ -14,11 +14,6 @@ use crate::source::{Input, OpenOptions, Sparse, Tail, Unreadable};
 use crate::window::Window;
 use crate::wire::{HEADER_SIZE, RingHeader};
 
-/// The size of the largest area in bytes. This limits the memory that a file can cause its reader
-/// to use.
-pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
-const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
-
 /// How many times to try to read the ring of a running writer.
 const ATTEMPTS: usize = 8;
 
@@ -31,6 +26,16 @@ pub struct Ring {
     /// The number of bytes that the ring appends to `detail.atf`.
     pub detail_bytes: u64,
 }
+
+impl Ring {
+    /// The magic bytes of `ring.atf`.
+    pub const MAGIC: [u8; 4] = RingHeader::MAGIC;
+
+    /// The maximum number of bytes of either kind. This limits the memory that a file can cause its
+    /// reader to use.
+    pub const MAX_BYTES: u64 = RingHeader::INDEX_CAPACITY_MAX;
+}
+const _: () = assert!(Ring::MAX_BYTES == RingHeader::DETAIL_CAPACITY_MAX);
 
 /// A ring's contents at one moment.
 pub(crate) struct Snapshot {
@@ -98,7 +103,7 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
     for _ in 0..ATTEMPTS {
         if let Some(mut snapshot) = look(&input, &path)? {
             if options.past_missing {
-                snapshot.most_missing = MOST_CAPACITY;
+                snapshot.most_missing = Ring::MAX_BYTES;
             }
             snapshot.is_used_without_details = options.ring_without_details;
             return Ok(Some(snapshot));
@@ -194,7 +199,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
             Err(error.with_field(field))
         }
     };
-    let most = room.saturating_sub(before).min(MOST_CAPACITY);
+    let most = room.saturating_sub(before).min(Ring::MAX_BYTES);
     within(capacity, most, capacity_field)?;
     within(size, capacity, size_field)?;
     // The size is at most 16 MiB and at most the size of the file.

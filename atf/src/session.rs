@@ -201,7 +201,7 @@ impl SessionReader {
     /// Returns an error for each loss of a recovery in a thread. [`problems`](Self::problems)
     /// includes those of all threads.
     #[must_use]
-    pub fn lost_in(&self, thread: u32) -> Vec<Error> {
+    pub(crate) fn lost_in(&self, thread: u32) -> Vec<Error> {
         let is_of_thread = |problem: &Error| {
             let kind = problem.kind();
             matches!(kind, ErrorKind::LostInRecovery { thread: Some(lost), .. } if *lost == thread)

@@ -190,25 +190,14 @@ impl<'s> Function<'s> {
         let file = path.rsplit(['/', '\\']).next();
         file.filter(|file| !file.is_empty())
     }
-
-    /// Writes a function that has no name.
-    pub(crate) fn write_unnamed(
-        f: &mut fmt::Formatter<'_>,
-        id: u64,
-        module_file: Option<&str>,
-    ) -> fmt::Result {
-        match module_file {
-            Some(file) => write!(f, "{file}#{}", halves(id).1),
-            None => write!(f, "{id:#x}"),
-        }
-    }
 }
 
 impl fmt::Display for Function<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name {
-            Some(name) => f.write_str(name),
-            None => Function::write_unnamed(f, self.id, self.module_file()),
+        match (self.name, self.module_file()) {
+            (Some(name), _) => f.write_str(name),
+            (None, Some(file)) => write!(f, "{file}#{}", halves(self.id).1),
+            (None, None) => write!(f, "{:#x}", self.id),
         }
     }
 }

@@ -44,6 +44,7 @@ fn production() -> BTreeMap<String, String> {
         "codegen",
         "atf-derive",
         "atf",
+        "atf/analyze",
         "atf/capi",
         "atf/cli",
         "atf/export",

@@ -10,7 +10,8 @@ use atf::Completeness;
 use atf::detail::{DetailEvent, DetailReader};
 use atf::follow::{DetailFollower, IndexFollower, Polled};
 use atf::index::{IndexEvent, IndexReader};
-use atf::wire::{DETAIL_MAGIC, Record, Wire};
+use atf::wire::Record;
+use atf::{Wire, detail::DetailHeader};
 
 use crate::scratch::scratch;
 use crate::writer::Ops;
@@ -82,7 +83,7 @@ impl Follower {
                     match follower.poll()? {
                         Polled::New(new) => {
                             assert!(!new.is_empty());
-                            events.extend(new);
+                            events.extend(new.iter());
                             continue;
                         }
                         Polled::NotYet => End::NotYet,
@@ -232,7 +233,7 @@ impl Growth {
 
 /// Returns the offset of the first event according to the header.
 fn events_offset(bytes: &[u8]) -> usize {
-    let record = if bytes.starts_with(&DETAIL_MAGIC) {
+    let record = if bytes.starts_with(&DetailHeader::MAGIC) {
         Record::DetailHeader
     } else {
         Record::IndexHeader

@@ -1,13 +1,14 @@
 //! Reads the files of a killed writer together with `ring.atf`.
 
 use arbitrary::{Arbitrary, Unstructured};
+use atf::Wire;
 use atf::detail::{DetailEvent, DetailReader};
 use atf::index::IndexFooter;
 use atf::index::{IndexEvent, IndexReader};
+use atf::thread::Ring;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
-use atf::wire::RingHeader;
+use atf::wire::Record;
 use crc_fast::CrcAlgorithm;
-use zerocopy::IntoBytes;
 
 use crate::packed;
 use crate::scratch::{put, scratch};
@@ -105,18 +106,23 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let mut ring = ring_of(version, &index, detail.as_ref());
     // Use the thread's actual id.
     let thread_id = index.file.get(THREAD_ID_AT..THREAD_ID_AT + 4);
-    let place = std::mem::offset_of!(RingHeader, thread_id);
     if let Some(thread_id) = thread_id {
-        ring[place..place + 4].copy_from_slice(thread_id);
+        ring[THREAD_ID_AT..THREAD_ID_AT + 4].copy_from_slice(thread_id);
     }
     let detail = detail.map(|detail| detail.file).unwrap_or_default();
     packed::of(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
 }
 
 /// The offset of the version, which is the same in every header.
-const VERSION_AT: usize = std::mem::offset_of!(RingHeader, version);
+const VERSION_AT: usize = offset("version");
 /// The offset of the thread's id, which is the same in every header.
-const THREAD_ID_AT: usize = std::mem::offset_of!(RingHeader, thread_id);
+const THREAD_ID_AT: usize = offset("thread_id");
+
+/// Returns the offset of a field of a ring's header, which is the same in every wire version.
+const fn offset(field: &str) -> usize {
+    let field = Record::RingHeader.field(Wire::V2, field);
+    field.expect("the header has the field").offset
+}
 
 impl Parted {
     fn part(&self, placeholder: &[u8], last: &[u8]) -> Part {
@@ -143,24 +149,37 @@ fn crc32c(bytes: &[u8]) -> u32 {
 fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
     let empty = Vec::new();
     let detail_area = detail.map_or(&empty, |detail| &detail.area);
-    let header = RingHeader {
-        magic: RingHeader::MAGIC,
-        endian: RingHeader::ENDIAN,
-        version,
-        _reserved1: [0; 2],
-        thread_id: 7.into(),
-        _reserved2: 0.into(),
-        index_capacity: (index.area.len() as u64).into(),
-        index_start: index.start.into(),
-        index_size: (index.area.len() as u64).into(),
-        index_checksum: index.checksum.into(),
-        detail_checksum: detail.map_or(0, |detail| detail.checksum).into(),
-        detail_capacity: (detail_area.len() as u64).into(),
-        detail_start: detail.map_or(HEADER as u64, |detail| detail.start).into(),
-        detail_size: (detail_area.len() as u64).into(),
-        _reserved3: [0; 56],
+    let mut header = vec![0; Record::RingHeader.size()];
+    let mut put = |field: &str, bytes: &[u8]| {
+        let at = offset(field);
+        header[at..at + bytes.len()].copy_from_slice(bytes);
     };
-    [header.as_bytes(), &index.area, detail_area].concat()
+    put("magic", &Ring::MAGIC);
+    put("endian", &[1]);
+    put("version", &[version]);
+    put("thread_id", &7_u32.to_le_bytes());
+    let number = |size: usize| (size as u64).to_le_bytes();
+    for (field, value) in [
+        ("index_capacity", number(index.area.len())),
+        ("index_start", index.start.to_le_bytes()),
+        ("index_size", number(index.area.len())),
+        ("detail_capacity", number(detail_area.len())),
+        (
+            "detail_start",
+            detail
+                .map_or(HEADER as u64, |detail| detail.start)
+                .to_le_bytes(),
+        ),
+        ("detail_size", number(detail_area.len())),
+    ] {
+        put(field, &value);
+    }
+    put("index_checksum", &index.checksum.to_le_bytes());
+    put(
+        "detail_checksum",
+        &detail.map_or(0, |detail| detail.checksum).to_le_bytes(),
+    );
+    [&header, &index.area[..], detail_area].concat()
 }
 
 fn index_events(reader: &IndexReader) -> Vec<IndexEvent> {

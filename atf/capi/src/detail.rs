@@ -6,7 +6,6 @@ use std::sync::Arc;
 use atf::Error;
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
 use atf::thread::ThreadReader;
-use atf::wire::DetailFunctionPayload;
 
 use crate::boundary;
 use crate::event::AtfDetailEvent;
@@ -137,6 +136,9 @@ pub unsafe extern "C" fn atf_detail_payload(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
+/// The bytes of `DetailFunctionPayload`, which `atf_wire.h` declares as a packed struct.
+pub type DetailFunctionPayload = [u8; FunctionPayload::SIZE];
+
 /// Reads the payload of a call or a return; returns `ATF_NONE` if its layout is different. Copies
 /// the stack to `stack`, which has room for `stack_capacity` bytes.
 ///
@@ -167,11 +169,10 @@ pub unsafe extern "C" fn atf_detail_function_payload(
             );
             return Err(Failure::new(AtfStatus::Buffer, message));
         }
-        let fixed = bytes.first_chunk::<{ DetailFunctionPayload::SIZE }>();
+        let fixed = bytes.first_chunk::<{ FunctionPayload::SIZE }>();
         let fixed = fixed.ok_or(Failure::Nothing)?;
-        // SAFETY: not null, so the caller guarantees that a payload can be written; the array has
-        // the same size, and alignment 1.
-        unsafe { put(payload.cast::<[u8; DetailFunctionPayload::SIZE]>(), *fixed) };
+        // SAFETY: not null, so the caller guarantees that a payload can be written.
+        unsafe { put(payload, *fixed) };
         // SAFETY: guaranteed by this function's caller.
         let room = unsafe { memory::bytes_mut(stack, found.stack.len()) }?;
         room.copy_from_slice(&found.stack);
@@ -182,7 +183,7 @@ pub unsafe extern "C" fn atf_detail_function_payload(
 }
 
 /// The maximum size in bytes of a payload of a call or a return: `stack_size` has 16 bits.
-const MOST_FUNCTION_PAYLOAD: u64 = DetailFunctionPayload::SIZE as u64 + u16::MAX as u64;
+const MOST_FUNCTION_PAYLOAD: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
 
 fn kinds(detail: &DetailReader) -> AtfFileInfo {
     AtfFileInfo {

@@ -125,7 +125,7 @@ pub(crate) fn default_options() -> WriteOptions {
 const MOST_BUFFER: usize = 1 << 30;
 
 /// The limit of a kill journal.
-const MOST_JOURNALED_BUFFER: u64 = atf::wire::RingHeader::INDEX_CAPACITY_MAX;
+const MOST_JOURNALED_BUFFER: u64 = atf::thread::Ring::MAX_BYTES;
 
 /// The size limit in bytes of manifests that are read from now on.
 static MANIFEST_LIMIT: AtomicU64 = AtomicU64::new(Manifest::LIMIT);

@@ -6,11 +6,13 @@
 //! ([`warning`]). None of these functions ends the traced program, except as `atf.h` states.
 
 use std::ffi::c_char;
-use std::mem::offset_of;
 
+use atf::detail::FunctionPayload;
+use atf::wire::Record;
 use atf::write::ThreadWriter;
-use atf::{Clock, wire::DetailFunctionPayload};
+use atf::{Clock, Wire};
 
+use crate::detail::DetailFunctionPayload;
 use crate::handle::{self, Handle};
 use crate::memory::{self, argument};
 use crate::options::default_options;
@@ -195,18 +197,18 @@ unsafe fn with_stack<'a>(payload: *const DetailFunctionPayload) -> Outcome<&'a [
     }
     let bytes = payload.cast::<u8>();
     // SAFETY: not null, so the caller guarantees a payload; its bytes have alignment 1.
-    let fixed = unsafe { memory::slice(bytes, DetailFunctionPayload::SIZE) }?;
-    let at = offset_of!(DetailFunctionPayload, stack_size);
-    let size = fixed.get(at..).and_then(<[u8]>::first_chunk);
-    let size = size.map_or(0, |size| u16::from_le_bytes(*size));
-    if size > DetailFunctionPayload::STACK_SIZE_MAX {
+    let fixed = unsafe { memory::slice(bytes, FunctionPayload::SIZE) }?;
+    // The field is the same in every wire version.
+    let size = Record::DetailFunctionPayload.field(Wire::V2, "stack_size");
+    let size = size.map_or(0, |field| field.number(fixed));
+    if size > FunctionPayload::MAX_STACK.into() {
         let message = format!(
             "payload.stack_size: {size}, expected 0 to {}",
-            DetailFunctionPayload::STACK_SIZE_MAX
+            FunctionPayload::MAX_STACK
         );
         return Err(Failure::new(AtfStatus::Refused, message));
     }
-    let size = DetailFunctionPayload::SIZE.saturating_add(size.into());
+    let size = FunctionPayload::SIZE.saturating_add(usize::try_from(size).unwrap_or(usize::MAX));
     // SAFETY: the caller guarantees that `stack_size` bytes follow.
     unsafe { memory::slice(bytes, size) }
 }

@@ -7,9 +7,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use atf::analyze::Options;
 use atf::session::{is_file_of, is_part_of_trace};
 use atf::trace::Process;
+use atf_analyze::Options;
 use atf_export::{Error, Form, Summary, export, flame};
 use tempfile::NamedTempFile;
 
@@ -152,8 +152,12 @@ impl Opened {
             .reduce(union);
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, times)?;
         let threads = selection.threads.iter().copied().collect();
-        let options = Options::default().threads(threads);
-        let options = options.from_ns(from_ns).to_ns(to_ns);
+        let options = Options {
+            threads,
+            from_ns,
+            to_ns,
+            ..Options::default()
+        };
         Ok(Ok(Self { processes, options }))
     }
 

@@ -5,12 +5,12 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use atf::analyze::{Options, Totals};
 use atf::manifest::{Manifest, Missing};
 use atf::session::SessionReader;
 use atf::symbols::SymbolTable;
 use atf::trace::{PathKind, Process, Thread, Trace};
 use atf::{Error, ErrorKind};
+use atf_analyze::{Options, Totals};
 
 use crate::info::lost_manifest;
 use crate::output::{Failure, complain};
@@ -170,7 +170,11 @@ impl TimedProcess {
     /// Returns the options for analyzing a time range.
     pub(crate) fn options(&self, from: Option<Time>, to: Option<Time>) -> Result<Options, Failure> {
         let (from_ns, to_ns) = Time::range(from, to, self.times)?;
-        Ok(Options::default().from_ns(from_ns).to_ns(to_ns))
+        Ok(Options {
+            from_ns,
+            to_ns,
+            ..Options::default()
+        })
     }
 
     /// Returns the length of an analysed time range within the trace, or `None` for the whole

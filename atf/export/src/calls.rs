@@ -2,15 +2,15 @@
 
 use std::mem;
 
-use atf::analyze::{
-    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
-};
 use atf::detail::{DetailEvent, LARGEST_FIELDS, fields};
 use atf::index::IndexEvent;
-use atf::session::Problem;
 use atf::spans::Unmatched;
 use atf::thread::{Linked, ThreadReader};
 use atf::trace::Process;
+use atf_analyze::Problem;
+use atf_analyze::{
+    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+};
 
 use crate::notes::{foreign_details, notes_of};
 use crate::process::has_detail_fields;

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use atf::analyze::{self, Options};
 use atf::trace::Process;
+use atf_analyze::Options;
 
 use crate::calls::Calls;
 use crate::chrome::Chrome;
@@ -38,13 +38,13 @@ pub enum Form {
 
 /// Writes the calls of processes that share a clock, in one of the formats.
 ///
-/// Memory, in addition to that of [`calls`](atf::analyze::calls()):
+/// Memory, in addition to that of [`calls`](atf_analyze::calls()):
 ///
 /// - speedscope: about 100 bytes per function, for at most 2²⁰ functions.
 /// - Firefox: the same, plus 60 bytes per distinct stack of a thread, for at most
 ///   [`max_nodes`](Options::max_nodes). A temporary file contains the thread's durations.
 /// - Perfetto: 2¹⁶ names.
-/// - Folded stacks: as for [`tree`](atf::analyze::tree()).
+/// - Folded stacks: as for [`tree`](atf_analyze::tree()).
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub fn export_to<'a>(
             facts: process::facts(process),
         })?;
         let mut calls = Calls::new(process, pid, threads, (&info, options), sink);
-        let problems = analyze::calls(process, &until_latest(options), &mut calls)?;
+        let problems = atf_analyze::calls(process, &until_latest(options), &mut calls)?;
         threads = calls.thread_count();
         let foreign = calls.foreign_details();
         summary.foreign_details = summary.foreign_details.saturating_add(foreign);

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use atf::analyze::{self, Node, Options};
 use atf::trace::Process;
+use atf_analyze::{Node, Options};
 
 use crate::names::{OTHERS, name_of};
 use crate::notes::notes_of_process;
@@ -36,7 +36,7 @@ pub(crate) fn write(
 ) -> Result<Summary, Error> {
     let mut summary = Summary::default();
     for (pid, process) in process::pids(processes).into_iter().zip(processes) {
-        let tree = analyze::tree(process, &until_latest(options))?;
+        let tree = atf_analyze::tree(process, &until_latest(options));
         let mut stack = Stack::default();
         if processes.len() > 1 {
             stack.push(0, &format!("{} (pid {pid})", process::name(process)));

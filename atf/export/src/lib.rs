@@ -12,10 +12,10 @@
 //!
 //! [`export`] passes the calls of a trace to a [`Sink`] in one pass, one thread after another. Each
 //! format is a sink, and programs can implement their own. Memory does not grow with the number of
-//! events: see [`calls`](atf::analyze::calls()) for open calls, and [`export`] for what each format
+//! events: see [`calls`](atf_analyze::calls()) for open calls, and [`export`] for what each format
 //! adds.
 //!
-//! Times never decrease: see [`atf::analyze`]. Functions without a name appear as module and
+//! Times never decrease: see [`atf_analyze`]. Functions without a name appear as module and
 //! number, and names are truncated to [`LONGEST_NAME`] bytes. Events from 2⁶³ ns on are left out and
 //! [counted](Summary::late_events).
 //!
@@ -34,7 +34,7 @@
 //!
 //! let session = atf::session::SessionReader::open(path)?;
 //! let mut text = Vec::new();
-//! let options = atf::analyze::Options::default();
+//! let options = atf_analyze::Options::default();
 //! let summary = export(&[session.into()], &options, Form::Folded, &mut text)?;
 //! assert_eq!(text, b"main 150\n");
 //! assert!(summary.is_whole());

@@ -1,9 +1,9 @@
 //! Notes on missing or damaged data.
 
-use atf::analyze::{Options, ThreadTotals, Totals};
 use atf::manifest::Missing;
-use atf::session::Problem;
 use atf::trace::Process;
+use atf_analyze::Problem;
+use atf_analyze::{Options, ThreadTotals, Totals};
 
 use crate::process::losses_without_files;
 use crate::sink::LATEST_NS;

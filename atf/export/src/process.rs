@@ -2,16 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use atf::analyze::Options;
 use atf::manifest::Losses;
 use atf::session::SessionReader;
 use atf::trace::Process;
+use atf_analyze::Options;
 
 use crate::sink::LATEST_NS;
 
 /// Returns the options for analyzing up to the latest time of an export.
 pub(crate) fn until_latest(options: &Options) -> Options {
-    options.clone().to_ns(options.to_ns.min(LATEST_NS))
+    Options {
+        to_ns: options.to_ns.min(LATEST_NS),
+        ..options.clone()
+    }
 }
 
 /// Returns whether details contain fields.

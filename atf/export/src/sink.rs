@@ -157,7 +157,7 @@ pub struct End<'a> {
     /// thread's last event or, with `is_minimum`, of the process's.
     pub end_ns: u64,
     /// Whether the call, which no event ended, lasts at least until `end_ns`: see
-    /// [`Times::at_least`](atf::analyze::Times::at_least).
+    /// [`Times::at_least`](atf_analyze::Times::at_least).
     pub is_minimum: bool,
     /// How long the call was the innermost open one, in nanoseconds.
     pub self_ns: u64,

@@ -5,7 +5,6 @@ use std::ptr;
 
 use atf::detail::FunctionPayload;
 use atf::record::{Lost, ThreadRecorder};
-use atf::wire::DetailFunctionPayload;
 use atf::write::{Detail, Event};
 
 /// The registers of an instrumented function when it calls its hook. The hooks store its fields in
@@ -22,7 +21,7 @@ pub(crate) struct Registers {
 }
 
 /// The largest stack snapshot, in bytes.
-pub(crate) const MOST_STACK: usize = DetailFunctionPayload::STACK_SIZE_MAX as usize;
+pub(crate) const MOST_STACK: usize = FunctionPayload::MAX_STACK as usize;
 
 /// The alignment of a stack pointer when a function is called, at least.
 const ALIGNMENT: usize = align_of::<u64>();

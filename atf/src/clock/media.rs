@@ -70,7 +70,7 @@ impl MediaClock {
     /// # Errors
     ///
     /// If the anchors' timescales differ.
-    pub fn check_same(&self, other: &Self) -> Result<(), MediaClockError> {
+    pub(crate) fn check_same(&self, other: &Self) -> Result<(), MediaClockError> {
         check_timescales(self.timescale, other.timescale)
     }
 

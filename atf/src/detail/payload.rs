@@ -50,6 +50,9 @@ impl FunctionPayload {
     /// The number of bytes before the stack.
     pub const SIZE: usize = DetailFunctionPayload::SIZE;
 
+    /// The maximum number of bytes of a stack that the sources allow.
+    pub const MAX_STACK: u16 = DetailFunctionPayload::STACK_SIZE_MAX;
+
     /// The size in bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
@@ -92,14 +95,13 @@ impl FunctionPayload {
     ///
     /// The errors of [`encode`](Self::encode).
     pub fn encode_fixed(&self, stack_size: usize) -> Result<[u8; Self::SIZE]> {
-        const MAX: u16 = DetailFunctionPayload::STACK_SIZE_MAX;
         let stack_size = u16::try_from(stack_size)
             .ok()
-            .filter(|size| *size <= MAX)
+            .filter(|size| *size <= Self::MAX_STACK)
             .ok_or(OutOfRange {
                 field: "stack_size",
                 found: stack_size as u64,
-                max: MAX.into(),
+                max: Self::MAX_STACK.into(),
             })?;
         Ok(zerocopy::transmute!(DetailFunctionPayload {
             function_id: self.function_id.into(),

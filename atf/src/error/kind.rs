@@ -270,7 +270,7 @@ pub enum ErrorKind {
         count: u64,
     },
 
-    /// More calls were open at once than an analysis can keep, so it gave up the outermost ones.
+    /// More calls were open at once than are kept, so the outermost ones were given up.
     TooManyOpenCalls {
         /// How many calls were given up.
         given_up: u64,

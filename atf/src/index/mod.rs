@@ -50,7 +50,7 @@ pub(crate) use pass::Pass;
 pub use reader::IndexReader;
 pub(crate) use records::Record;
 pub use scan::{Disorder, KindCounts, Scan};
+pub use slice::EventSlice;
 pub(crate) use slice::clamp;
-pub use slice::{EventSlice, SliceIter};
 pub(crate) use steps::Steps;
 pub use time::TimeQuery;

@@ -10,8 +10,7 @@ use crate::wire::Wire;
 /// Consecutive events with the same bytes as in the file, without a copy.
 ///
 /// Created by [`IndexReader::slice`](super::IndexReader::slice) and
-/// [`EventBlocks`](super::EventBlocks). Events are decoded on access; the raw bytes and the wire
-/// version's structs are also available.
+/// [`EventBlocks`](super::EventBlocks). Events are decoded on access.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSlice<'a> {
     wire: Wire,
@@ -94,12 +93,17 @@ impl<'a> EventSlice<'a> {
 
     /// Iterates over the events in order, from either end.
     #[must_use]
-    pub fn iter(&self) -> SliceIter<'a> {
-        SliceIter {
-            wire: self.wire,
-            thread_id: self.thread_id,
-            events: self.events.iter(),
-        }
+    pub fn iter(
+        &self,
+    ) -> impl ExactSizeIterator<Item = IndexEvent> + DoubleEndedIterator + FusedIterator + use<'a>
+    {
+        let Self {
+            wire,
+            thread_id,
+            events,
+        } = *self;
+        let decode = move |bytes| IndexEvent::decode(wire, thread_id, bytes);
+        events.iter().map(decode)
     }
 
     /// Returns the bytes as they are in the file.
@@ -113,62 +117,6 @@ impl<'a> EventSlice<'a> {
         self.events
     }
 }
-
-impl<'a> IntoIterator for EventSlice<'a> {
-    type Item = IndexEvent;
-    type IntoIter = SliceIter<'a>;
-
-    fn into_iter(self) -> SliceIter<'a> {
-        self.iter()
-    }
-}
-
-impl<'a> IntoIterator for &EventSlice<'a> {
-    type Item = IndexEvent;
-    type IntoIter = SliceIter<'a>;
-
-    fn into_iter(self) -> SliceIter<'a> {
-        self.iter()
-    }
-}
-
-/// The events of an [`EventSlice`].
-#[derive(Debug, Clone)]
-pub struct SliceIter<'a> {
-    wire: Wire,
-    thread_id: u32,
-    events: std::slice::Iter<'a, [u8; IndexEvent::SIZE]>,
-}
-
-impl Iterator for SliceIter<'_> {
-    type Item = IndexEvent;
-
-    #[inline]
-    fn next(&mut self) -> Option<IndexEvent> {
-        let bytes = self.events.next()?;
-        Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.events.size_hint()
-    }
-
-    fn nth(&mut self, n: usize) -> Option<IndexEvent> {
-        let bytes = self.events.nth(n)?;
-        Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
-    }
-}
-
-impl DoubleEndedIterator for SliceIter<'_> {
-    #[inline]
-    fn next_back(&mut self) -> Option<IndexEvent> {
-        let bytes = self.events.next_back()?;
-        Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
-    }
-}
-
-impl ExactSizeIterator for SliceIter<'_> {}
-impl FusedIterator for SliceIter<'_> {}
 
 /// Returns the part of `0..count` that is within `range`.
 pub(crate) fn clamp(range: impl RangeBounds<u64>, count: u64) -> Range<u64> {

@@ -170,7 +170,7 @@ fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
         let Some(block) = blocks.next_block()? else {
             break;
         };
-        for (seq, event) in (first_seq..).zip(block) {
+        for (seq, event) in (first_seq..).zip(block.iter()) {
             let time = event.timestamp_ns;
             let is_reached = |border: &&u64| time >= **border;
             while part.wants(time) && borders.get(seqs.len()).as_ref().is_some_and(is_reached) {

@@ -116,15 +116,15 @@ with_setters! {
         /// Whether to also search past holes and damage, to rebuild damaged headers, and to use a
         /// `ring.atf` although its file lost up to 16 MiB before it. The report marks events found
         /// there.
-        pub salvage: bool,
+        pub(crate) salvage: bool,
         /// The manifest of another run, for modules and symbols that the session's own manifest
         /// lacks. If the two manifests have different build ids for a module, the module's names
         /// are not used.
-        pub symbols: Option<Manifest>,
+        pub(crate) symbols: Option<Manifest>,
         /// Which data of the new trace survives a power loss after the call has returned.
-        pub durability: Durability,
+        pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
-        pub progress: Option<ProgressFn<'a>>,
+        pub(crate) progress: Option<ProgressFn<'a>>,
     }
 }
 
@@ -137,13 +137,13 @@ with_setters! {
     #[non_exhaustive]
     pub struct ScrubOptions<'a> {
         /// Whether to drop all details instead of only their private content.
-        pub drop_details: bool,
+        pub(crate) drop_details: bool,
         /// Whether to shorten module paths, which may contain a user name, to file names.
-        pub module_names_only: bool,
+        pub(crate) module_names_only: bool,
         /// Which data of the new trace survives a power loss after the call has returned.
-        pub durability: Durability,
+        pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
-        pub progress: Option<ProgressFn<'a>>,
+        pub(crate) progress: Option<ProgressFn<'a>>,
     }
 }
 
@@ -153,15 +153,15 @@ with_setters! {
     #[non_exhaustive]
     pub struct CutOptions<'a> {
         /// The start of the part in nanoseconds: 0 by default.
-        pub from_ns: u64,
+        pub(crate) from_ns: u64,
         /// The end of the part in nanoseconds, inclusive: [`u64::MAX`] by default.
-        pub to_ns: u64,
+        pub(crate) to_ns: u64,
         /// The threads to keep, by the ids in their folders' names; empty, the default, for all.
-        pub threads: BTreeSet<u32>,
+        pub(crate) threads: BTreeSet<u32>,
         /// Which data of the new trace survives a power loss after the call has returned.
-        pub durability: Durability,
+        pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
-        pub progress: Option<ProgressFn<'a>>,
+        pub(crate) progress: Option<ProgressFn<'a>>,
     }
 }
 
@@ -268,12 +268,12 @@ pub fn scrub(
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the
 /// session if needed.
 ///
-/// An event is in the range if its time is, as in [`analyze`](crate::analyze), so a thread's events
+/// An event is in the range if its time is, as in the reports of `atf-analyze`, so a thread's events
 /// stay together even where timestamps decrease. Events keep their details. If a
 /// thread has events after the start and calls open at the start, its part begins with these calls,
 /// at the start's time, outermost first. If it has events after the end and calls open at the end,
 /// its part ends with their returns, at the end's time. As a result, each call in the new trace
-/// lasts exactly as long as [`analyze`](crate::analyze) reports for the range, unless timestamps
+/// lasts exactly as long as `atf-analyze` reports for the range, unless timestamps
 /// decrease where the part or a segment begins. The manifest records
 /// how many calls and returns were added, and where: [`Cut`](crate::manifest::Cut). A thread that
 /// ended earlier gets no returns.

@@ -10,8 +10,8 @@
 //!   came before the trace began, or was lost. It does not affect other calls.
 //! - Calls that are still open after the last event are reported at the end ([`SpanEnd::Open`]).
 //! - Events of other kinds are ignored.
-//! - Times are those of the events. To correct wrong ones first, as [`analyze`](crate::analyze) and
-//!   the commands do, use a [`ThreadClock`].
+//! - Times are those of the events. To correct wrong ones first, as the commands do, use a
+//!   [`ThreadClock`].
 //!
 //! The cost is linear in the number of events. At most [`LIMIT`](CallStack::LIMIT) calls are kept
 //! open, regardless of the events.
@@ -42,8 +42,8 @@
 //!
 //! The events in a range do not show everything that happened in it: a call that began before the
 //! range or returned after it has one of its two events outside the range. So pair all events, and
-//! clip the spans to the range with [`Span::ns_within`]. [`analyze`](crate::analyze) does this for
-//! all functions of a trace. Do not set a [`time_range`](crate::merge::Merge::time_range) on a
+//! clip the spans to the range with [`Span::ns_within`]. The crate `atf-analyze` does this for all
+//! functions of a trace. Do not set a [`time_range`](crate::merge::Merge::time_range) on a
 //! [`Merge`](crate::merge::Merge) instead.
 //!
 //! ```
@@ -267,14 +267,9 @@ pub struct Spans<I> {
 impl<I: Iterator<Item = Result<IndexEvent>>> Spans<I> {
     /// Pairs a thread's events, starting with event 0.
     pub fn new(events: I) -> Self {
-        Self::starting_at(0, events)
-    }
-
-    /// Pairs part of a thread's events, starting with event `seq`.
-    pub fn starting_at(seq: u64, events: I) -> Self {
         Self {
             events,
-            seq,
+            seq: 0,
             stack: CallStack::new(),
             ended: VecDeque::new(),
             is_finished: false,

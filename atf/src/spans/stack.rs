@@ -1,8 +1,10 @@
 //! The open calls of one thread.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::Path;
 
 use super::{Depth, Paired, Span, SpanEnd, Unmatched};
+use crate::error::{Error, ErrorKind};
 use crate::index::IndexEvent;
 use crate::wire::{CallEffect, EventKind};
 
@@ -88,6 +90,18 @@ impl CallStack {
             given_up: 0,
             limit: limit.max(1),
         }
+    }
+
+    /// Returns the problem of a thread that had more calls open at once than are kept by default, so
+    /// that `count` of them were given up; `None` if `count` is 0. `path` is that of the index.
+    #[must_use]
+    pub fn given_up(count: u64, path: Option<&Path>) -> Option<Error> {
+        let kind = ErrorKind::TooManyOpenCalls {
+            given_up: count,
+            limit: Self::LIMIT as u64,
+        };
+        let error = || Error::new(kind).with_path(path).with_field("events");
+        (count > 0).then(error)
     }
 
     /// Returns the number of open calls, including those given up.

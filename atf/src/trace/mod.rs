@@ -45,7 +45,6 @@ pub use process::Process;
 pub(crate) use process::concerns;
 pub(crate) use thread::Place;
 pub use thread::{Thread, ThreadFiles};
-pub(crate) use times::stated_times;
 
 /// The processes at one or more paths.
 ///

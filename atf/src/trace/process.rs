@@ -36,12 +36,11 @@ use crate::thread::ThreadReader;
 /// #     thread.finalize()?;
 /// #     writer.finalize()?;
 /// # }
-/// use atf::analyze;
 ///
 /// // Function 7 was called in `pid_42` and returned in `pid_42_segment_000002`.
 /// let process = Process::open([first, second])?;
-/// let functions = analyze::functions(&process, &analyze::Options::default())?;
-/// assert_eq!(functions.functions[0].times.total_ns, 150);
+/// let [thread] = &process.threads()[..] else { panic!("a thread") };
+/// assert_eq!(thread.files().len(), 2);
 /// # Ok::<(), atf::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -449,7 +448,8 @@ impl Process {
 
     /// Returns the [problems](Self::problems) that concern any of these threads, or all if there are
     /// none. A folder without an id cannot belong to a selected thread.
-    pub(crate) fn problems_of(&self, threads: &BTreeSet<u32>) -> Vec<Error> {
+    #[must_use]
+    pub fn problems_of(&self, threads: &BTreeSet<u32>) -> Vec<Error> {
         let mut problems = self.problems();
         if !threads.is_empty() && !self.is_single_thread() {
             problems.retain(|problem| concerns(problem, threads));

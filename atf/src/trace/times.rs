@@ -14,15 +14,26 @@ pub(super) fn on_clock(clock: Option<&MediaClock>, timestamp_ns: u64) -> u64 {
 }
 
 impl IndexReader {
-    /// Returns the times of the first and the last event in nanoseconds, corrected as in an
-    /// [analysis](crate::analyze#time) as far as these two, the second event and the footer show.
-    /// The footer has the time of an event in a hole. Returns `None` if there are no events or they
+    /// Returns the times on which the header and the footer agree, in nanoseconds. If the first or the
+    /// last event has another time, it changed after it was written.
+    #[must_use]
+    pub fn stated_time_range(&self) -> Option<(u64, u64)> {
+        let (header, footer) = (self.header(), self.footer()?);
+        let stated = (footer.time_start_ns, footer.time_end_ns);
+        let is_sound = 0 < stated.0 && stated.0 <= stated.1;
+        let is_agreed = (header.time_start_ns, header.time_end_ns) == stated;
+        (is_sound && is_agreed).then_some(stated)
+    }
+
+    /// Returns the times of the first and the last event in nanoseconds, corrected as by a
+    /// [`ThreadClock`] as far as these two, the second event and the
+    /// [stated times](Self::stated_time_range) show. The footer has the time of an event in a hole. Returns `None` if there are no events or they
     /// cannot be read.
     #[must_use]
     pub fn corrected_time_range(&self) -> Option<(u64, u64)> {
         let (first_ns, last_ns) = self.time_range().ok()??;
         if first_ns > 0 && last_ns > 0 {
-            let (start_ns, end_ns) = stated_times(self).unzip();
+            let (start_ns, end_ns) = self.stated_time_range().unzip();
             let start_ns = start_ns.filter(|start_ns| *start_ns != first_ns);
             let next = self.get(1).ok()?.filter(|_| start_ns.is_none());
             let next_ns = next.map(|next| next.timestamp_ns);
@@ -44,14 +55,4 @@ impl IndexReader {
             time(last_ns, |footer| footer.time_end_ns),
         ))
     }
-}
-
-/// Returns the times on which the header and the footer of a file agree. If the first or the last
-/// event has another time, it changed after it was written.
-pub(crate) fn stated_times(index: &IndexReader) -> Option<(u64, u64)> {
-    let (header, footer) = (index.header(), index.footer()?);
-    let stated = (footer.time_start_ns, footer.time_end_ns);
-    let is_sound = 0 < stated.0 && stated.0 <= stated.1;
-    let is_agreed = (header.time_start_ns, header.time_end_ns) == stated;
-    (is_sound && is_agreed).then_some(stated)
 }

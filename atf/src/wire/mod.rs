@@ -9,12 +9,12 @@ use std::fmt;
 
 // Do not format generated code; its generator does.
 #[rustfmt::skip]
-mod generated;
+pub(crate) mod generated;
 
-pub use generated::*;
-pub(crate) use generated::{decoded, v1, with_wire};
+pub use generated::Record;
+pub(crate) use generated::*;
 /// These structs have the same layout in every wire version.
-pub use v1::{DetailFunctionPayload, RingHeader};
+pub(crate) use v1::{DetailFunctionPayload, RingHeader};
 
 /// A number that does not fit its field in a wire version.
 pub(crate) struct OutOfRange {
@@ -95,7 +95,7 @@ pub enum CallEffect {
 impl CallEffect {
     /// Returns whether the event ends a call.
     #[must_use]
-    pub const fn ends_call(self) -> bool {
+    pub(crate) const fn ends_call(self) -> bool {
         matches!(self, Self::Returns | Self::Throws)
     }
 }
@@ -241,21 +241,21 @@ pub(crate) use offset;
 pub(crate) const HEADER_SIZE: usize = Record::DetailHeader.size();
 
 /// The magic bytes of `index.atf` in every wire version.
-pub const INDEX_MAGIC: [u8; 4] = decoded::IndexHeader::MAGIC;
+pub(crate) const INDEX_MAGIC: [u8; 4] = decoded::IndexHeader::MAGIC;
 
 /// The magic bytes of `detail.atf` in every wire version.
-pub const DETAIL_MAGIC: [u8; 4] = decoded::DetailHeader::MAGIC;
+pub(crate) const DETAIL_MAGIC: [u8; 4] = decoded::DetailHeader::MAGIC;
 
 /// The `endian` byte of every header: little-endian.
-pub const ENDIAN: u8 = decoded::IndexHeader::ENDIAN;
+pub(crate) const ENDIAN: u8 = decoded::IndexHeader::ENDIAN;
 
 /// The number of bytes per index event, as recorded in headers, in every wire version.
-pub const INDEX_EVENT_SIZE: u32 = decoded::IndexHeader::EVENT_SIZE;
+pub(crate) const INDEX_EVENT_SIZE: u32 = decoded::IndexHeader::EVENT_SIZE;
 
 impl Wire {
     /// Returns the `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.
     #[must_use]
-    pub const fn no_detail_seq(self) -> u64 {
+    pub(crate) const fn no_detail_seq(self) -> u64 {
         self.pick(decoded::IndexEvent::DETAIL_SEQ_NONE)
     }
 

@@ -25,7 +25,7 @@ use super::buffer::Buffer;
 use super::{Storage, WriteOptions, at};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::RING_FILE;
-use crate::ring::MOST_CAPACITY;
+use crate::ring::Ring;
 use crate::sys::{JournalArea, Origin};
 use crate::wire::{HEADER_SIZE, RingHeader};
 
@@ -55,8 +55,8 @@ impl Journal {
             return Err(at(&path)(std::io::ErrorKind::Unsupported.into()));
         }
         let found = capacity as u64;
-        if found > MOST_CAPACITY {
-            let (min, max) = (0, MOST_CAPACITY);
+        if found > Ring::MAX_BYTES {
+            let (min, max) = (0, Ring::MAX_BYTES);
             let error = Error::new(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field("buffer_size").with_path(Some(&path)));
         }

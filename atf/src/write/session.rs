@@ -328,7 +328,7 @@ impl SessionWriter {
 
     /// Sets the largest measured difference, in nanoseconds, between the timestamps and the clock
     /// in the headers, for timestamps that are not read from that clock.
-    pub fn set_clock_error(&self, error_ns: Option<u64>) {
+    pub(crate) fn set_clock_error(&self, error_ns: Option<u64>) {
         self.set(|shared| &mut shared.manifest.clock_error_ns, error_ns);
     }
 

@@ -1,8 +1,8 @@
 //! Registers and part of the stack, as a tracer for arm64 would capture them.
 
+use atf::DetailEventType;
+use atf::detail::FunctionPayload;
 use atf::write::Event;
-use atf::{DetailEventType, wire::DetailFunctionPayload};
-use zerocopy::IntoBytes as _;
 
 use crate::random::Random;
 
@@ -45,20 +45,20 @@ impl Registers {
 
     /// Replaces the contents of `buffer` with the payload: 100 bytes, followed by 0 to 256 bytes of
     /// the stack.
+    #[expect(clippy::missing_panics_doc, reason = "the stack is short enough")]
     pub fn write_payload(&self, buffer: &mut Vec<u8>) {
         let mut random = Random::new(self.seed, 0);
         let stack_size = ALIGNMENT * random.below(LONGEST_STACK / ALIGNMENT + 1);
-        let payload = DetailFunctionPayload {
-            function_id: self.function_id.into(),
-            x_regs: std::array::from_fn(|_| self.value(&mut random).into()),
-            lr: self.lr.into(),
-            fp: (self.sp + u64::from(ALIGNMENT)).into(),
-            sp: self.sp.into(),
-            stack_size: (stack_size as u16).into(),
-            _reserved: 0.into(),
-        };
+        let payload = FunctionPayload::default()
+            .function_id(self.function_id)
+            .x_regs(std::array::from_fn(|_| self.value(&mut random)))
+            .lr(self.lr)
+            .fp(self.sp + u64::from(ALIGNMENT))
+            .sp(self.sp)
+            .encode_fixed(stack_size as usize)
+            .expect("a stack of at most 256 bytes");
         buffer.clear();
-        buffer.extend_from_slice(payload.as_bytes());
+        buffer.extend_from_slice(&payload);
         for _ in 0..stack_size / 8 {
             buffer.extend_from_slice(&self.value(&mut random).to_le_bytes());
         }

@@ -203,7 +203,7 @@ fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     let mut events = Vec::new();
     while let atf::follow::Polled::New(new) = follower.poll().unwrap() {
         assert!(new.len() <= 4096);
-        events.extend(new);
+        events.extend(new.iter());
     }
     assert_eq!(events, expected(&file));
     written.patch(0, &file.header());

@@ -77,7 +77,7 @@ fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Res
         match follower.poll()? {
             Polled::New(new) => {
                 assert!(!new.is_empty());
-                events.extend(new);
+                events.extend(new.iter());
             }
             Polled::NotYet => return Ok(End::NotYet),
             Polled::Finalized => return Ok(End::Finalized),

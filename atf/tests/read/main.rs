@@ -62,7 +62,7 @@ fn events(index: &IndexReader) -> Vec<IndexEvent> {
     let mut in_blocks = Vec::new();
     while let Some(block) = blocks.next_block().unwrap() {
         assert!(!block.is_empty());
-        in_blocks.extend(block);
+        in_blocks.extend(block.iter());
         assert_eq!(blocks.next_seq(), in_blocks.len() as u64);
     }
     assert_eq!(in_blocks, events);

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use atf::analyze;
 use atf::index::IndexEvent;
 use atf::session::SessionReader;
 use atf::spans::{CallStack, Paired, Span, SpanEnd, ThreadClock};
@@ -153,7 +152,7 @@ fn open_until(reader: &SessionReader, options: &Options) -> Result<BTreeMap<u32,
         return Ok(BTreeMap::new());
     }
     let process = Process::from(reader).with_clock(options.clock.clone());
-    let last = analyze::last(process, &analyze::Options::default(), 0, 0)?;
+    let last = atf_analyze::last(process, &atf_analyze::Options::default(), 0, 0);
     let threads = last.threads.iter();
     Ok(threads
         .filter_map(|thread| Some((thread.thread, thread.open_until_ns?)))

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use atf::analyze::{self, Bucket, FunctionTimes};
 use atf::session::SessionReader;
 use atf::symbols::{Function, Pattern};
 use atf::trace::Process;
+use atf_analyze::{Bucket, FunctionTimes};
 
 use crate::error::Error;
 use crate::names::Names;
@@ -28,12 +28,14 @@ fn analyse(
     if options.threads.as_ref().is_some_and(BTreeSet::is_empty) {
         return Ok(Functions::new());
     }
-    let analysis = analyze::Options::default()
-        .threads(options.threads.clone().unwrap_or_default())
-        .from_ns(options.from_ns)
-        .to_ns(options.to_ns);
+    let analysis = atf_analyze::Options {
+        threads: options.threads.clone().unwrap_or_default(),
+        from_ns: options.from_ns,
+        to_ns: options.to_ns,
+        ..atf_analyze::Options::default()
+    };
     let process = Process::from(reader).with_clock(options.clock.clone());
-    let found = analyze::functions(process, &analysis)?;
+    let found = atf_analyze::functions(process, &analysis);
     for problem in found.problems {
         // The outcome already contains the session's own problems.
         if let Some(thread) = problem.thread {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use atf::wire::DetailFunctionPayload;
+use atf::detail::FunctionPayload;
 use atf_capi::clock::{AtfMediaTime, AtfTimingAnchor};
 use atf_capi::detail::*;
 use atf_capi::event::{AtfDetailEvent, AtfEvent};
@@ -28,7 +28,6 @@ use atf_capi::thread_writer::AtfThreadWriter;
 use atf_capi::trace::*;
 use atf_capi::writer::*;
 use tempfile::TempDir;
-use zerocopy::FromZeros;
 
 /// Calls a function. The tests pass only valid arguments: NUL-terminated strings, valid output
 /// pointers, and handles of this library that are open, recently closed or null.
@@ -110,11 +109,9 @@ struct Payload {
 }
 
 fn payload(function_id: u64) -> Payload {
-    let mut registers = DetailFunctionPayload::new_zeroed();
-    registers.function_id.set(function_id);
-    registers.stack_size.set(5);
+    let registers = FunctionPayload::default().function_id(function_id);
     Payload {
-        registers,
+        registers: registers.encode_fixed(5).unwrap(),
         stack: *b"stack",
     }
 }
@@ -337,7 +334,7 @@ fn read_thread(session: *const AtfSessionReader) {
     ));
     // SAFETY: it was written.
     let registers = unsafe { registers.assume_init() };
-    assert_eq!((registers.function_id.get(), &stack), (7, b"stack\0\0\0"));
+    assert_eq!((registers[0], &stack), (7, b"stack\0\0\0"));
     let mut size = 0;
     let part = stack.as_mut_ptr().cast();
     let status = call!(atf_detail_payload(detail, 0, 100, part, 3, &raw mut size));

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use atf::analyze::Subject;
+use atf_analyze::Subject;
 use atf_export::csv::Formulas;
 
 use super::{Shown, shown_name, state};

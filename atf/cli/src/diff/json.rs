@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use atf::analyze::{Change, Figures, Spread, Subject, Totals};
+use atf_analyze::{Change, Figures, Spread, Subject, Totals};
 use serde::Serialize;
 
 use super::{About, Shown, state};

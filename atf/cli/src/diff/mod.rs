@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use atf::Error;
-use atf::analyze::{self, Change, Diff, Run, Spread, Subject, Totals};
 use atf::manifest::{Losses, Missing};
 use atf::trace::check_distinct;
+use atf_analyze::{Change, Diff, Run, Spread, Subject, Totals};
 
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
@@ -109,7 +109,7 @@ impl Comparison<'_> {
             [Ok(before), Ok(after)] => [before, after],
             [Err(error), _] | [_, Err(error)] => return Ok(damaged(&error)),
         };
-        let mut diff = analyze::diff(&before.runs, &after.runs, self.noise_percent);
+        let mut diff = atf_analyze::diff(&before.runs, &after.runs, self.noise_percent);
         for (totals, side) in [(&mut diff.before, &before), (&mut diff.after, &after)] {
             for (totals, about) in totals.iter_mut().zip(&side.about) {
                 totals.losses = totals.losses.plus(about.losses_without_files);
@@ -164,8 +164,11 @@ impl Side {
             tell_unnamed(&processes);
             let mut before: Option<&TimedProcess> = None;
             for process in &processes {
-                let options = process.options(None, None)?.max_functions(OF_RUN);
-                let functions = analyze::functions(process, &options)?;
+                let options = atf_analyze::Options {
+                    max_functions: OF_RUN,
+                    ..process.options(None, None)?
+                };
+                let functions = atf_analyze::functions(process, &options);
                 let is_same_run =
                     before.is_some_and(|before: &TimedProcess| before.is_of_run_of(process));
                 if !is_same_run {

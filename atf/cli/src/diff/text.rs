@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use atf::analyze::{Spread, Subject};
+use atf_analyze::{Spread, Subject};
 
 use super::{Shown, shown_name, state};
 use crate::output::{Colours, Failure, write_problems};

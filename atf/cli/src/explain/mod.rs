@@ -18,8 +18,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use atf::FileKind;
+use atf::thread::Ring;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
-use atf::wire::RingHeader;
 
 use crate::output::{Failure, Outcome, State};
 
@@ -94,7 +94,7 @@ enum Kind {
 fn kind(walk: &mut Walk<'_>, path: &Path) -> Result<Option<Kind>, Failure> {
     let magic = walk.peek(4)?.first_chunk().copied();
     let by_magic = match magic {
-        Some(RingHeader::MAGIC) => Some(Kind::Ring),
+        Some(Ring::MAGIC) => Some(Kind::Ring),
         magic => magic.and_then(FileKind::from_magic).map(|kind| match kind {
             FileKind::Index => Kind::Index,
             FileKind::Detail => Kind::Detail,

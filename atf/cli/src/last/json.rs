@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use atf::analyze::LastOfThread;
 use atf::index::IndexEvent;
 use atf::spans::Span as Call;
+use atf_analyze::LastOfThread;
 use serde::Serialize;
 
 use super::{Section, Sink, end_ns, open_ns};

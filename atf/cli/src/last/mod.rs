@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use atf::Completeness;
-use atf::analyze::{self, Last, LastOfThread};
 use atf::manifest::Losses;
 use atf::spans::Span;
+use atf_analyze::{Last, LastOfThread};
 
 use crate::dump::Told;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
@@ -97,7 +97,7 @@ impl Ends<'_> {
             if !self.threads.is_empty() {
                 options.threads = ids;
             }
-            let last = analyze::last(process, &options, self.calls, events)?;
+            let last = atf_analyze::last(process, &options, self.calls, events);
             let problems = last.problems.iter();
             let problems = problems.filter_map(|problem| told.add(&problem.error));
             let problems: Vec<_> = problems.collect();

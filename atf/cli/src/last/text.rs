@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use atf::analyze::LastOfThread;
 use atf::index::IndexEvent;
 use atf::manifest::{LossKind, Losses};
 use atf::spans::Span as Call;
 use atf::{Completeness, EventKind};
+use atf_analyze::LastOfThread;
 
 use super::{Section, Sink, died, end_ns, open_ns};
 use crate::dump::Shown;

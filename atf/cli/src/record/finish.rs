@@ -8,7 +8,6 @@ use std::process;
 use std::time::Duration;
 
 use atf::ErrorKind;
-use atf::analyze;
 use atf::manifest::ManifestThread;
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::{ProcessName, Search, SessionReader, ThreadEntry};
@@ -277,7 +276,7 @@ fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
 fn hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<String, Failure> {
     let process = Process::open(segments)?;
     // `atf info` reports any problems that the analysis finds.
-    let found = analyze::functions(&process, &analyze::Options::default())?;
+    let found = atf_analyze::functions(&process, &atf_analyze::Options::default());
     let folder = segments.first().and_then(|path| path.file_name());
     let folder = folder.filter(|_| is_one_of_many);
     let folder = folder.map(|name| format!(" in {}", name.to_string_lossy()));

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display};
 use std::io::Write;
 
-use atf::analyze::Times;
 use atf::symbols::Function;
+use atf_analyze::Times;
 use atf_export::csv::Formulas;
 
 use super::rows::Rows;

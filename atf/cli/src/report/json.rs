@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use atf::analyze::{Bucket, EventPlace, FunctionTimes, Node, Times};
+use atf_analyze::{Bucket, EventPlace, FunctionTimes, Node, Times};
 use serde::Serialize;
 
 use super::rows::{Cut, Row, Rows};

@@ -14,9 +14,9 @@ use std::slice;
 use std::thread;
 
 use atf::Error;
-use atf::analyze::{self, Functions, Options, Pairs, Totals, Tree};
-use atf::session::Problem;
 use atf::symbols::Pattern;
+use atf_analyze::Problem;
+use atf_analyze::{Functions, Options, Pairs, Totals, Tree};
 use atf_export::csv::Formulas;
 
 use crate::dump::Told;
@@ -202,7 +202,7 @@ impl Report<'_> {
             if !self.threads.is_empty() {
                 options.threads = ids;
             }
-            let found = self.analyze(process, &options)?;
+            let found = self.analyze(process, &options);
             if !self.write(process, None, (&found, &options), &[], sink, told)? {
                 tell_outside(slice::from_ref(process), range);
             }
@@ -219,21 +219,29 @@ impl Report<'_> {
         // Analyze only a few threads at a time, so that not all results are in memory at once. The
         // limits do not depend on the number of cores, because the results must not depend on it
         // either.
-        options = options.max_functions(OF_THREAD).max_buckets(2 * OF_THREAD);
+        options = Options {
+            max_functions: OF_THREAD,
+            max_buckets: 2 * OF_THREAD,
+            ..options
+        };
         let ids: Vec<u32> = ids.into_iter().collect();
         let mut has_found = false;
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for ids in ids.chunks(cores) {
             let found = parallel::map(ids, |id| {
-                let options = options.clone().threads([*id].into());
-                self.analyze(process, &options.jobs(Some(NonZero::<usize>::MIN)))
+                let options = Options {
+                    threads: [*id].into(),
+                    jobs: Some(NonZero::<usize>::MIN),
+                    ..options.clone()
+                };
+                self.analyze(process, &options)
             });
             for (id, found) in ids.iter().zip(found) {
                 let problems = mem::take(&mut own);
                 has_found |= self.write(
                     process,
                     Some(*id),
-                    (&found?, &options),
+                    (&found, &options),
                     &problems,
                     sink,
                     told,
@@ -246,14 +254,16 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn analyze(&self, process: &TimedProcess, options: &Options) -> Result<Found, Failure> {
-        Ok(match self.view {
+    fn analyze(&self, process: &TimedProcess, options: &Options) -> Found {
+        match self.view {
             View::Functions | View::Histogram(_) => {
-                Found::Functions(analyze::functions(process, options)?)
+                Found::Functions(atf_analyze::functions(process, options))
             }
-            View::Tree { .. } => Found::Tree(analyze::tree(process, options)?),
-            View::Callers(_) | View::Callees(_) => Found::Pairs(analyze::pairs(process, options)?),
-        })
+            View::Tree { .. } => Found::Tree(atf_analyze::tree(process, options)),
+            View::Callers(_) | View::Callees(_) => {
+                Found::Pairs(atf_analyze::pairs(process, options))
+            }
+        }
     }
 
     /// Writes a table. `problems` are those that the analysis did not find. Returns whether the time

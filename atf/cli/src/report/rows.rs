@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use atf::analyze::{FunctionTimes, Node, Pair, Times};
 use atf::symbols::{Function, Pattern};
+use atf_analyze::{FunctionTimes, Node, Pair, Times};
 use clap::ValueEnum;
 
 use super::{Found, Report, View};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use atf::analyze::{EventPlace, FunctionTimes, Node, Times, Totals};
 use atf::manifest::{LossKind, Missing};
 use atf::symbols::Function;
+use atf_analyze::{EventPlace, FunctionTimes, Node, Times, Totals};
 
 use super::modules::{Modules, listed};
 use super::rows::{Cut, PairRows, Row, Rows};

@@ -4,15 +4,15 @@
 //! A frame's width is its total time, and the part without frames above it is its self time. Lines
 //! above the frames list what is missing from the trace.
 //!
-//! Memory: as for [`tree`](atf::analyze::tree()), and 70 bytes per node for each tree.
+//! Memory: as for [`tree`](atf_analyze::tree()), and 70 bytes per node for each tree.
 
 mod svg;
 mod tree;
 
 use std::io::Write;
 
-use atf::analyze::Options;
 use atf::trace::Process;
+use atf_analyze::Options;
 
 use crate::{Error, Summary};
 use tree::{Names, Tree};

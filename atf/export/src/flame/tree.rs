@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use atf::analyze::{self, Options};
 use atf::trace::Process;
+use atf_analyze::Options;
 
 use crate::folded::shallow;
 use crate::names::{OTHERS, name_of};
@@ -98,7 +98,7 @@ impl Tree {
         let others = names.number(OTHERS);
         let mut summary = Summary::default();
         for (pid, process) in process::pids(processes).into_iter().zip(processes) {
-            let tree = analyze::tree(process, &until_latest(options))?;
+            let tree = atf_analyze::tree(process, &until_latest(options));
             let label =
                 (processes.len() > 1).then(|| format!("{} (pid {pid})", process::name(process)));
             // The positions of the current node and its ancestors.

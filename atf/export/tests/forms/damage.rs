@@ -3,9 +3,9 @@
 use std::fs;
 
 use atf::ErrorKind;
-use atf::analyze::Options;
 use atf::session::SessionReader;
 use atf::trace::Process;
+use atf_analyze::Options;
 use atf_export::{End, Form, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo, export_to};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -65,8 +65,11 @@ fn check(session: &SessionReader, options: &Options) {
     let mut checker = Checker::default();
     let summary = export_to(&[session.into()], options, &mut checker).unwrap();
     // An export ends at the latest signed number.
-    let until = options.clone().to_ns(options.to_ns.min((1 << 63) - 1));
-    let mut counted = atf::analyze::functions(session, &until).unwrap().totals();
+    let until = Options {
+        to_ns: options.to_ns.min((1 << 63) - 1),
+        ..options.clone()
+    };
+    let mut counted = atf_analyze::functions(session, &until).totals();
     let without_files = Process::from(session).losses_without_files();
     counted.losses = counted.losses.plus(without_files);
     assert_eq!(checker.calls, counted.calls);
@@ -121,7 +124,7 @@ proptest! {
         let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
         check(&session, &Options::default());
         let (from, to) = (range.0.min(range.1), range.0.max(range.1));
-        check(&session, &Options::default().from_ns(from.into()).to_ns(to.into()));
+        check(&session, &Options { from_ns: from.into(), to_ns: to.into(), ..Options::default() });
     }
 
     #[test]
@@ -134,7 +137,7 @@ proptest! {
         let (_folder, session) = write_session(&[(0, &events)]);
         check(&session, &Options::default());
         let (from, to) = (range.0.min(range.1), range.0.max(range.1));
-        check(&session, &Options::default().from_ns(from).to_ns(to));
+        check(&session, &Options { from_ns: from, to_ns: to, ..Options::default() });
     }
 }
 

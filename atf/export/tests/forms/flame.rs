@@ -1,7 +1,7 @@
 //! Flame graphs, parsed as XML.
 
-use atf::analyze::Options;
 use atf::session::SessionReader;
+use atf_analyze::Options;
 use atf_export::flame;
 use roxmltree::Document;
 

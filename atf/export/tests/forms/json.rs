@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use atf::analyze::Options;
+use atf_analyze::Options;
 use atf_export::Form;
 use serde_json::{Value, json};
 
@@ -132,7 +132,10 @@ fn speedscope_events_nest_and_name_their_frames() {
 fn a_selected_range_fills_the_page_and_is_stated_in_words() {
     let (folder, _) = session();
     let session = crate::lacking(&folder);
-    let options = Options::default().from_ns(2_000);
+    let options = Options {
+        from_ns: 2_000,
+        ..Options::default()
+    };
     let [speedscope, chrome, firefox] = [Form::Speedscope, Form::Chrome, Form::Firefox]
         .map(|form| serde_json::from_str::<Value>(&text(&session, &options, form)).unwrap());
     let first = &speedscope["profiles"][0];

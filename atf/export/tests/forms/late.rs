@@ -1,6 +1,6 @@
 //! Times that signed 64-bit numbers cannot hold.
 
-use atf::analyze::Options;
+use atf_analyze::Options;
 use atf_export::Form;
 
 use crate::{CALL, FORMS, RETURN, exported, write_session};
@@ -26,7 +26,14 @@ fn events_from_2_to_the_63_on_are_left_out_and_counted_in_every_form() {
         assert_eq!(text.matches(NOTE).count(), 1, "{form:?}: {text}");
         assert!(!text.contains("0x3"), "{form:?}: {text}");
         // If the range ends before, nothing is missing from it.
-        let (out, summary) = exported(&session, &Options::default().to_ns(LATE - 1), form);
+        let (out, summary) = exported(
+            &session,
+            &Options {
+                to_ns: LATE - 1,
+                ..Options::default()
+            },
+            form,
+        );
         assert_eq!((summary.late_events, summary.is_whole()), (0, true));
         assert!(!String::from_utf8_lossy(&out).contains(NOTE));
     }

@@ -8,11 +8,11 @@ mod perfetto;
 mod text;
 
 use atf::EventKind;
-use atf::analyze::Options;
 use atf::detail::FunctionPayload;
 use atf::manifest::{Loss, LossKind, Losses, Symbol};
 use atf::session::SessionReader;
 use atf::write::{Detail, Event, SessionWriter};
+use atf_analyze::Options;
 use atf_export::{Form, Summary, export};
 use tempfile::TempDir;
 

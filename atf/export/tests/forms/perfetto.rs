@@ -1,11 +1,11 @@
 //! Perfetto's packets, byte by byte, written by hand from `trace_packet.proto` and the files that
 //! it imports.
 
-use atf::analyze::Options;
 use atf::detail::FunctionPayload;
 use atf::session::SessionReader;
 use atf::write::{Detail, Event, SessionWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
+use atf_analyze::Options;
 use atf_export::Form;
 
 use crate::{CALL, MAIN, RETURN, exported, session, write_session};

@@ -1,7 +1,7 @@
 //! Folded stacks and CSV, compared with text written by hand.
 
-use atf::analyze::Options;
 use atf::trace::Process;
+use atf_analyze::Options;
 use atf_export::{Form, export};
 
 use crate::{CALL, RETURN, session, text, write_session};
@@ -70,7 +70,11 @@ fn calls_are_cut_to_the_time_range_and_those_outside_are_left_out() {
         (99, 1, RETURN),
     ];
     let (_folder, session) = write_session(&[(0, events)]);
-    let options = Options::default().from_ns(30).to_ns(80);
+    let options = Options {
+        from_ns: 30,
+        to_ns: 80,
+        ..Options::default()
+    };
     let rows = text(&session, &options, Form::Csv);
     // The odd name spans two lines.
     let ends = rows.lines().filter(|row| row.ends_with(",return,,"));

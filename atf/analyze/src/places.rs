@@ -4,7 +4,7 @@
 use std::hash::{BuildHasher as _, Hash, RandomState};
 
 /// A row of a table, or a node of a tree.
-pub(super) trait Keyed {
+pub(crate) trait Keyed {
     type Key: Hash + Eq;
 
     fn key(&self) -> &Self::Key;
@@ -12,7 +12,7 @@ pub(super) trait Keyed {
 
 /// The positions of rows in a list, by their keys' hashes. The caller owns the list.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(crate) struct Places {
     hasher: RandomState,
     /// Each slot holds a row's position plus one, or 0 if it is empty. The length is 0 or a power
     /// of two.
@@ -21,7 +21,7 @@ pub(super) struct Places {
 
 impl Places {
     /// Returns the position of the key's row.
-    pub(super) fn find<R: Keyed>(&self, rows: &[R], key: &R::Key) -> Option<u32> {
+    pub(crate) fn find<R: Keyed>(&self, rows: &[R], key: &R::Key) -> Option<u32> {
         for slot in self.probe(key) {
             // An empty slot ends the search: the key has no row.
             let place = self.slots.get(slot)?.checked_sub(1)?;
@@ -33,7 +33,7 @@ impl Places {
     }
 
     /// Adds the position of the last row.
-    pub(super) fn add<R: Keyed>(&mut self, rows: &[R]) {
+    pub(crate) fn add<R: Keyed>(&mut self, rows: &[R]) {
         // Grow the table once two thirds of the slots are in use.
         if rows.len().saturating_mul(3) > self.slots.len().saturating_mul(2) {
             let size = self.slots.len().saturating_mul(2).max(64);

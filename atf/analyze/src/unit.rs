@@ -1,19 +1,20 @@
 //! Reads the threads of a process, each over all segments.
 
+use std::convert::Infallible;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::{Analysed, Options, problem};
-use crate::completeness::Completeness;
-use crate::error::{Error, ErrorKind, Result};
-use crate::index::IndexEvent;
-use crate::session::Problem;
-use crate::spans::{CallStack, ThreadClock};
-use crate::thread::Ring;
-use crate::trace::{Process, Thread, ThreadFiles, stated_times};
+use atf::Completeness;
+use atf::index::IndexEvent;
+use atf::spans::{CallStack, ThreadClock};
+use atf::thread::Ring;
+use atf::trace::{Process, Thread, ThreadFiles};
+use atf::{Error, ErrorKind, Result};
+
+use crate::{Analysed, Options, Problem};
 
 /// A step in reading a thread.
-pub(super) enum Step<'s, 'a> {
+pub(crate) enum Step<'s, 'a> {
     /// The events that follow come from these files.
     Files(&'s ThreadFiles<'a>),
     /// Events are missing here.
@@ -25,34 +26,34 @@ pub(super) enum Step<'s, 'a> {
 }
 
 /// An event and its corrected time.
-pub(super) struct Timed<'s> {
+pub(crate) struct Timed<'s> {
     /// The position, counted across all files.
-    pub(super) seq: u64,
-    pub(super) event: &'s IndexEvent,
+    pub(crate) seq: u64,
+    pub(crate) event: &'s IndexEvent,
     /// The time on the thread's clock, which never goes back.
-    pub(super) now_ns: u64,
+    pub(crate) now_ns: u64,
     /// Whether the event's own timestamp is less than the previous event's.
-    pub(super) is_earlier: bool,
+    pub(crate) is_earlier: bool,
 }
 
 /// The state at the end of the last files that could be read.
 #[derive(Debug)]
-pub(super) struct End<'a> {
+pub(crate) struct End<'a> {
     files: ThreadFiles<'a>,
     path: Option<PathBuf>,
-    pub(super) completeness: Completeness,
-    pub(super) lost_footer: bool,
-    pub(super) missing_events: u64,
+    pub(crate) completeness: Completeness,
+    pub(crate) lost_footer: bool,
+    pub(crate) missing_events: u64,
     /// How many events were read from all files together.
-    pub(super) event_count: u64,
+    pub(crate) event_count: u64,
     /// Whether all events of the thread were read: none is in a hole, in a missing segment or
     /// missing from a file, and no file has another problem.
-    pub(super) is_whole: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// Returns the selected threads, and the problems of the sessions themselves. A single thread is
 /// always selected.
-pub(super) fn select<'a>(
+pub(crate) fn select<'a>(
     process: &'a Process,
     options: &Options,
 ) -> (Vec<Thread<'a>>, Vec<Problem>) {
@@ -60,12 +61,29 @@ pub(super) fn select<'a>(
     let threads = process.threads().into_iter();
     let threads = threads.filter(|it| is_for_all || options.threads.contains(&it.id()));
     let problems = process.problems_of(&options.threads).into_iter();
-    let of_session = |error| problem(None, error);
+    let of_session = |error| Problem {
+        thread: None,
+        error,
+    };
     (threads.collect(), problems.map(of_session).collect())
 }
 
-/// Reads all events and adds the problems found. Returns `None` if no file could be opened.
-pub(super) fn read<'a, E: From<Error>>(
+/// Reads all events as [`read`] does.
+pub(crate) fn read_all<'a>(
+    thread: &Thread<'a>,
+    problems: &mut Vec<Error>,
+    mut take: impl FnMut(Step<'_, 'a>),
+) -> Option<End<'a>> {
+    let Ok(end) = read(thread, problems, |step| {
+        take(step);
+        Ok::<_, Infallible>(())
+    });
+    end
+}
+
+/// Reads events until `take` returns an error, and adds the problems found. Returns `None` if no
+/// file could be opened.
+pub(crate) fn read<'a, E>(
     thread: &Thread<'a>,
     problems: &mut Vec<Error>,
     mut take: impl FnMut(Step<'_, 'a>) -> Result<(), E>,
@@ -93,7 +111,7 @@ pub(super) fn read<'a, E: From<Error>>(
         let first_seq = end.as_ref().map_or(0, |end| end.event_count);
         let mut seq = first_seq;
         let mut may_have_holes = None;
-        let (start_ns, end_ns) = stated_times(&index).unzip();
+        let (start_ns, end_ns) = index.stated_time_range().unzip();
         let mut events = index.events().peekable();
         while let Some(event) = events.next() {
             match event {
@@ -136,10 +154,9 @@ pub(super) fn read<'a, E: From<Error>>(
             || seq.saturating_sub(first_seq) < index.event_count();
         end = Some(End {
             files: *files,
-            path: index.input().path().map(Path::to_path_buf),
+            path: files.index_path(),
             completeness: index.completeness().clone(),
-            lost_footer: index.header().is_bounded()
-                && matches!(index.completeness(), Completeness::Unfinalized { .. }),
+            lost_footer: index.problems().iter().any(lost_footer),
             missing_events: end
                 .map_or(0, |end| end.missing_events)
                 .saturating_add(missing_events),
@@ -153,14 +170,20 @@ pub(super) fn read<'a, E: From<Error>>(
     Ok(end)
 }
 
+/// Returns whether the problem is that a finalized file has no footer.
+fn lost_footer(problem: &Error) -> bool {
+    matches!(problem.kind(), ErrorKind::NotFinalized { is_cut: true, .. })
+}
+
 /// Combines the result with the thread's problems.
-pub(super) fn analysed<R>(
+pub(crate) fn analysed<R>(
     thread: &Thread<'_>,
     result: Option<R>,
     problems: Vec<Error>,
 ) -> Analysed<R> {
     let problems = problems.into_iter();
-    let problems = problems.map(|error| problem(Some(thread.id()), error));
+    let thread = Some(thread.id());
+    let problems = problems.map(|error| Problem { thread, error });
     Analysed {
         result,
         problems: problems.collect(),
@@ -169,22 +192,17 @@ pub(super) fn analysed<R>(
 
 impl End<'_> {
     /// Returns the position of the session that contains the files.
-    pub(super) fn session(&self) -> usize {
+    pub(crate) fn session(&self) -> usize {
         self.files.session()
     }
 
     /// Returns a problem if any calls were given up.
-    pub(super) fn given_up(&self, count: u64) -> Option<Error> {
-        let kind = ErrorKind::TooManyOpenCalls {
-            given_up: count,
-            limit: CallStack::LIMIT as u64,
-        };
-        let error = || Error::new(kind).with_path(self.path.as_deref());
-        (count > 0).then(|| error().with_field("events"))
+    pub(crate) fn given_up(&self, count: u64) -> Option<Error> {
+        CallStack::given_up(count, self.path.as_deref())
     }
 
     /// Returns the events and details that `ring.atf` added.
-    pub(super) fn ring(&self) -> Result<Option<Ring>> {
+    pub(crate) fn ring(&self) -> Result<Option<Ring>> {
         Ok(self.files.open()?.and_then(|thread| thread.ring()))
     }
 }

@@ -2,8 +2,8 @@
 
 use std::hash::Hash;
 
-use super::places::{Keyed, Places};
-use super::walk::Ended;
+use crate::places::{Keyed, Places};
+use crate::walk::Ended;
 
 /// The calls and times of a function or a pair of functions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Times {
     pub calls: u64,
     /// How many of these calls were not ended by an event, because they were still open after the
     /// thread's last event, or were given up when too many calls were open
-    /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)).
+    /// ([`CallStack::LIMIT`](atf::spans::CallStack::LIMIT)).
     pub open: u64,
     /// How many of the open calls last at least until the process's last event, because the process
     /// died and the thread's events are complete. The times are then minimums.
@@ -26,7 +26,7 @@ pub struct Times {
 }
 
 impl Times {
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.open = self.open.saturating_add(other.open);
         self.at_least = self.at_least.saturating_add(other.at_least);
@@ -34,7 +34,7 @@ impl Times {
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
     }
 
-    pub(super) fn count(&mut self, ended: &Ended) {
+    pub(crate) fn count(&mut self, ended: &Ended) {
         if ended.is_counted {
             self.calls = self.calls.saturating_add(1);
             self.open = self.open.saturating_add((!ended.is_known).into());
@@ -43,14 +43,14 @@ impl Times {
     }
 
     /// Returns whether there are no calls and no time to report.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.calls == 0 && self.total_ns == 0
     }
 }
 
 /// The times per key. Keys beyond the limit share one row.
 #[derive(Debug)]
-pub(super) struct Table<K, V> {
+pub(crate) struct Table<K, V> {
     rows: Vec<Row<K, V>>,
     places: Places,
     /// The sums over keys without a row.
@@ -61,7 +61,7 @@ pub(super) struct Table<K, V> {
 }
 
 /// The position of a key's row; `None` if the key has no row of its own.
-pub(super) type Place = Option<u32>;
+pub(crate) type Place = Option<u32>;
 
 #[derive(Debug)]
 struct Row<K, V> {
@@ -95,7 +95,7 @@ impl<K, V: Default> Row<K, V> {
 }
 
 impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             rows: Vec::new(),
             places: Places::default(),
@@ -105,24 +105,24 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Returns whether a key has no row because of the limit.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.is_full
     }
 
     /// Returns the values of all rows, and of the keys without a row.
-    pub(super) fn values(&mut self) -> impl Iterator<Item = &mut V> {
+    pub(crate) fn values(&mut self) -> impl Iterator<Item = &mut V> {
         let rows = self.rows.iter_mut().map(|row| &mut row.value);
         rows.chain([&mut self.others.value])
     }
 
     /// Returns a new table in which the open calls can continue after this table is merged into
     /// another one. Changes the calls' places to their places in the new table.
-    pub(super) fn split<'p>(&self, open: impl Iterator<Item = &'p mut Place>) -> Self {
+    pub(crate) fn split<'p>(&self, open: impl Iterator<Item = &'p mut Place>) -> Self {
         let mut next = Self::new(self.limit);
         for place in open {
             if let Some(row) = place.and_then(|at| self.rows.get(at as usize)) {
@@ -135,7 +135,7 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
     }
 
     /// Returns a key's place, adding a row for the key if there is room.
-    pub(super) fn place(&mut self, key: K) -> Place {
+    pub(crate) fn place(&mut self, key: K) -> Place {
         if let Some(place) = self.places.find(&self.rows, &key) {
             return Some(place);
         }
@@ -148,11 +148,11 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         Some(place)
     }
 
-    pub(super) fn value(&mut self, place: Place) -> &mut V {
+    pub(crate) fn value(&mut self, place: Place) -> &mut V {
         self.parts(place).3
     }
 
-    pub(super) fn begin(&mut self, place: Place, now_ns: u64) {
+    pub(crate) fn begin(&mut self, place: Place, now_ns: u64) {
         let (_, active, since_ns, _) = self.parts(place);
         if *active == 0 {
             *since_ns = now_ns;
@@ -160,12 +160,12 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         *active = active.saturating_add(1);
     }
 
-    pub(super) fn spend(&mut self, place: Place, ns: u64) {
+    pub(crate) fn spend(&mut self, place: Place, ns: u64) {
         let (times, ..) = self.parts(place);
         times.self_ns = times.self_ns.saturating_add(ns);
     }
 
-    pub(super) fn end(&mut self, place: Place, ended: &Ended) {
+    pub(crate) fn end(&mut self, place: Place, ended: &Ended) {
         let (times, active, since_ns, _) = self.parts(place);
         times.count(ended);
         *active = active.saturating_sub(1);
@@ -188,7 +188,7 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
     }
 
     /// Adds another thread's rows.
-    pub(super) fn merge(&mut self, other: Self, mut add: impl FnMut(&mut V, V)) {
+    pub(crate) fn merge(&mut self, other: Self, mut add: impl FnMut(&mut V, V)) {
         for row in other.rows {
             let place = self.place(row.key);
             let (times, _, _, value) = self.parts(place);
@@ -200,7 +200,7 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
     }
 
     /// Returns the rows, and the sums over keys without a row.
-    pub(super) fn into_rows(self) -> (impl Iterator<Item = (K, Times, V)>, (Times, V)) {
+    pub(crate) fn into_rows(self) -> (impl Iterator<Item = (K, Times, V)>, (Times, V)) {
         let rows = self.rows.into_iter();
         let rows = rows.map(|row| (row.key, row.times, row.value));
         (rows, (self.others.times, self.others.value))

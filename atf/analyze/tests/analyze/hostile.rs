@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use atf::analyze::{
-    self, CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
-};
 use atf::index::IndexReader;
-use atf::session::Problem;
 use atf::spans::{CallStack, Unmatched};
 use atf::trace::Process;
+use atf_analyze::Problem;
+use atf_analyze::{
+    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+};
 
 use crate::{CALL, RETURN, Short, file};
 
@@ -23,14 +23,14 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
     let calls = (0..deep).map(|at| (at, CALL, at % 2));
     let returns = (0..deep).map(|at| (deep + at, RETURN, (deep - 1 - at) % 2));
     let index = index(&calls.chain(returns).collect::<Vec<_>>());
-    let functions = analyze::functions(&index, &Options::default()).unwrap();
+    let functions = atf_analyze::functions(&index, &Options::default());
     let totals = functions.totals();
     assert_eq!(
         (totals.calls, totals.open, totals.unmatched),
         (deep, 1000, 1000)
     );
     assert_eq!(totals.given_up, 1000);
-    let told = |problems: &[atf::session::Problem]| {
+    let told = |problems: &[atf_analyze::Problem]| {
         let kind = atf::ErrorKind::TooManyOpenCalls {
             given_up: 1000,
             limit: CallStack::LIMIT as u64,
@@ -45,11 +45,11 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
     let mut all = functions.functions.iter();
     assert!(all.all(|it| it.times.self_ns <= it.times.total_ns));
 
-    let tree = analyze::tree(&index, &Options::default()).unwrap();
+    let tree = atf_analyze::tree(&index, &Options::default());
     assert_eq!(tree.nodes.len() as u64, deep);
     assert_eq!(tree.nodes[0].times.total_ns, totals.busy_ns);
     assert!(told(&tree.problems));
-    let last = analyze::last(&index, &Options::default(), 10, 10).unwrap();
+    let last = atf_analyze::last(&index, &Options::default(), 10, 10);
     assert!(told(&last.problems));
     assert_eq!(
         last.threads[0].open_count, 1000,
@@ -96,7 +96,7 @@ fn a_pass_on_calls_tells_that_one_more_was_open_than_is_kept() {
     let given_up = |open: u64| {
         let index = index(&(0..open).map(|at| (at, CALL, 1)).collect::<Vec<_>>());
         let mut told = Told::default();
-        analyze::calls(&index, &Options::default(), &mut told).unwrap();
+        atf_analyze::calls(&index, &Options::default(), &mut told).unwrap();
         told.0.into_iter().find_map(|kind| match kind {
             atf::ErrorKind::TooManyOpenCalls { given_up, limit } => Some((given_up, limit)),
             _ => None,
@@ -113,7 +113,7 @@ fn an_analysis_counts_the_same_events_out_of_order_as_a_scan() {
         let index = index(&events);
         let reader = index.threads()[0].files()[0].open_index().unwrap();
         let scanned = reader.scan().unwrap().disorder.map_or(0, |it| it.count);
-        let functions = analyze::functions(&index, &Options::default()).unwrap();
+        let functions = atf_analyze::functions(&index, &Options::default());
         assert_eq!(functions.totals().out_of_order, scanned, "{times:?}");
     }
 }
@@ -123,8 +123,11 @@ fn a_single_wrong_time_affects_no_other_event() {
     for wrong in [0, 1 << 62] {
         let mut events = [10, 20, 30, 40, 50, 60].map(|at| (at, CALL, 1));
         events[2].0 = wrong;
-        let options = Options::default().to_ns(60);
-        let functions = analyze::functions(index(&events), &options).unwrap();
+        let options = Options {
+            to_ns: 60,
+            ..Options::default()
+        };
+        let functions = atf_analyze::functions(index(&events), &options);
         let totals = functions.totals();
         assert_eq!(
             (totals.events, totals.times, totals.out_of_order),
@@ -138,11 +141,15 @@ fn a_single_wrong_time_affects_no_other_event() {
 fn a_million_functions_stay_within_the_limit() {
     let events = (0..1_000_000_u64).flat_map(|id| [(2 * id, CALL, id), (2 * id + 1, RETURN, id)]);
     let index = index(&events.collect::<Vec<_>>());
-    let options = Options::default().max_functions(1000).max_nodes(1000);
-    let functions = analyze::functions(&index, &options).unwrap();
+    let options = Options {
+        max_functions: 1000,
+        max_nodes: 1000,
+        ..Options::default()
+    };
+    let functions = atf_analyze::functions(&index, &options);
     assert_eq!(functions.functions.len(), 1000);
     assert_eq!(functions.others.unwrap().times.calls, 999_000);
-    let tree = analyze::tree(&index, &options).unwrap();
+    let tree = atf_analyze::tree(&index, &options);
     assert!(tree.is_cut());
     assert_eq!(tree.nodes.len(), 1001);
     let others = tree.nodes.iter().find(|node| node.function_id.is_none());
@@ -164,8 +171,11 @@ fn durations_are_coarsened_to_the_limit_on_buckets() {
     let index = index(&events);
     let mut before = 0;
     for (max_buckets, coarseness) in [(4_000, 0), (3_999, 2), (2_000, 6), (100, 11), (0, 11)] {
-        let options = Options::default().max_buckets(max_buckets);
-        let found = analyze::functions(&index, &options).unwrap();
+        let options = Options {
+            max_buckets,
+            ..Options::default()
+        };
+        let found = atf_analyze::functions(&index, &options);
         let buckets = found
             .functions
             .iter()
@@ -198,7 +208,7 @@ fn time_that_goes_back_or_wraps_gives_no_wrong_times() {
         (most, RETURN, 1),
         (3, RETURN, 9),
     ];
-    let functions = analyze::functions(index(&events), &Options::default()).unwrap();
+    let functions = atf_analyze::functions(index(&events), &Options::default());
     let totals = functions.totals();
     assert_eq!(
         (totals.out_of_order, totals.busy_ns, totals.unmatched),
@@ -218,11 +228,15 @@ fn time_that_goes_back_or_wraps_gives_no_wrong_times() {
         (0, CALL, 1),
         (most, RETURN, 1),
     ];
-    let functions = analyze::functions(index(&events), &Options::default()).unwrap();
+    let functions = atf_analyze::functions(index(&events), &Options::default());
     assert_eq!(functions.functions[0].times.total_ns, most);
     assert_eq!(functions.functions[0].durations.max_ns(), Some(most));
     // A range that ends before it begins contains nothing.
-    let options = Options::default().from_ns(9).to_ns(8);
-    let functions = analyze::functions(index(&events), &options).unwrap();
+    let options = Options {
+        from_ns: 9,
+        to_ns: 8,
+        ..Options::default()
+    };
+    let functions = atf_analyze::functions(index(&events), &options);
     assert_eq!(functions.totals().events, 0);
 }

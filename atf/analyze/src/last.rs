@@ -2,17 +2,16 @@
 
 use std::collections::VecDeque;
 
-use super::died::Deaths;
-use super::unit::{Step, Timed, analysed, read, select};
-use super::{Analysed, Options};
-use crate::completeness::Completeness;
-use crate::error::{Error, Result};
-use crate::index::IndexEvent;
-use crate::manifest::Losses;
-use crate::session::Problem;
-use crate::spans::{CallStack, Paired, Span, SpanEnd};
-use crate::thread::Ring;
-use crate::trace::{Process, Thread};
+use atf::Completeness;
+use atf::index::IndexEvent;
+use atf::manifest::Losses;
+use atf::spans::{CallStack, Paired, Span, SpanEnd};
+use atf::thread::Ring;
+use atf::trace::{Process, Thread};
+
+use crate::died::Deaths;
+use crate::unit::{Step, Timed, analysed, read_all, select};
+use crate::{Analysed, Options, Problem, side_by_side};
 
 /// How the threads of a trace ended, from [`last`].
 #[derive(Debug)]
@@ -49,7 +48,7 @@ pub struct LastOfThread {
     pub open_count: u64,
     /// The time until which these calls lasted at least, in nanoseconds, if it is known to be after
     /// the thread's last event: the process's last event, as in
-    /// [`Times::at_least`](super::Times::at_least).
+    /// [`Times::at_least`](crate::Times::at_least).
     pub open_until_ns: Option<u64>,
     /// How many of the open calls were given up because too many were [open](CallStack::LIMIT).
     /// They may have returned.
@@ -89,11 +88,10 @@ impl LastOfThread {
 /// # }
 /// # thread.flush()?;
 /// # drop(thread);
-/// use atf::analyze;
 ///
 /// // Function 7 called function 8, and the program was killed.
 /// let session = atf::session::SessionReader::open(path)?;
-/// let last = analyze::last(&session, &analyze::Options::default(), 100, 5)?;
+/// let last = atf_analyze::last(&session, &atf_analyze::Options::default(), 100, 5);
 /// let thread = &last.threads[0];
 /// assert!(thread.is_unfinalized());
 /// let open: Vec<u64> = thread.open.iter().map(|call| call.function_id).collect();
@@ -101,25 +99,14 @@ impl LastOfThread {
 /// assert_eq!(last.problems.len(), 1, "the file was not finalized");
 /// # Ok::<(), atf::Error>(())
 /// ```
-///
-/// # Errors
-///
-/// The errors of [`functions`](super::functions()).
-pub fn last(
-    process: impl Into<Process>,
-    options: &Options,
-    calls: usize,
-    events: usize,
-) -> Result<Last> {
+#[must_use]
+pub fn last(process: impl Into<Process>, options: &Options, calls: usize, events: usize) -> Last {
     let process = process.into();
     let (found, mut problems) = select(&process, options);
     let deaths = Deaths::of(&process);
-    let mut threads = Vec::new();
     let work = |thread: &Thread<'_>| of_thread(thread, options, &deaths, calls, events);
-    super::side_by_side(&found, options, &mut problems, work, |thread| {
-        threads.push(thread);
-    })?;
-    Ok(Last { threads, problems })
+    let threads = side_by_side(&found, options, &mut problems, work);
+    Last { threads, problems }
 }
 
 fn of_thread(
@@ -128,7 +115,7 @@ fn of_thread(
     deaths: &Deaths,
     calls: usize,
     events: usize,
-) -> Result<Analysed<LastOfThread>> {
+) -> Analysed<LastOfThread> {
     let mut problems = Vec::new();
     let mut stack = CallStack::new();
     let mut given_up = 0_u64;
@@ -136,41 +123,36 @@ fn of_thread(
     let mut times = None;
     let mut out_of_order = 0_u64;
     let mut latest = VecDeque::new();
-    let end = read(thread, &mut problems, |step| {
-        match step {
-            Step::Event(timed) => {
-                let &Timed { seq, now_ns, .. } = timed;
-                let event = IndexEvent {
-                    timestamp_ns: now_ns,
-                    ..*timed.event
-                };
-                out_of_order = out_of_order.saturating_add(timed.is_earlier.into());
-                stack.push(seq, &event, |paired| {
-                    let is_given_up = |span: &Span| span.end == SpanEnd::GivenUp;
-                    if matches!(&paired, Paired::Span(span) if is_given_up(span)) {
-                        given_up = given_up.saturating_add(1);
-                    }
-                });
-                let (first_ns, _) = times.unwrap_or((now_ns, now_ns));
-                times = Some((first_ns, now_ns));
-                if events > 0 && options.contains(now_ns) {
-                    if latest.len() >= events {
-                        latest.pop_front();
-                    }
-                    latest.push_back((seq, event));
+    let end = read_all(thread, &mut problems, |step| match step {
+        Step::Event(timed) => {
+            let &Timed { seq, now_ns, .. } = timed;
+            let mut event = *timed.event;
+            event.timestamp_ns = now_ns;
+            out_of_order = out_of_order.saturating_add(timed.is_earlier.into());
+            stack.push(seq, &event, |paired| {
+                let is_given_up = |span: &Span| span.end == SpanEnd::GivenUp;
+                if matches!(&paired, Paired::Span(span) if is_given_up(span)) {
+                    given_up = given_up.saturating_add(1);
                 }
+            });
+            let (first_ns, _) = times.unwrap_or((now_ns, now_ns));
+            times = Some((first_ns, now_ns));
+            if events > 0 && options.contains(now_ns) {
+                if latest.len() >= events {
+                    latest.pop_front();
+                }
+                latest.push_back((seq, event));
             }
-            // Calls that are open before the gap may have returned in it, so they do not count as
-            // open at the end.
-            Step::Gap => {
-                stack.interrupt(|_| ());
-                let before = given_up_before_gaps.saturating_add(given_up);
-                (given_up, given_up_before_gaps) = (0, before);
-            }
-            Step::Files(_) | Step::Hole(_) => {}
         }
-        Ok::<_, Error>(())
-    })?;
+        // Calls that are open before the gap may have returned in it, so they do not count as
+        // open at the end.
+        Step::Gap => {
+            stack.interrupt(|_| ());
+            let before = given_up_before_gaps.saturating_add(given_up);
+            (given_up, given_up_before_gaps) = (0, before);
+        }
+        Step::Files(_) | Step::Hole(_) => {}
+    });
     let (mut open, mut outermost) = (Vec::new(), None);
     let mut open_count = given_up;
     stack.finish(|paired| {
@@ -208,5 +190,5 @@ fn of_thread(
             }
         }
     }
-    Ok(analysed(thread, result, problems))
+    analysed(thread, result, problems)
 }

@@ -1,17 +1,16 @@
 //! Walks through a thread's events, and keeps track of the time and the open calls.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::path::PathBuf;
 
-use super::unit::{Step, Timed};
-use super::{EventPlace, Options, ThreadTotals};
-use crate::error::{Error, Result};
-use crate::index::IndexEvent;
-use crate::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
+use atf::index::IndexEvent;
+use atf::spans::{CallStack, Depth, Paired, SpanEnd, Unmatched};
+
+use crate::unit::{Step, Timed};
+use crate::{EventPlace, Options, ThreadTotals};
 
 /// An observer that collects an analysis's results from a thread's calls.
-pub(super) trait Observer {
+pub(crate) trait Observer {
     /// The observer's own data about an open call.
     type Place: Copy;
 
@@ -39,33 +38,33 @@ pub(super) trait Observer {
 
 /// The start of a call.
 #[derive(Debug)]
-pub(super) struct Began<'e> {
-    pub(super) event: &'e IndexEvent,
-    pub(super) depth: Depth,
+pub(crate) struct Began<'e> {
+    pub(crate) event: &'e IndexEvent,
+    pub(crate) depth: Depth,
     /// The start time, clipped to the time range.
-    pub(super) now_ns: u64,
+    pub(crate) now_ns: u64,
     /// Whether the call began in the time range.
-    pub(super) is_within: bool,
+    pub(crate) is_within: bool,
 }
 
 /// The end of a call. Times are clipped to the time range.
 #[derive(Debug)]
-pub(super) struct Ended {
-    pub(super) now_ns: u64,
-    pub(super) duration_ns: u64,
-    pub(super) how: SpanEnd,
+pub(crate) struct Ended {
+    pub(crate) now_ns: u64,
+    pub(crate) duration_ns: u64,
+    pub(crate) how: SpanEnd,
     /// The call's own return or exception.
-    pub(super) event: Option<IndexEvent>,
+    pub(crate) event: Option<IndexEvent>,
     /// Whether an event ended it.
-    pub(super) is_known: bool,
+    pub(crate) is_known: bool,
     /// Whether it is open and lasts at least until `now_ns`, which is after the thread's last event.
-    pub(super) is_minimum: bool,
+    pub(crate) is_minimum: bool,
     /// Whether the call overlaps the time range.
-    pub(super) is_counted: bool,
+    pub(crate) is_counted: bool,
 }
 
 /// The open calls of a thread, with the observer's data for each.
-pub(super) struct Walk<'o, O: Observer> {
+pub(crate) struct Walk<'o, O: Observer> {
     options: &'o Options,
     observer: O,
     stack: CallStack,
@@ -88,7 +87,7 @@ struct Frame<P> {
 }
 
 impl<'o, O: Observer> Walk<'o, O> {
-    pub(super) fn new(thread: u32, options: &'o Options, observer: O) -> Self {
+    pub(crate) fn new(thread: u32, options: &'o Options, observer: O) -> Self {
         Self {
             options,
             observer,
@@ -103,7 +102,7 @@ impl<'o, O: Observer> Walk<'o, O> {
     }
 
     /// Processes the thread's next step.
-    pub(super) fn step(&mut self, step: &Step<'_, '_>) -> Result<()> {
+    pub(crate) fn step(&mut self, step: &Step<'_, '_>) {
         match step {
             Step::Event(timed) => self.event(timed),
             Step::Hole(seq) => {
@@ -112,24 +111,21 @@ impl<'o, O: Observer> Walk<'o, O> {
                 if self.now_ns.is_none_or(is_within) {
                     self.totals.events = self.totals.events.saturating_add(1);
                 }
-                Ok(())
             }
             Step::Gap => self.end_all(|stack, ended| stack.interrupt(ended)),
             Step::Files(files) => {
                 self.file = (files.index_path(), self.next_seq);
-                Ok(())
             }
         }
     }
 
-    fn event(&mut self, timed: &Timed<'_>) -> Result<()> {
+    fn event(&mut self, timed: &Timed<'_>) {
         let &Timed {
             seq, event, now_ns, ..
         } = timed;
         self.next_seq = seq.saturating_add(1);
         self.count(timed);
         self.advance(now_ns);
-        let mut ended = Ok(());
         let Self {
             stack,
             frames,
@@ -144,10 +140,8 @@ impl<'o, O: Observer> Walk<'o, O> {
                 event: Some(event),
                 is_minimum: false,
             };
-            let result = end(frames, observer, totals, options, &at, &paired);
-            ended = mem::replace(&mut ended, Ok(())).and(result);
+            end(frames, observer, totals, options, &at, &paired);
         });
-        ended?;
         if event.event_kind.opens_call() {
             let caller = frames.back().map(|frame| frame.place);
             let began = Began {
@@ -163,37 +157,32 @@ impl<'o, O: Observer> Walk<'o, O> {
             });
             observer.tidy(frames.iter_mut().map(|frame| &mut frame.place));
         }
-        Ok(())
     }
 
-    pub(super) fn observer(&mut self) -> &mut O {
+    pub(crate) fn observer(&mut self) -> &mut O {
         &mut self.observer
     }
 
     /// Ends the calls that are open after the last event or, if they are known to have lasted
     /// longer, at `until_ns`.
-    pub(super) fn finish(mut self, until_ns: Option<u64>) -> Result<(ThreadTotals, O)> {
+    pub(crate) fn finish(mut self, until_ns: Option<u64>) -> (ThreadTotals, O) {
         if let Some(until_ns) = until_ns.filter(|until_ns| self.now_ns < Some(*until_ns))
             && !self.frames.is_empty()
         {
             self.advance(until_ns);
             self.is_minimum = true;
         }
-        self.end_all(|stack, ended| stack.finish(ended))?;
+        self.end_all(|stack, ended| stack.finish(ended));
         self.observer.finish();
-        Ok((self.totals, self.observer))
+        (self.totals, self.observer)
     }
 
     /// Ends all calls at the current time. `end_stack` ends the calls on the stack.
-    fn end_all(
-        &mut self,
-        end_stack: impl FnOnce(&mut CallStack, &mut dyn FnMut(Paired)),
-    ) -> Result<()> {
+    fn end_all(&mut self, end_stack: impl FnOnce(&mut CallStack, &mut dyn FnMut(Paired))) {
         let Some(now_ns) = self.now_ns else {
-            return Ok(());
+            return;
         };
         let is_minimum = self.is_minimum;
-        let mut ended = Ok(());
         let Self {
             stack,
             frames,
@@ -208,10 +197,8 @@ impl<'o, O: Observer> Walk<'o, O> {
                 event: None,
                 is_minimum,
             };
-            let result = end(frames, observer, totals, options, &at, &paired);
-            ended = mem::replace(&mut ended, Ok(())).and(result);
+            end(frames, observer, totals, options, &at, &paired);
         });
-        ended
     }
 
     /// Counts an event.
@@ -259,6 +246,7 @@ struct At<'e> {
     is_minimum: bool,
 }
 
+#[expect(clippy::expect_used, reason = "an open call has a frame")]
 fn end<O: Observer>(
     frames: &mut VecDeque<Frame<O::Place>>,
     observer: &mut O,
@@ -266,7 +254,7 @@ fn end<O: Observer>(
     options: &Options,
     at: &At<'_>,
     paired: &Paired,
-) -> Result<()> {
+) {
     let now_ns = at.now_ns;
     let span = match paired {
         Paired::Span(span) => span,
@@ -275,7 +263,7 @@ fn end<O: Observer>(
                 totals.unmatched = totals.unmatched.saturating_add(1);
                 observer.unmatched(unmatched, now_ns);
             }
-            return Ok(());
+            return;
         }
     };
     let frame = match span.end {
@@ -285,7 +273,7 @@ fn end<O: Observer>(
         }
         _ => frames.pop_back(),
     };
-    let frame = frame.ok_or_else(|| Error::internal("each open call has a frame"))?;
+    let frame = frame.expect("each open call has a frame");
     let is_counted = options.overlaps(frame.start_ns, now_ns);
     let is_known = span.end.is_known();
     let is_minimum = at.is_minimum && span.end == SpanEnd::Open;
@@ -299,14 +287,13 @@ fn end<O: Observer>(
         now_ns: end_ns,
         duration_ns: end_ns.saturating_sub(options.clip(frame.start_ns)),
         how: span.end,
-        event: match span.end {
-            SpanEnd::Return | SpanEnd::Exception => at.event.copied(),
-            SpanEnd::NotReturned | SpanEnd::Open | SpanEnd::GivenUp | SpanEnd::Interrupted => None,
-        },
+        event: at
+            .event
+            .copied()
+            .filter(|_| matches!(span.end, SpanEnd::Return | SpanEnd::Exception)),
         is_known,
         is_minimum,
         is_counted,
     };
     observer.end(frame.place, &ended);
-    Ok(())
 }

@@ -3,14 +3,14 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use atf::analyze::{
-    self, CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
-};
 use atf::merge::Merge;
-use atf::session::Problem;
 use atf::spans::{CallStack, SpanEnd, Unmatched};
 use atf::trace::Process;
 use atf::{Error, ErrorKind};
+use atf_analyze::Problem;
+use atf_analyze::{
+    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -164,13 +164,13 @@ proptest! {
         let segments = open(folder.path());
         let whole = events(&threads);
         let (from_ns, to_ns) = (*range.start(), *range.end());
-        let options = Options::default().from_ns(from_ns).to_ns(to_ns);
+        let options = Options { from_ns, to_ns, ..Options::default() };
         check_all(&segments, &options, &Expected::of(&whole, &range));
 
         let (_folder, session) = session(&whole);
         let [mut split, mut one] = [Ended::default(), Ended::default()];
-        analyze::calls(&segments, &options, &mut split).unwrap();
-        analyze::calls(&session, &options, &mut one).unwrap();
+        atf_analyze::calls(&segments, &options, &mut split).unwrap();
+        atf_analyze::calls(&session, &options, &mut one).unwrap();
         prop_assert_eq!(split.calls, one.calls);
         prop_assert_eq!(split.unmatched, one.unmatched);
     }
@@ -183,7 +183,7 @@ proptest! {
         let folder = TempDir::new().unwrap();
         write(folder.path(), &threads);
         let segments = open(folder.path());
-        let last = analyze::last(&segments, &Options::default(), usize::MAX, most).unwrap();
+        let last = atf_analyze::last(&segments, &Options::default(), usize::MAX, most);
         let whole = events(&threads);
         let expected = Expected::of(&whole, &(0..=u64::MAX));
         for thread in &last.threads {
@@ -209,7 +209,7 @@ proptest! {
         write(folder.path(), &threads);
         fs::remove_dir_all(folder.path().join(name(missing))).unwrap();
         let segments = open(folder.path());
-        let functions = analyze::functions(&segments, &Options::default()).unwrap();
+        let functions = atf_analyze::functions(&segments, &Options::default());
         let number = u32::try_from(missing).unwrap();
         let gap = ErrorKind::SegmentsMissing { first: number, last: number };
         prop_assert_eq!(kinds(&functions.problems), [gap]);
@@ -273,7 +273,7 @@ fn a_thread_that_cannot_be_read_in_a_segment_breaks_calls() {
             fs::remove_dir(&thread).unwrap();
         }
         let segments = open(folder.path());
-        let functions = analyze::functions(&segments, &Options::default()).unwrap();
+        let functions = atf_analyze::functions(&segments, &Options::default());
         assert_eq!(kinds(&functions.problems).len(), usize::from(is_there));
         let outer = functions.functions.iter().find(|it| it.function_id == 7);
         let outer = outer.unwrap();
@@ -298,7 +298,7 @@ fn an_unfinalized_segment_is_stated_and_breaks_calls() {
     let bytes = file(0, &[(100, CALL, 7), (200, CALL, 8), (250, RETURN, 8)]).placeholder();
     fs::write(index, bytes.without_footer()).unwrap();
     let segments = open(folder.path());
-    let functions = analyze::functions(&segments, &Options::default()).unwrap();
+    let functions = atf_analyze::functions(&segments, &Options::default());
     assert!(matches!(
         kinds(&functions.problems)[..],
         [ErrorKind::NotFinalized { .. }]
@@ -321,7 +321,7 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
         cut: Some(15_000 * 32),
         ..Ended::default()
     };
-    analyze::calls(open(folder.path()), &Options::default(), &mut ended).unwrap();
+    atf_analyze::calls(open(folder.path()), &Options::default(), &mut ended).unwrap();
     let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
     // The other unmatched return belongs to the last event of the first segment, which was not
@@ -334,8 +334,11 @@ fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
     let folder = TempDir::new().unwrap();
     three(folder.path());
     let mut ended = Ended::default();
-    let options = Options::default().from_ns(610);
-    analyze::calls(open(folder.path()), &options, &mut ended).unwrap();
+    let options = Options {
+        from_ns: 610,
+        ..Options::default()
+    };
+    atf_analyze::calls(open(folder.path()), &options, &mut ended).unwrap();
     let at = |segment| folder.path().join(name(segment)).join("thread_0");
     assert_eq!(ended.starts, [(7, at(1)), (8, at(3))]);
     assert_eq!(ended.folder, at(3));
@@ -349,7 +352,7 @@ fn calls_that_were_given_up_before_a_gap_are_not_open_at_the_end() {
     let events: Vec<Short> = (0..COUNT).map(|time| (time, CALL, 7)).collect();
     write(folder.path(), &[(events, vec![999, 999])]);
     fs::remove_dir_all(folder.path().join(name(2))).unwrap();
-    let last = analyze::last(open(folder.path()), &Options::default(), 9, 0).unwrap();
+    let last = atf_analyze::last(open(folder.path()), &Options::default(), 9, 0);
     let in_first = 999 * COUNT / 1000;
     let thread = &last.threads[0];
     assert_eq!((thread.open_count, thread.given_up), (COUNT - in_first, 0));
@@ -365,7 +368,7 @@ fn the_first_event_out_of_order_is_found_in_its_segment() {
     let times = [10, 20, 30, 40, 35, 50];
     let events: Vec<Short> = times.map(|time| (time, CALL, 7)).to_vec();
     write(folder.path(), &[(events, vec![500])]);
-    let functions = analyze::functions(open(folder.path()), &Options::default()).unwrap();
+    let functions = atf_analyze::functions(open(folder.path()), &Options::default());
     let place = functions.totals().first_out_of_order.unwrap();
     // The second segment has the last three events.
     let index = folder.path().join(name(2)).join("thread_0/index.atf");
@@ -411,7 +414,7 @@ fn deleted_first_segments_are_known() {
     assert_eq!(open(folder.path()).deleted(), None);
     fs::remove_dir_all(folder.path().join(name(1))).unwrap();
     assert_eq!(open(folder.path()).deleted(), Some(1..=1));
-    let functions = analyze::functions(open(folder.path()), &Options::default()).unwrap();
+    let functions = atf_analyze::functions(open(folder.path()), &Options::default());
     assert_eq!(kinds(&functions.problems), []);
 }
 

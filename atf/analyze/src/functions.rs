@@ -4,15 +4,14 @@ use std::cmp::Reverse;
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 
-use super::durations::Durations;
-use super::merging::{Figures, Merged, Merging};
-use super::table::{Place, Times};
-use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Totals, on_any_cores, run};
-use crate::error::Result;
-use crate::session::Problem;
-use crate::spans::Unmatched;
-use crate::trace::Process;
+use atf::spans::Unmatched;
+use atf::trace::Process;
+
+use crate::durations::Durations;
+use crate::merging::{Figures, Merged, Merging};
+use crate::table::{Place, Times};
+use crate::walk::{Began, Ended, Observer};
+use crate::{Options, Problem, ThreadTotals, Totals, on_any_cores, run};
 
 /// The functions of a trace, from [`functions`].
 #[derive(Debug)]
@@ -92,10 +91,9 @@ impl Functions {
 /// # }
 /// # thread.finalize()?;
 /// # writer.finalize()?;
-/// use atf::analyze;
 ///
 /// let session = atf::session::SessionReader::open(path)?;
-/// let functions = analyze::functions(&session, &analyze::Options::default())?;
+/// let functions = atf_analyze::functions(&session, &atf_analyze::Options::default());
 /// for function in functions.functions.iter().take(20) {
 ///     let name = session.symbols().function(function.function_id);
 ///     println!("{} ns in {name}", function.times.self_ns);
@@ -106,21 +104,17 @@ impl Functions {
 /// assert!(functions.problems.is_empty(), "all events are there");
 /// # Ok::<(), atf::Error>(())
 /// ```
-///
-/// # Errors
-///
-/// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are in
-/// [`problems`](Functions::problems).
-pub fn functions(process: impl Into<Process>, options: &Options) -> Result<Functions> {
+#[must_use]
+pub fn functions(process: impl Into<Process>, options: &Options) -> Functions {
     let process = process.into();
     on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
 /// Adds up the functions. Also returns whether the limit left some without an entry.
-fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(Functions, bool)> {
+fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Functions, bool) {
     let all = Mutex::new(Merged::new(options.max_functions, options.max_buckets));
     let new = || ByFunction(Merging::new(&all, jobs));
-    let (threads, problems) = run(process, options, new)?;
+    let (threads, problems) = run(process, options, new);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (is_full, coarseness) = (all.table.is_full(), all.coarseness);
     let function = |(function_id, times, of): (u64, Times, Of)| FunctionTimes {
@@ -140,7 +134,7 @@ fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(F
         problems,
         coarseness,
     };
-    Ok((functions, is_full))
+    (functions, is_full)
 }
 
 struct ByFunction<'a>(Merging<'a, u64, Of>);

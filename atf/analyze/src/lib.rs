@@ -10,14 +10,14 @@
 //! | what changed between runs of a program | [`diff()`] |
 //!
 //! Each function except [`diff()`] takes a [`Process`] or, as one, a
-//! [`SessionReader`](crate::session::SessionReader). It reads all events once, with several threads in
+//! [`SessionReader`](atf::session::SessionReader). It reads all events once, with several threads in
 //! parallel, except for [`calls()`], which reads one thread after another. Results do not depend on
 //! the number of cores. [`diff()`] compares the results of [`functions()`].
 //!
 //! # Time
 //!
 //! Calls never cross threads, so each thread is analysed on its own, and the times are added up.
-//! Calls are paired with returns as in [`spans`](crate::spans). A thread's time belongs to its
+//! Calls are paired with returns as in [`spans`](atf::spans). A thread's time belongs to its
 //! innermost open call and counts as that function's *self* time. A function's *total* time is the
 //! time in which at least one of its calls is open. The self times of all functions therefore add
 //! up to the time in which calls were open ([`ThreadTotals::busy_ns`]), and no function's total
@@ -34,7 +34,7 @@
 //!   single timestamp that is too great is replaced by the next event's. The first and the
 //!   last event have the times on which header and footer agree. Each decrease is counted in
 //!   [`out_of_order`](ThreadTotals::out_of_order).
-//! - Events in a [hole](crate::index::Hole) have no time. They are counted as events, and
+//! - Events in a [hole](atf::index::Hole) have no time. They are counted as events, and
 //!   otherwise ignored.
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time within the range counts.
@@ -44,7 +44,7 @@
 //!
 //! Events are verified as they are read. Results contain everything that can be read, and
 //! `problems` shows how the events that were read differ from those that the tracer wrote. A
-//! [merge](crate::merge) of all events reports the same problems. If more than 262,144 calls are
+//! [merge](atf::merge) of all events reports the same problems. If more than 262,144 calls are
 //! open at once, the outermost calls are given up, and `problems` reports this.
 //!
 //! # Cost
@@ -52,6 +52,16 @@
 //! Threads are read in parallel, but each thread is read on a single core, however large it is,
 //! because a call can be paired only once all earlier events are known. Memory use does not grow
 //! with the number of events; each function documents how much it needs.
+
+#![forbid(unsafe_code)]
+// Numbers from a file are never trusted: code that handles them must not be able to panic.
+#![warn(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
 
 mod calls;
 mod died;
@@ -68,19 +78,20 @@ mod unit;
 mod walk;
 
 use std::collections::BTreeSet;
+use std::iter;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, Builder};
 
-use crate::error::{Error, Result};
-use crate::manifest::Losses;
-use crate::parallel;
-use crate::session::Problem;
-use crate::setters::with_setters;
-use crate::trace::{Process, Thread};
+use atf::Error;
+use atf::manifest::Losses;
+use atf::trace::{Process, Thread};
 
-use self::died::Deaths;
-use self::unit::{analysed, read, select};
-use self::walk::{Observer, Walk};
+use crate::died::Deaths;
+use crate::unit::{analysed, read_all, select};
+use crate::walk::{Observer, Walk};
 
 pub use calls::{CallEnd, CallStart, CallVisitor, ThreadFolder, ThreadStart, calls};
 pub use diff::{Change, Diff, Figures, Run, Spread, Subject, diff};
@@ -91,33 +102,29 @@ pub use pairs::{Pair, Pairs, pairs};
 pub use table::Times;
 pub use tree::{Node, Tree, tree};
 
-with_setters! {
-    /// The part of a trace to analyse, and the limits of the analysis.
-    #[derive(Debug, Clone)]
-    #[non_exhaustive]
-    pub struct Options {
-        /// The threads to read, by the ids in their folders' names; empty for all. A single thread
-        /// or file is always read.
-        pub threads: BTreeSet<u32>,
-        /// The start of the time range in nanoseconds; 0 by default.
-        pub from_ns: u64,
-        /// The end of the time range in nanoseconds, inclusive; [`u64::MAX`] by default.
-        pub to_ns: u64,
-        /// The maximum number of functions to list separately; 2¹⁹ by default. The rest share one
-        /// entry.
-        pub max_functions: usize,
-        /// The maximum number of a tree's nodes, or of pairs of functions, to list separately; a
-        /// million by default. The rest share one entry.
-        pub max_nodes: usize,
-        /// The maximum number of buckets of all functions' [`Durations`] together; 2²¹ by default.
-        /// If more are needed, the durations of all functions are
-        /// [coarsened](Functions::coarseness).
-        pub max_buckets: usize,
-        /// How many threads to read in parallel; `None`, the default, for one per core.
-        pub jobs: Option<NonZero<usize>>,
-    }
+/// The part of a trace to analyse, and the limits of the analysis.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The threads to read, by the ids in their folders' names; empty for all. A single thread
+    /// or file is always read.
+    pub threads: BTreeSet<u32>,
+    /// The start of the time range in nanoseconds; 0 by default.
+    pub from_ns: u64,
+    /// The end of the time range in nanoseconds, inclusive; [`u64::MAX`] by default.
+    pub to_ns: u64,
+    /// The maximum number of functions to list separately; 2¹⁹ by default. The rest share one
+    /// entry.
+    pub max_functions: usize,
+    /// The maximum number of a tree's nodes, or of pairs of functions, to list separately; a
+    /// million by default. The rest share one entry.
+    pub max_nodes: usize,
+    /// The maximum number of buckets of all functions' [`Durations`] together; 2²¹ by default.
+    /// If more are needed, the durations of all functions are
+    /// [coarsened](Functions::coarseness).
+    pub max_buckets: usize,
+    /// How many threads to read in parallel; `None`, the default, for one per core.
+    pub jobs: Option<NonZero<usize>>,
 }
-
 impl Default for Options {
     /// Selects all threads and all times.
     fn default() -> Self {
@@ -178,10 +185,10 @@ pub struct ThreadTotals {
     /// The number of returns without a call.
     pub unmatched: u64,
     /// The number of events that are earlier than the previous event, as in
-    /// [`Disorder::count`](crate::index::Disorder::count).
+    /// [`Disorder::count`](atf::index::Disorder::count).
     pub out_of_order: u64,
     /// The place of the first such event, as in
-    /// [`Disorder::first_seq`](crate::index::Disorder::first_seq).
+    /// [`Disorder::first_seq`](atf::index::Disorder::first_seq).
     pub first_out_of_order: Option<EventPlace>,
     /// The number of events after the time range.
     pub later_events: u64,
@@ -190,8 +197,8 @@ pub struct ThreadTotals {
     /// The time during which at least one call was open, in nanoseconds.
     pub busy_ns: u64,
     /// How many calls were given up, at any time, because too many
-    /// ([`CallStack::LIMIT`](crate::spans::CallStack::LIMIT)) were open. They count as open, and
-    /// the thread has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
+    /// ([`CallStack::LIMIT`](atf::spans::CallStack::LIMIT)) were open. They count as open, and
+    /// the thread has the problem [`TooManyOpenCalls`](atf::ErrorKind::TooManyOpenCalls).
     pub given_up: u64,
     /// How many events the headers of the whole thread's files count, but the files lack.
     pub missing_events: u64,
@@ -276,12 +283,14 @@ impl Totals {
     }
 }
 
-const fn problem(thread: Option<u32>, error: Error) -> Problem {
-    Problem {
-        process: 0,
-        thread,
-        error,
-    }
+/// A difference between the events that an analysis read and those that the tracer wrote.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The id in the name of the thread's folder; `None` if the problem is with the session itself.
+    pub thread: Option<u32>,
+    /// The error, including the file's path.
+    pub error: Error,
 }
 
 /// An analysed thread: its result, unless it could not be opened, and its problems.
@@ -290,50 +299,67 @@ struct Analysed<R> {
     problems: Vec<Problem>,
 }
 
-/// Runs `work` on threads in parallel, and passes on the results and problems in thread order.
+/// Returns how many threads to read in parallel.
+fn jobs(options: &Options) -> NonZero<usize> {
+    let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    options.jobs.unwrap_or_else(cores)
+}
+
+/// Runs `work` on threads in parallel, and returns the results in thread order. Adds the problems in
+/// the same order.
 fn side_by_side<'u, 'a, R: Send>(
     threads: &'u [Thread<'a>],
     options: &Options,
     problems: &mut Vec<Problem>,
-    work: impl Fn(&'u Thread<'a>) -> Result<Analysed<R>> + Sync,
-    mut take: impl FnMut(R),
-) -> Result<()> {
-    let jobs = options.jobs.unwrap_or_else(parallel::cores);
-    let most = NonZero::new(threads.len()).unwrap_or(NonZero::<usize>::MIN);
-    let produce = |pass: &mut dyn FnMut(&'u Thread<'a>) -> bool| {
-        // No more threads are needed once `pass` returns false.
-        let _ = threads.iter().all(pass);
-    };
-    let mut result = Ok(());
-    let send = |thread, found: &parallel::Results<'_, _>| found.send(work(thread));
-    parallel::in_order(jobs.min(most), produce, send, |analysed| {
-        match analysed {
-            Ok(analysed) => {
-                problems.extend(analysed.problems);
-                analysed.result.map(&mut take);
-            }
-            Err(error) => result = Err(error),
+    work: impl Fn(&'u Thread<'a>) -> Analysed<R> + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let analysed = Mutex::new(Vec::new());
+    let take_turns = || {
+        let turns = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let turns = turns.map_while(|at| Some((at, threads.get(at)?)));
+        for (at, thread) in turns {
+            let one = work(thread);
+            let mut analysed = analysed.lock().unwrap_or_else(PoisonError::into_inner);
+            analysed.push((at, one));
         }
-        result.is_ok()
+    };
+    thread::scope(|scope| {
+        for _ in 1..jobs(options).get().min(threads.len()) {
+            // If a thread cannot be started, this thread does its work.
+            let _ = Builder::new().spawn_scoped(scope, take_turns);
+        }
+        take_turns();
     });
-    result
+    let mut analysed = analysed
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    analysed.sort_unstable_by_key(|(at, _)| *at);
+    let analysed = analysed.into_iter().filter_map(|(_, one)| {
+        problems.extend(one.problems);
+        one.result
+    });
+    analysed.collect()
 }
 
 /// Calls `read` with the number of threads to read in parallel. `read` also returns whether a limit
 /// was reached. If one was, calls `read` again to read one thread after another, so that the result
 /// does not depend on the number of cores.
-fn on_any_cores<T>(
-    options: &Options,
-    read: impl Fn(&Options, NonZero<usize>) -> Result<(T, bool)>,
-) -> Result<T> {
-    let read = |jobs| read(&options.clone().jobs(Some(jobs)), jobs);
-    let jobs = options.jobs.unwrap_or_else(parallel::cores);
-    let (result, is_full) = read(jobs)?;
+fn on_any_cores<T>(options: &Options, read: impl Fn(&Options, NonZero<usize>) -> (T, bool)) -> T {
+    let read = |jobs| {
+        let options = Options {
+            jobs: Some(jobs),
+            ..options.clone()
+        };
+        read(&options, jobs)
+    };
+    let jobs = jobs(options);
+    let (result, is_full) = read(jobs);
     if is_full && jobs.get() > 1 {
         drop(result);
-        return Ok(read(NonZero::<usize>::MIN)?.0);
+        return read(NonZero::<usize>::MIN).0;
     }
-    Ok(result)
+    result
 }
 
 /// Reads threads in parallel. Each thread has an observer, which collects the results.
@@ -341,27 +367,22 @@ fn run<O: Observer>(
     process: &Process,
     options: &Options,
     new: impl Fn() -> O + Sync,
-) -> Result<(Vec<ThreadTotals>, Vec<Problem>)> {
+) -> (Vec<ThreadTotals>, Vec<Problem>) {
     let (threads, mut problems) = select(process, options);
     let deaths = Deaths::of(process);
-    let mut totals = Vec::new();
     let work = |thread: &Thread<'_>| {
         let mut problems = Vec::new();
         let mut walk = Walk::new(thread.id(), options, new());
-        let end = read(thread, &mut problems, |step| walk.step(&step))?;
-        let result = match end {
-            Some(end) => {
-                let (mut totals, _) = walk.finish(deaths.until_ns(thread, &end))?;
-                problems.extend(end.given_up(totals.given_up));
-                totals.losses = thread.losses();
-                totals.missing_events = end.missing_events;
-                Some(totals)
-            }
-            None => None,
-        };
-        Ok(analysed(thread, result, problems))
+        let end = read_all(thread, &mut problems, |step| walk.step(&step));
+        let result = end.map(|end| {
+            let (mut totals, _) = walk.finish(deaths.until_ns(thread, &end));
+            problems.extend(end.given_up(totals.given_up));
+            totals.losses = thread.losses();
+            totals.missing_events = end.missing_events;
+            totals
+        });
+        analysed(thread, result, problems)
     };
-    let take = |one| totals.push(one);
-    side_by_side(&threads, options, &mut problems, work, take)?;
-    Ok((totals, problems))
+    let totals = side_by_side(&threads, options, &mut problems, work);
+    (totals, problems)
 }

@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::table::Times;
-use super::{Functions, ThreadTotals, Totals};
-use crate::symbols::Function;
+use atf::manifest::Module;
+use atf::symbols::Function;
+
+use crate::table::Times;
+use crate::{Functions, ThreadTotals, Totals};
 
 /// The functions in one run of a program, over all sessions of the run. A run has one session per
 /// process.
@@ -35,7 +37,7 @@ pub enum Subject {
         /// The file name of its module, if known.
         module: Option<String>,
     },
-    /// All functions beyond [`max_functions`](super::Options::max_functions).
+    /// All functions beyond [`max_functions`](crate::Options::max_functions).
     Others,
 }
 
@@ -115,17 +117,17 @@ pub struct Spread {
 /// #     writer.set_symbols(vec![atf::manifest::Symbol::new(id, "parse")]);
 /// #     writer.finalize()?;
 /// # }
-/// use atf::analyze::{self, Run};
 /// use atf::session::SessionReader;
+/// use atf_analyze::Run;
 ///
 /// let run = |name: &str| {
 ///     let session = SessionReader::open(folder.path().join(name))?;
-///     let functions = analyze::functions(&session, &analyze::Options::default())?;
+///     let functions = atf_analyze::functions(&session, &atf_analyze::Options::default());
 ///     let mut run = Run::default();
 ///     run.add(&functions, |id| session.symbols().function(id));
 ///     Ok::<_, atf::Error>(run)
 /// };
-/// let diff = analyze::diff(&[run("before")?], &[run("after")?], 10);
+/// let diff = atf_analyze::diff(&[run("before")?], &[run("after")?], 10);
 /// let change = &diff.changes[0];
 /// assert_eq!(change.subject.to_string(), "parse");
 /// assert_eq!((change.change_ns(), change.is_noise), (650, false));
@@ -255,7 +257,12 @@ impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named { name, .. } => f.write_str(name),
-            Self::Unnamed { id, module } => Function::write_unnamed(f, *id, module.as_deref()),
+            Self::Unnamed { id, module } => {
+                let module = module.as_ref().map(|file| Module::new(0).path(file));
+                let mut function = Function::new(*id, None);
+                function.module = module.as_ref();
+                function.fmt(f)
+            }
             Self::Others => f.write_str("functions beyond the limit, together"),
         }
     }

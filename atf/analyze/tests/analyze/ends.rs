@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use atf::analyze::{self, Options};
 use atf::manifest::{Loss, LossKind, Losses};
 use atf::session::SessionReader;
 use atf::trace::Process;
 use atf::write::{Event, SessionWriter, WriteOptions};
 use atf::{ErrorKind, EventKind};
+use atf_analyze::Options;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ proptest! {
         let threads = [events];
         let (_folder, session) = session(&threads);
         let expected = Expected::of(&threads, &(0..=u64::MAX));
-        let last = analyze::last(&session, &Options::default(), most, most).unwrap();
+        let last = atf_analyze::last(&session, &Options::default(), most, most);
         let thread = &last.threads[0];
         let open: Vec<_> = thread.open.iter().map(|call| call.function_id).collect();
         let all = &expected.open[0];
@@ -63,7 +63,7 @@ fn events_only_in_the_ring_are_the_last_ones() {
     ring.index.bytes = bytes[start..].to_vec();
     fs::write(thread.join("ring.atf"), ring.bytes()).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
-    let last = analyze::last(&session, &Options::default(), 9, 1).unwrap();
+    let last = atf_analyze::last(&session, &Options::default(), 9, 1);
     let thread = &last.threads[0];
     assert_eq!(thread.event_count, 4);
     assert_eq!(thread.events[0].1.function_id, 3);
@@ -98,7 +98,7 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
     let folder = TempDir::new().unwrap();
     crashed(folder.path());
     let session = SessionReader::open(folder.path()).unwrap();
-    let last = analyze::last(&session, &Options::default(), 1, 1).unwrap();
+    let last = atf_analyze::last(&session, &Options::default(), 1, 1);
     let [thread] = &last.threads[..] else {
         panic!("{last:?}")
     };
@@ -122,7 +122,7 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
         "{told:?}"
     );
 
-    let functions = analyze::functions(&session, &Options::default()).unwrap();
+    let functions = atf_analyze::functions(&session, &Options::default());
     assert_eq!(
         functions
             .totals()
@@ -153,15 +153,22 @@ fn damage_is_told_by_every_analysis() {
     fs::write(thread.join("index.atf"), bytes).unwrap();
     fs::create_dir(folder.path().join("thread_x")).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
-    for options in [Options::default(), Options::default().threads([3].into())] {
-        let functions = analyze::functions(&session, &options).unwrap();
+    let threads = [3].into();
+    for options in [
+        Options::default(),
+        Options {
+            threads,
+            ..Options::default()
+        },
+    ] {
+        let functions = atf_analyze::functions(&session, &options);
         // The header and the footer have its time, too.
         assert_eq!(functions.functions[0].times.total_ns, 10);
         let all = [
             functions.problems,
-            analyze::tree(&session, &options).unwrap().problems,
-            analyze::pairs(&session, &options).unwrap().problems,
-            analyze::last(&session, &options, 1, 1).unwrap().problems,
+            atf_analyze::tree(&session, &options).problems,
+            atf_analyze::pairs(&session, &options).problems,
+            atf_analyze::last(&session, &options, 1, 1).problems,
         ];
         for problems in all {
             let told: Vec<_> = problems
@@ -190,13 +197,16 @@ fn a_thread_alone_tells_the_same_problems_as_in_its_session() {
     let folder = atf_samples::folder().join(sample);
     let session = SessionReader::open(&folder).unwrap();
     let thread = Process::of_thread(folder.join("thread_1")).unwrap();
-    let options = Options::default().threads([1].into());
-    let texts = |problems: Vec<atf::session::Problem>| {
+    let options = Options {
+        threads: [1].into(),
+        ..Options::default()
+    };
+    let texts = |problems: Vec<atf_analyze::Problem>| {
         let texts = problems.iter().map(|it| it.error.to_string());
         texts.collect::<Vec<_>>()
     };
-    let in_session = texts(analyze::functions(&session, &options).unwrap().problems);
-    let alone = texts(analyze::functions(&thread, &options).unwrap().problems);
+    let in_session = texts(atf_analyze::functions(&session, &options).problems);
+    let alone = texts(atf_analyze::functions(&thread, &options).problems);
     assert_eq!(in_session.len(), 3);
     assert_eq!(in_session, alone);
 }
@@ -221,14 +231,14 @@ fn all_analyses_correct_the_same_times() {
         fs::create_dir(&thread).unwrap();
         fs::write(thread.join("index.atf"), bytes).unwrap();
         let session = SessionReader::open(folder.path()).unwrap();
-        let last = analyze::last(&session, &Options::default(), 9, 9).unwrap();
+        let last = atf_analyze::last(&session, &Options::default(), 9, 9);
         let [thread] = &last.threads[..] else {
             panic!("{last:?}")
         };
         assert_eq!(thread.times, Some((100, 120)));
         assert_eq!(thread.out_of_order, goes_back);
         assert_eq!((thread.open[0].start_ns, last.problems.len()), (100, 1));
-        let found = analyze::functions(&session, &Options::default()).unwrap();
+        let found = atf_analyze::functions(&session, &Options::default());
         assert_eq!(found.totals().times, Some((100, 120)));
         assert_eq!(Process::from(&session).time_range(), Some((100, 120)));
     }
@@ -242,12 +252,12 @@ fn wait(change: impl Fn(&Path)) -> (u64, u64, Option<u64>) {
     fs::write(folder.path().join("manifest.json"), manifest).unwrap();
     change(folder.path());
     let session = SessionReader::open(folder.path()).unwrap();
-    let found = analyze::functions(&session, &Options::default()).unwrap();
+    let found = atf_analyze::functions(&session, &Options::default());
     let mut functions = found.functions.iter();
     let times = functions.find(|it| it.function_id == 7).unwrap().times;
     assert_eq!((times.calls, times.open), (1, 1));
     assert_eq!(times.self_ns, times.total_ns);
-    let last = analyze::last(&session, &Options::default(), 9, 9).unwrap();
+    let last = atf_analyze::last(&session, &Options::default(), 9, 9);
     (
         times.total_ns,
         times.at_least,

@@ -1,16 +1,17 @@
 //! Finds how long calls of a process that died were open at least.
 
-use super::unit::End;
-use crate::trace::{Process, Thread};
+use atf::trace::{Process, Thread};
+
+use crate::unit::End;
 
 /// The death of a process whose manifest names the signal that ended it.
-pub(super) struct Deaths {
+pub(crate) struct Deaths {
     /// The position of the last session, and the time of the process's last event.
     end: Option<(usize, u64)>,
 }
 
 impl Deaths {
-    pub(super) fn of(process: &Process) -> Self {
+    pub(crate) fn of(process: &Process) -> Self {
         // Unwritten and lost events may have ended the calls.
         let has_died = process.manifest().is_some_and(|manifest| {
             let is_written = manifest.unwritten_events.unwrap_or(0) == 0;
@@ -29,7 +30,7 @@ impl Deaths {
 
     /// Returns until when a thread's open calls lasted at least; `None` if they may have ended
     /// earlier, because events of the thread may be missing.
-    pub(super) fn until_ns(&self, thread: &Thread<'_>, end: &End<'_>) -> Option<u64> {
+    pub(crate) fn until_ns(&self, thread: &Thread<'_>, end: &End<'_>) -> Option<u64> {
         let (last_session, end_ns) = self.end?;
         let is_complete = end.is_whole
             && end.completeness.has_verified_footer()

@@ -1,9 +1,9 @@
 //! Tests that an analysis on a recording's clock gives the same numbers as an analysis of a trace
 //! whose timestamps were converted first.
 
-use atf::analyze::{Options, functions, last, tree};
 use atf::clock::{MediaClock, MediaTime, TimingAnchor};
 use atf::trace::Process;
+use atf_analyze::{Options, functions, last, tree};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -43,10 +43,11 @@ proptest! {
         let clock = clock(&steps);
         let (_trace, trace) = session(&threads);
         let (_media, media) = session(&converted(&threads, &clock));
-        let options = Options::default().from_ns(*range.start()).to_ns(*range.end());
+        let (from_ns, to_ns) = range.clone().into_inner();
+        let options = Options { from_ns, to_ns, ..Options::default() };
         let trace = Process::from(trace).with_clock(Some(clock));
-        let found = functions(&trace, &options).unwrap();
-        let expected = functions(&media, &options).unwrap();
+        let found = functions(&trace, &options);
+        let expected = functions(&media, &options);
         let [mut found_totals, mut totals] = [found.totals(), expected.totals()];
         // The sessions are in different folders.
         for totals in [&mut found_totals, &mut totals] {
@@ -55,11 +56,11 @@ proptest! {
         }
         prop_assert_eq!(found_totals, totals);
         prop_assert_eq!(found.functions, expected.functions);
-        let found = tree(&trace, &options).unwrap();
-        let expected = tree(&media, &options).unwrap();
+        let found = tree(&trace, &options);
+        let expected = tree(&media, &options);
         prop_assert_eq!(found.nodes, expected.nodes);
-        let found = last(&trace, &options, 9, 9).unwrap().threads;
-        let expected = last(&media, &options, 9, 9).unwrap().threads;
+        let found = last(&trace, &options, 9, 9).threads;
+        let expected = last(&media, &options, 9, 9).threads;
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
             prop_assert_eq!(&found.events, &expected.events);

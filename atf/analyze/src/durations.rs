@@ -10,7 +10,7 @@ const MOST: u64 = (1 << COUNT_BITS) - 1;
 /// The number of the last bucket.
 const LAST: u64 = bucket_of(u64::MAX);
 /// The coarseness at which a single bucket contains all durations.
-pub(super) const COARSEST: u32 = u64::BITS - LAST.leading_zeros();
+pub(crate) const COARSEST: u32 = u64::BITS - LAST.leading_zeros();
 
 /// The durations of a function's calls.
 ///
@@ -18,8 +18,8 @@ pub(super) const COARSEST: u32 = u64::BITS - LAST.leading_zeros();
 /// (1.6 %) away from the exact one: each power of two is divided into 32 equal buckets, and a
 /// quantile is the middle of its bucket. Quantiles below 64 ns are exact.
 ///
-/// To stay within [`max_buckets`](super::Options::max_buckets), the histograms of all functions may
-/// be [coarsened](super::Functions::coarseness) n times. Each bucket then spans 2ⁿ of the buckets
+/// To stay within [`max_buckets`](crate::Options::max_buckets), the histograms of all functions may
+/// be [coarsened](crate::Functions::coarseness) n times. Each bucket then spans 2ⁿ of the buckets
 /// described here, and a quantile may be 2ⁿ times as far from the exact one.
 ///
 /// Memory: 8 bytes per bucket in use, at most 15 KiB. No memory is allocated while all durations
@@ -84,7 +84,7 @@ impl Durations {
     /// # writer.finalize()?;
     /// // One function, 100 calls: 1 ns, 2 ns, … 100 ns.
     /// let thread = atf::trace::Process::of_thread(folder)?;
-    /// let functions = atf::analyze::functions(&thread, &Default::default())?;
+    /// let functions = atf_analyze::functions(&thread, &Default::default());
     /// let durations = &functions.functions[0].durations;
     /// assert_eq!(durations.quantile_ns(500), Some(50));
     /// assert_eq!(durations.quantile_ns(990), Some(98), "the exact one is 99");
@@ -110,7 +110,7 @@ impl Durations {
 
     /// Returns the histogram: the buckets that count at least one duration, by ascending duration.
     /// Their limits are the same in every trace, unless it is
-    /// [coarsened](super::Functions::coarseness), so histograms can be compared and added.
+    /// [coarsened](crate::Functions::coarseness), so histograms can be compared and added.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
         let is_equal = self.buckets.is_empty() && self.count > 0;
         let all_equal = is_equal.then(|| (self.bucket(self.min_ns), self.count));
@@ -129,13 +129,13 @@ impl Durations {
     }
 
     /// Adds a duration, and returns the number of new buckets.
-    pub(super) fn add(&mut self, ns: u64) -> usize {
+    pub(crate) fn add(&mut self, ns: u64) -> usize {
         self.add_times(ns, 1)
     }
 
     /// Adds all durations of another function or thread, whose coarseness is at most `coarseness`.
     /// Returns the number of new buckets.
-    pub(super) fn merge(&mut self, other: &Self, coarseness: u32) -> usize {
+    pub(crate) fn merge(&mut self, other: &Self, coarseness: u32) -> usize {
         let before = self.buckets.len();
         self.coarsen(coarseness);
         if other.buckets.is_empty() {
@@ -155,7 +155,7 @@ impl Durations {
     }
 
     /// Merges neighbouring buckets up to a coarseness, and returns the number of buckets.
-    pub(super) fn coarsen(&mut self, coarseness: u32) -> usize {
+    pub(crate) fn coarsen(&mut self, coarseness: u32) -> usize {
         let finer = coarseness.saturating_sub(self.coarseness);
         if finer > 0 {
             self.coarseness = coarseness;

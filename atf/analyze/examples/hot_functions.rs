@@ -8,14 +8,13 @@
 use std::cmp::Reverse;
 use std::error::Error;
 
-use atf::analyze;
 use atf::session::SessionReader;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1);
     let session = SessionReader::open(path.ok_or("usage: hot_functions SESSION")?)?;
 
-    let mut found = analyze::functions(&session, &analyze::Options::default())?;
+    let mut found = atf_analyze::functions(&session, &atf_analyze::Options::default());
     // Count the readable events even if others are missing.
     for problem in &found.problems {
         eprintln!("problem: {}", problem.error);

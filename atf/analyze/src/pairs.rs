@@ -4,14 +4,13 @@ use std::cmp::Reverse;
 use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 
-use super::merging::{Merged, Merging};
-use super::table::{Place, Times};
-use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Totals, on_any_cores, run};
-use crate::error::Result;
-use crate::session::Problem;
-use crate::spans::Unmatched;
-use crate::trace::Process;
+use atf::spans::Unmatched;
+use atf::trace::Process;
+
+use crate::merging::{Merged, Merging};
+use crate::table::{Place, Times};
+use crate::walk::{Began, Ended, Observer};
+use crate::{Options, Problem, ThreadTotals, Totals, on_any_cores, run};
 
 /// The pairs of caller and callee in a trace, from [`pairs`].
 #[derive(Debug)]
@@ -63,21 +62,18 @@ impl Pairs {
 /// Returns who called whom: each pair of caller and callee with its calls and times.
 ///
 /// Memory: about 100 bytes per pair of the result (at most [`max_nodes`](Options::max_nodes)
-/// pairs), plus the same amount as [`functions`](super::functions()) for the threads being read.
-///
-/// # Errors
-///
-/// The errors of [`functions`](super::functions()).
-pub fn pairs(process: impl Into<Process>, options: &Options) -> Result<Pairs> {
+/// pairs), plus the same amount as [`functions`](crate::functions()) for the threads being read.
+#[must_use]
+pub fn pairs(process: impl Into<Process>, options: &Options) -> Pairs {
     let process = process.into();
     on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
 /// Adds up the pairs. Also returns whether the limit left some without an entry.
-fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(Pairs, bool)> {
+fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Pairs, bool) {
     let all = Mutex::new(Merged::<Key, ()>::new(options.max_nodes, 0));
     let new = || ByPair(Merging::new(&all, jobs));
-    let (threads, problems) = run(process, options, new)?;
+    let (threads, problems) = run(process, options, new);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_full = all.table.is_full();
     let (rows, (others, ())) = all.table.into_rows();
@@ -95,7 +91,7 @@ fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(P
         threads,
         problems,
     };
-    Ok((pairs, is_full))
+    (pairs, is_full)
 }
 
 type Key = (Option<u64>, u64);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use atf::analyze::{self, Options};
 use atf::rewrite::{CutOptions, cut};
 use atf::session::SessionReader;
 use atf::trace::Process;
+use atf_analyze::Options;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -71,7 +71,7 @@ proptest! {
 
 fn assert_numbers(part: impl Into<Process>, expected: &Expected) {
     let part = part.into();
-    let functions = analyze::functions(&part, &Options::default()).unwrap();
+    let functions = atf_analyze::functions(&part, &Options::default());
     assert!(functions.problems.is_empty(), "{:?}", functions.problems);
     let found: BTreeMap<u64, [u64; 3]> = functions
         .functions

@@ -5,8 +5,8 @@ use std::hash::Hash;
 use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::durations::COARSEST;
-use super::table::{Place, Table};
+use crate::durations::COARSEST;
+use crate::table::{Place, Table};
 
 /// The total number of rows that the threads being read may hold before they merge them into the
 /// table of all threads.
@@ -18,7 +18,7 @@ const BUCKETS_OF_THREADS: usize = 1 << 18;
 const BUCKETS_OF_THREAD: usize = 1 << 14;
 
 /// A row's figures other than its times.
-pub(super) trait Figures: Default {
+pub(crate) trait Figures: Default {
     /// Adds the figures of another thread. `coarseness` is the coarseness of all rows' durations.
     /// Returns the number of new buckets.
     fn merge(&mut self, other: Self, coarseness: u32) -> usize;
@@ -38,17 +38,17 @@ impl Figures for () {
 }
 
 /// The table of all threads.
-pub(super) struct Merged<K, V> {
-    pub(super) table: Table<K, V>,
+pub(crate) struct Merged<K, V> {
+    pub(crate) table: Table<K, V>,
     /// How many buckets the durations of all rows have in total.
     buckets: usize,
     max_buckets: usize,
     /// How many times the durations were coarsened to limit the number of buckets.
-    pub(super) coarseness: u32,
+    pub(crate) coarseness: u32,
 }
 
 impl<K: Hash + Eq + Copy, V: Figures> Merged<K, V> {
-    pub(super) fn new(max_rows: usize, max_buckets: usize) -> Self {
+    pub(crate) fn new(max_rows: usize, max_buckets: usize) -> Self {
         Self {
             table: Table::new(max_rows),
             buckets: 0,
@@ -74,10 +74,10 @@ impl<K: Hash + Eq + Copy, V: Figures> Merged<K, V> {
 }
 
 /// A thread's table. Whenever it grows too large, it is merged into the table of all threads.
-pub(super) struct Merging<'a, K, V> {
-    pub(super) table: Table<K, V>,
+pub(crate) struct Merging<'a, K, V> {
+    pub(crate) table: Table<K, V>,
     /// How many buckets the durations of the thread's rows have in total.
-    pub(super) buckets: usize,
+    pub(crate) buckets: usize,
     all: &'a Mutex<Merged<K, V>>,
     /// The numbers of rows and buckets at which the next merge is due.
     most: (usize, usize),
@@ -87,7 +87,7 @@ pub(super) struct Merging<'a, K, V> {
 
 impl<'a, K: Hash + Eq + Copy, V: Figures> Merging<'a, K, V> {
     /// Creates the table of one of `jobs` threads that are read in parallel.
-    pub(super) fn new(all: &'a Mutex<Merged<K, V>>, jobs: NonZero<usize>) -> Self {
+    pub(crate) fn new(all: &'a Mutex<Merged<K, V>>, jobs: NonZero<usize>) -> Self {
         let least = ROWS_OF_THREADS / jobs;
         Self {
             table: Table::new(usize::MAX),
@@ -99,7 +99,7 @@ impl<'a, K: Hash + Eq + Copy, V: Figures> Merging<'a, K, V> {
     }
 
     /// Merges the table if it is large. `open` are the places of the open calls.
-    pub(super) fn tidy<'p>(&mut self, open: impl Iterator<Item = &'p mut Place>) {
+    pub(crate) fn tidy<'p>(&mut self, open: impl Iterator<Item = &'p mut Place>) {
         if self.table.len() < self.most.0 && self.buckets < self.most.1 {
             return;
         }
@@ -110,7 +110,7 @@ impl<'a, K: Hash + Eq + Copy, V: Figures> Merging<'a, K, V> {
     }
 
     /// Merges the table into the table of all threads, and empties it.
-    pub(super) fn hand_over(&mut self) {
+    pub(crate) fn hand_over(&mut self) {
         let own = std::mem::replace(&mut self.table, Table::new(usize::MAX));
         self.buckets = 0;
         let mut all: MutexGuard<'_, _> = self.all.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,14 +5,13 @@ use std::mem;
 use std::num::NonZero;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::places::{Keyed, Places};
-use super::table::Times;
-use super::walk::{Began, Ended, Observer};
-use super::{Options, ThreadTotals, Totals, on_any_cores, run};
-use crate::error::Result;
-use crate::session::Problem;
-use crate::spans::Unmatched;
-use crate::trace::Process;
+use atf::spans::Unmatched;
+use atf::trace::Process;
+
+use crate::places::{Keyed, Places};
+use crate::table::Times;
+use crate::walk::{Began, Ended, Observer};
+use crate::{Options, Problem, ThreadTotals, Totals, on_any_cores, run};
 
 /// A call tree, from [`tree`].
 #[derive(Debug)]
@@ -65,17 +64,14 @@ impl Tree {
 /// as they go. Open calls add to this: 30 MB per core if 262,144 are open. If the tree reaches its
 /// limit, the trace is read again, one thread after another, so that the nodes do not depend on the
 /// number of cores.
-///
-/// # Errors
-///
-/// The errors of [`functions`](super::functions()).
-pub fn tree(process: impl Into<Process>, options: &Options) -> Result<Tree> {
+#[must_use]
+pub fn tree(process: impl Into<Process>, options: &Options) -> Tree {
     let process = process.into();
     on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
 /// Builds the tree. Also returns whether the limit left some calls without a node.
-fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(Tree, bool)> {
+fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Tree, bool) {
     let all = Mutex::new(Growing::new(options.max_nodes));
     let least = NODES_OF_THREADS.min(options.max_nodes) / jobs;
     let new = || Merging {
@@ -84,7 +80,7 @@ fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(T
         least,
         most: least,
     };
-    let (threads, problems) = run(process, options, new)?;
+    let (threads, problems) = run(process, options, new);
     let all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     let is_full = all.rest > 0;
     let nodes = all.into_nodes();
@@ -93,7 +89,7 @@ fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> Result<(T
         threads,
         problems,
     };
-    Ok((tree, is_full))
+    (tree, is_full)
 }
 
 /// The total number of nodes that the threads being read may hold before they merge them into the

@@ -1,8 +1,8 @@
 //! Compares runs.
 
-use atf::analyze::{self, Diff, Options, Run, Spread, Subject};
 use atf::manifest::{Manifest, Module, Symbol};
 use atf::symbols::{Function, SymbolTable};
+use atf_analyze::{Diff, Options, Run, Spread, Subject};
 
 use crate::{CALL, RETURN, Short, session};
 
@@ -16,7 +16,7 @@ fn run(calls: &[(u64, u64)], names: &SymbolTable) -> Run {
         events.push((now_ns, RETURN, *id));
     }
     let (_folder, session) = session(&[events]);
-    let functions = analyze::functions(&session, &Options::default()).unwrap();
+    let functions = atf_analyze::functions(&session, &Options::default());
     let mut run = Run::default();
     run.add(&functions, |id| names.symbols().function(id));
     run
@@ -39,7 +39,7 @@ fn none() -> SymbolTable {
 
 /// Returns each function's name or id, its change in nanoseconds, and whether the change is noise.
 fn rows(diff: &Diff) -> Vec<(String, i128, bool)> {
-    let row = |it: &analyze::Change| (it.subject.to_string(), it.change_ns(), it.is_noise);
+    let row = |it: &atf_analyze::Change| (it.subject.to_string(), it.change_ns(), it.is_noise);
     diff.changes.iter().map(row).collect()
 }
 
@@ -61,7 +61,7 @@ fn functions_are_matched_by_name_and_file_name_of_their_module() {
     let before = run(&calls, &before);
     let calls = [(A | 1, 920), (B | 2, 110), (B | 3, 6), (A | 5, 2), (3, 4)];
     let after = run(&calls, &after);
-    let diff = analyze::diff(&[before], &[after], 0);
+    let diff = atf_analyze::diff(&[before], &[after], 0);
     let found: Vec<_> = diff
         .changes
         .iter()
@@ -92,10 +92,10 @@ fn functions_of_one_name_and_module_and_sessions_of_one_run_are_added_up() {
     let mut one = run(&[(1, 10), (2, 20), (2, 30)], &names);
     let other = {
         let (_folder, session) = session(&[vec![(0, CALL, 1), (5, RETURN, 1)]]);
-        analyze::functions(&session, &Options::default()).unwrap()
+        atf_analyze::functions(&session, &Options::default())
     };
     one.add(&other, |id| names.symbols().function(id));
-    let diff = analyze::diff(&[one], &[Run::default()], 0);
+    let diff = atf_analyze::diff(&[one], &[Run::default()], 0);
     let [parse] = &diff.changes[..] else {
         panic!("{diff:?}")
     };
@@ -114,11 +114,11 @@ fn single_runs_differ_by_noise_up_to_a_share_of_the_greater_value() {
         (80, 20, true),
         (79, 20, false),
     ] {
-        let diff = analyze::diff(&[before(100)], &[before(ns)], percent);
+        let diff = atf_analyze::diff(&[before(100)], &[before(ns)], percent);
         assert_eq!(rows(&diff)[0].2, is_noise, "{ns}");
     }
     // The times are equal, but the call counts differ.
-    let diff = analyze::diff(&[before(100)], &[run(&[(1, 50), (1, 50)], &none())], 20);
+    let diff = atf_analyze::diff(&[before(100)], &[run(&[(1, 50), (1, 50)], &none())], 20);
     assert_eq!(rows(&diff), [("0x1".to_owned(), 0, false)]);
 }
 
@@ -134,17 +134,17 @@ fn several_runs_differ_by_noise_if_their_ranges_overlap() {
         (&[102], &[101, 103], -1, true),
         (&[100, 100], &[900], 800, false),
     ] {
-        let diff = analyze::diff(&runs(before), &runs(after), 99);
+        let diff = atf_analyze::diff(&runs(before), &runs(after), 99);
         assert_eq!(rows(&diff), [("0x1".to_owned(), change_ns, is_noise)]);
     }
-    let diff = analyze::diff(&runs(&[30, 10, 20]), &runs(&[4, 1, 3, 2]), 0);
+    let diff = atf_analyze::diff(&runs(&[30, 10, 20]), &runs(&[4, 1, 3, 2]), 0);
     let [before, after] = [diff.changes[0].before, diff.changes[0].after].map(|it| it.self_ns);
     let spread = |it: Spread| (it.min, it.median, it.max);
     assert_eq!((spread(before), spread(after)), ((10, 20, 30), (1, 2, 4)));
     // The function is missing from one of the runs.
     let mut before = runs(&[10, 10]);
     before.push(Run::default());
-    let diff = analyze::diff(&before, &[Run::default()], 0);
+    let diff = atf_analyze::diff(&before, &[Run::default()], 0);
     assert_eq!(rows(&diff), [("0x1".to_owned(), -10, true)]);
 }
 
@@ -162,11 +162,11 @@ fn the_chance_of_ranges_apart_follows_from_counting() {
             }
         }
         let runs = |count| (0..count).map(|_| Run::default()).collect::<Vec<_>>();
-        let diff = analyze::diff(&runs(before), &runs(after), 0);
+        let diff = atf_analyze::diff(&runs(before), &runs(after), 0);
         assert_eq!(diff.luck(), found, "{before} {after}");
     }
     let many: Vec<_> = (0..80).map(|_| Run::default()).collect();
-    assert_eq!(analyze::diff(&many, &many, 0).luck(), (2, u64::MAX));
+    assert_eq!(atf_analyze::diff(&many, &many, 0).luck(), (2, u64::MAX));
 }
 
 #[test]
@@ -177,13 +177,16 @@ fn functions_beyond_the_limit_are_compared_together() {
         (6, CALL, 3),
         (16, RETURN, 3),
     ]]);
-    let options = Options::default().max_functions(1);
-    let functions = analyze::functions(&session, &options).unwrap();
+    let options = Options {
+        max_functions: 1,
+        ..Options::default()
+    };
+    let functions = atf_analyze::functions(&session, &options);
     let others = functions.others.as_ref().unwrap();
     assert_eq!(others.times.self_ns, 11);
     let mut run = Run::default();
     run.add(&functions, |id| Function::new(id, None));
-    let diff = analyze::diff(&[Run::default()], &[run], 0);
+    let diff = atf_analyze::diff(&[Run::default()], &[run], 0);
     assert_eq!(diff.changes[0].subject, Subject::Others);
     assert_eq!(diff.changes[0].change_ns(), 11);
 }

@@ -4,22 +4,22 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
-use super::died::Deaths;
-use super::unit::{Step, analysed, read, select};
-use super::walk::{Began, Ended, Observer, Walk};
-use super::{Options, ThreadTotals};
-use crate::error::{Error, Result};
-use crate::index::IndexEvent;
-use crate::session::Problem;
-use crate::spans::{Depth, SpanEnd, Unmatched};
-use crate::thread::ThreadReader;
-use crate::trace::{Process, Thread, ThreadFiles};
+use atf::Error;
+use atf::index::IndexEvent;
+use atf::spans::{Depth, SpanEnd, Unmatched};
+use atf::thread::ThreadReader;
+use atf::trace::{Process, Thread, ThreadFiles};
+
+use crate::died::Deaths;
+use crate::unit::{Step, analysed, read, select};
+use crate::walk::{Began, Ended, Observer, Walk};
+use crate::{Options, Problem, ThreadTotals};
 
 /// A visitor that receives a trace's calls from the function [`calls`]. An error from any of its
 /// methods ends the pass.
 pub trait CallVisitor {
     /// The error type of the visitor's methods.
-    type Error: From<Error>;
+    type Error;
 
     /// Receives a thread before it is opened.
     ///
@@ -116,13 +116,10 @@ impl ThreadFolder<'_> {
     /// # Errors
     ///
     /// The errors of [`ThreadReader::open`].
-    pub fn open(&self) -> Result<Option<ThreadReader>> {
+    pub fn open(&self) -> Result<Option<ThreadReader>, Error> {
         let opened = self.files.open();
         let problems = match &opened {
-            Ok(Some(thread)) => {
-                let beside = thread.problems_beside(thread.index());
-                beside.unwrap_or_else(|error| vec![error])
-            }
+            Ok(Some(thread)) => thread.problems().unwrap_or_else(|error| vec![error]),
             Ok(None) => Vec::new(),
             Err(error) => vec![error.clone()],
         };
@@ -175,16 +172,15 @@ pub struct CallEnd {
 /// end lasts until the thread's last event. With a time range, calls that are open when the range
 /// starts are clipped to its start.
 ///
-/// If more calls are open than [`CallStack::LIMIT`](crate::spans::CallStack::LIMIT), all open calls
+/// If more calls are open than [`CallStack::LIMIT`](atf::spans::CallStack::LIMIT), all open calls
 /// end as [`SpanEnd::GivenUp`]. This keeps calls properly nested and memory bounded. The thread
-/// then has the problem [`TooManyOpenCalls`](crate::ErrorKind::TooManyOpenCalls).
+/// then has the problem [`TooManyOpenCalls`](atf::ErrorKind::TooManyOpenCalls).
 ///
 /// Uses 60 MB of memory for 262,144 open calls, regardless of the number of events.
 ///
 /// # Errors
 ///
-/// The visitor's errors, and [`ErrorKind::Internal`](crate::ErrorKind::Internal). Read errors are
-/// reported as problems instead.
+/// The visitor's errors. Read errors are reported as problems instead.
 pub fn calls<V: CallVisitor>(
     process: impl Into<Process>,
     options: &Options,
@@ -200,14 +196,14 @@ pub fn calls<V: CallVisitor>(
         let calls = Calls::new(visitor, &of_details);
         let mut walk = Walk::new(thread.id(), options, calls);
         let end = read(thread, &mut problems, |step| {
-            walk.step(&step)?;
+            walk.step(&step);
             match step {
                 Step::Files(files) => walk.observer().begin_folder(*files),
                 Step::Gap | Step::Hole(_) | Step::Event(..) => walk.observer().check(),
             }
         })?;
         let until_ns = end.as_ref().and_then(|end| deaths.until_ns(thread, end));
-        let (mut totals, mut calls) = walk.finish(until_ns)?;
+        let (mut totals, mut calls) = walk.finish(until_ns);
         calls.check()?;
         if let Some(end) = &end {
             problems.extend(end.given_up(totals.given_up));

@@ -3,8 +3,8 @@
 use std::num::NonZero;
 use std::ops::RangeInclusive;
 
-use atf::analyze::{self, Functions, Node, Options, Pair, Times};
 use atf::trace::Process;
+use atf_analyze::{Functions, Node, Options, Pair, Times};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -145,12 +145,12 @@ fn paths(nodes: &[Node]) -> Vec<(Vec<u64>, Numbers)> {
 }
 
 pub(crate) fn check_all(session: &Process, options: &Options, expected: &Expected) {
-    let functions = analyze::functions(session, options).unwrap();
+    let functions = atf_analyze::functions(session, options);
     assert!(functions.problems.is_empty(), "{:?}", functions.problems);
     assert!(functions.others.is_none());
     check_functions(&functions, expected);
 
-    let tree = analyze::tree(session, options).unwrap();
+    let tree = atf_analyze::tree(session, options);
     assert_eq!(tree.threads, functions.threads);
     let mut found = paths(&tree.nodes);
     for (place, (path, numbers)) in found.iter().enumerate() {
@@ -164,7 +164,7 @@ pub(crate) fn check_all(session: &Process, options: &Options, expected: &Expecte
     let in_order: Vec<_> = expected.paths.clone().into_iter().collect();
     assert_eq!(found, in_order);
 
-    let pairs = analyze::pairs(session, options).unwrap();
+    let pairs = atf_analyze::pairs(session, options);
     let key = |pair: &Pair| ((pair.caller, pair.callee), numbers(&pair.times));
     let mut found: Vec<_> = pairs.pairs.iter().map(key).collect();
     found.sort();
@@ -206,7 +206,7 @@ proptest! {
         let expected = Expected::of(&threads, &range);
         let (from_ns, to_ns) = (*range.start(), *range.end());
         for jobs in [1, 3] {
-            let options = Options::default().from_ns(from_ns).to_ns(to_ns).jobs(NonZero::new(jobs));
+            let options = Options { from_ns, to_ns, jobs: NonZero::new(jobs), ..Options::default() };
             check_all(&Process::from(&session), &options, &expected);
         }
     }
@@ -216,7 +216,7 @@ proptest! {
         let (_folder, session) = session(&threads);
         for (id, events) in (0..).zip(&threads) {
             let expected = Expected::of(std::slice::from_ref(events), &(0..=u64::MAX));
-            let options = Options::default().threads([id].into());
+            let options = Options { threads: [id].into(), ..Options::default() };
             check_all(&Process::from(&session), &options, &expected);
         }
     }
@@ -229,8 +229,8 @@ proptest! {
     ) {
         let (_folder, session) = session(&threads);
         let tree = |limit: usize, jobs: usize| {
-            let options = Options::default().max_nodes(limit).jobs(NonZero::new(jobs));
-            analyze::tree(&session, &options).unwrap().nodes
+            let options = Options { max_nodes: limit, jobs: NonZero::new(jobs), ..Options::default() };
+            atf_analyze::tree(&session, &options).nodes
         };
         let all = tree(1_000_000, 1);
         for jobs in [1, 3] {
@@ -248,22 +248,22 @@ proptest! {
     ) {
         let (_folder, session) = session(&threads);
         let options = |jobs: usize| {
-            let options = Options::default().max_functions(limit).max_nodes(limit);
-            options.max_buckets(max_buckets).jobs(NonZero::new(jobs))
+            let options = Options { max_functions: limit, max_nodes: limit, ..Options::default() };
+            Options { max_buckets, jobs: NonZero::new(jobs), ..options }
         };
-        let functions = |jobs| analyze::functions(&session, &options(jobs)).unwrap();
+        let functions = |jobs| atf_analyze::functions(&session, &options(jobs));
         let [one, three] = [1, 3].map(functions);
         prop_assert_eq!(&one.functions, &three.functions);
         prop_assert_eq!((&one.others, one.coarseness), (&three.others, three.coarseness));
-        let [one, three] = [1, 3].map(|jobs| analyze::pairs(&session, &options(jobs)).unwrap());
+        let [one, three] = [1, 3].map(|jobs| atf_analyze::pairs(&session, &options(jobs)));
         prop_assert_eq!((one.pairs, one.others), (three.pairs, three.others));
     }
 
     #[test]
     fn what_no_row_has_is_added_up(threads in threads(), limit in 0..6_usize) {
         let (_folder, session) = session(&threads);
-        let options = Options::default().max_functions(limit).max_nodes(limit);
-        let functions = analyze::functions(&session, &options).unwrap();
+        let options = Options { max_functions: limit, max_nodes: limit, ..Options::default() };
+        let functions = atf_analyze::functions(&session, &options);
         assert!(functions.functions.len() <= limit);
         let totals = functions.totals();
         let others = functions.others.iter().map(|it| it.times);
@@ -271,7 +271,7 @@ proptest! {
         let (self_ns, calls) = all.fold((0, 0), |all, it| (all.0 + it.self_ns, all.1 + it.calls));
         assert_eq!((self_ns, calls), (totals.busy_ns, totals.calls));
 
-        let tree = analyze::tree(&session, &options).unwrap();
+        let tree = atf_analyze::tree(&session, &options);
         assert!(tree.nodes.iter().filter(|it| it.function_id.is_some()).count() <= limit);
         let sum = |of: fn(&Times) -> u64| tree.nodes.iter().map(|it| of(&it.times)).sum::<u64>();
         assert_eq!(sum(|times| times.self_ns), totals.busy_ns);
@@ -279,7 +279,7 @@ proptest! {
         let outermost = tree.nodes.iter().filter(|node| node.depth == 0);
         assert_eq!(outermost.map(|node| node.times.total_ns).sum::<u64>(), totals.busy_ns);
 
-        let pairs = analyze::pairs(&session, &options).unwrap();
+        let pairs = atf_analyze::pairs(&session, &options);
         let all = pairs.pairs.iter().map(|it| it.times).chain(pairs.others);
         assert_eq!(all.map(|times| times.calls).sum::<u64>(), totals.calls);
     }
