@@ -7,13 +7,19 @@ use super::folder;
 use crate::GeneratedFile;
 
 /// The templates of each language.
-const READERS: &[(&str, &[(&str, &str)])] = &[(
-    "python",
-    &templates!("python":
-        "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
-        "src/atf_format/records.py.jinja"
+const READERS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "go",
+        &templates!("go": "files.go.jinja" "manifest.go.jinja" "records.go.jinja"),
     ),
-)];
+    (
+        "python",
+        &templates!("python":
+            "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
+            "src/atf_format/records.py.jinja"
+        ),
+    ),
+];
 
 /// Renders the reader in a language into `readers/LANGUAGE`.
 ///
