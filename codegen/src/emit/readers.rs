@@ -15,6 +15,10 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
     ),
     ("magic", &templates!("magic": "atf.magic.jinja")),
     (
+        "go",
+        &templates!("go": "files.go.jinja" "manifest.go.jinja" "records.go.jinja"),
+    ),
+    (
         "python",
         &templates!("python":
             "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"

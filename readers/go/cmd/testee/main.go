@@ -1,0 +1,196 @@
+// Testee answers the conformance kit: testee read PATH, or testee serve.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"atf.example/atf"
+)
+
+type document map[string]any
+
+// ofFile completes the document of a file: all but its kind, events and footer are in every file.
+func ofFile(kind string, isWhole bool, header json.Marshaler, events []json.Marshaler, footer json.Marshaler, checksum uint32, trailing int64) document {
+	source, state := "footer", "good"
+	if checksum == 0 {
+		state = "absent"
+	}
+	if footer == nil {
+		source, state = map[string]string{"index": "file_size", "detail": "framing"}[kind], "not_checked"
+	}
+	verdict := "recover"
+	if isWhole {
+		verdict = "accept"
+	}
+	return document{
+		"kind": kind, "verdict": verdict, "header": header, "footer": footer, "events": events,
+		"derived": document{
+			"event_count": strconv.Itoa(len(events)), "count_source": source, "checksum": state,
+			"trailing_bytes": strconv.FormatInt(trailing, 10),
+		},
+	}
+}
+
+func ofIndex(file *atf.IndexFile) document {
+	events := []json.Marshaler{}
+	for all, seq := file.Events(), 0; seq < all.Len(); seq++ {
+		events = append(events, all.At(seq))
+	}
+	isWhole, trailing := file.IsFinalized() && !file.HasHoles(), file.Size()-file.End()
+	if footer, ok := file.Footer(); ok {
+		return ofFile("index", isWhole, file.Header(), events, footer, footer.Checksum(), trailing)
+	}
+	return ofFile("index", isWhole, file.Header(), events, nil, 0, trailing)
+}
+
+func ofDetail(file *atf.DetailFile) document {
+	events := []json.Marshaler{}
+	for all := file.Events(); all.Next(); {
+		events = append(events, all.Event())
+	}
+	trailing := file.Size() - file.End()
+	if footer, ok := file.Footer(); ok {
+		return ofFile("detail", file.IsFinalized(), file.Header(), events, footer, footer.Checksum(), trailing)
+	}
+	return ofFile("detail", file.IsFinalized(), file.Header(), events, nil, 0, trailing)
+}
+
+func ofThread(thread *atf.Thread) document {
+	dangling, orphans := thread.LooseLinks()
+	shown := document{
+		"thread_id": thread.ID, "index": nil, "detail": nil,
+		"derived": document{"dangling_links": strconv.Itoa(dangling), "orphan_details": strconv.Itoa(orphans)},
+	}
+	for _, refused := range thread.Refused {
+		kind := strings.TrimSuffix(filepath.Base(refused.File), ".atf")
+		shown[kind] = document{"kind": kind, "verdict": "reject"}
+	}
+	if thread.Index != nil {
+		shown["index"] = ofIndex(thread.Index)
+	}
+	if thread.Detail != nil {
+		shown["detail"] = ofDetail(thread.Detail)
+	}
+	return shown
+}
+
+func ofSession(session *atf.Session) document {
+	threads, merged := []document{}, [][2]any{}
+	events, details, indexes, isWhole := 0, 0, 0, true
+	for _, thread := range session.Threads {
+		threads = append(threads, ofThread(thread))
+		isWhole = isWhole && thread.IsWhole()
+		if thread.Index != nil {
+			indexes++
+			events += thread.Index.Len()
+		}
+		if thread.Detail != nil {
+			for all := thread.Detail.Events(); all.Next(); {
+				details++
+			}
+		}
+	}
+	var start, end any
+	for i, event := range session.Merged() {
+		end = strconv.FormatUint(event.TimestampNs(), 10)
+		if i == 0 {
+			start = end
+		}
+		merged = append(merged, [2]any{event.ThreadID, strconv.Itoa(event.Seq)})
+	}
+	manifest, verdict := "absent", "recover"
+	if session.Manifest != nil {
+		manifest = "used"
+	} else if session.HasManifest {
+		manifest = "ignored"
+	}
+	if len(threads) > 0 && indexes == 0 {
+		verdict = "reject"
+	} else if isWhole && manifest != "ignored" {
+		verdict = "accept"
+	}
+	return document{
+		"kind": "session", "verdict": verdict, "threads": threads,
+		"derived": document{
+			"manifest": manifest, "event_count": strconv.Itoa(events), "detail_count": strconv.Itoa(details),
+			"time_start_ns": start, "time_end_ns": end, "merged": merged,
+		},
+	}
+}
+
+// read returns the document of a path. Refused files are documents too.
+func read(path string) (document, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		session, err := atf.OpenSession(path)
+		if err != nil {
+			return nil, err
+		}
+		return ofSession(session), nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var refused *atf.FormatError
+	if strings.HasPrefix(string(data), "ATD2") || filepath.Base(path) == "detail.atf" {
+		file, err := atf.ReadDetailFile(path, data)
+		if errors.As(err, &refused) {
+			return document{"kind": "detail", "verdict": "reject"}, nil
+		}
+		return ofDetail(file), err
+	}
+	file, err := atf.ReadIndexFile(path, data)
+	if errors.As(err, &refused) {
+		return document{"kind": "index", "verdict": "reject"}, nil
+	}
+	return ofIndex(file), err
+}
+
+func run(arguments []string) (int, error) {
+	switch {
+	case len(arguments) == 2 && arguments[0] == "read":
+		answer, err := read(arguments[1])
+		if err != nil {
+			return 2, err
+		}
+		if answer["verdict"] == "reject" {
+			return 1, json.NewEncoder(os.Stdout).Encode(answer)
+		}
+		return 0, json.NewEncoder(os.Stdout).Encode(answer)
+	case len(arguments) == 1 && arguments[0] == "serve":
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			var path string
+			if err := json.Unmarshal(lines.Bytes(), &path); err != nil {
+				return 2, err
+			}
+			answer, err := read(path)
+			if err != nil {
+				return 2, err
+			}
+			if err := json.NewEncoder(os.Stdout).Encode(answer); err != nil {
+				return 2, err
+			}
+		}
+		return 0, nil
+	}
+	return 2, errors.New("usage: testee read PATH | testee serve")
+}
+
+func main() {
+	status, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}

@@ -1,0 +1,3 @@
+module atf.example/atf
+
+go 1.19

@@ -1,0 +1,244 @@
+package atf
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strconv"
+)
+
+// Session is the threads of a traced process.
+type Session struct {
+	// Folder is the path of the folder with the threads' folders.
+	Folder string
+
+	// Threads is the threads by their ids.
+	Threads []*Thread
+
+	// Manifest is the parsed manifest.json, or nil if it is absent or cannot be used.
+	Manifest *Manifest
+
+	// HasManifest is whether there is a manifest.json.
+	HasManifest bool
+}
+
+// Thread is a thread's files.
+type Thread struct {
+	// ID is the id of the thread, from its folder's name.
+	ID uint32
+
+	// Index is the index, or nil if it is absent or refused.
+	Index *IndexFile
+
+	// Detail is the details, or nil if they are absent or refused.
+	Detail *DetailFile
+
+	// Refused has an error for each file that cannot be read.
+	Refused []*FormatError
+}
+
+// SessionEvent is an event of a session, with its thread and its position there.
+type SessionEvent struct {
+	IndexEvent
+	ThreadID uint32
+	Seq      int
+}
+
+var (
+	processName = regexp.MustCompile(`^pid_[0-9]+$`)
+	threadName  = regexp.MustCompile(`^thread_([0-9]+)$`)
+)
+
+// OpenSession opens a session's folder, or a folder with one process of a session below it. A file
+// that cannot be read as one of the format is no error, but in the Refused of its thread. Close frees
+// the memory of all files.
+func OpenSession(folder string, options ...Option) (*Session, error) {
+	names, err := namesIn(folder)
+	if err != nil {
+		return nil, err
+	}
+	if process := onlyProcess(names); process != "" {
+		folder = filepath.Join(folder, process)
+		if names, err = namesIn(folder); err != nil {
+			return nil, err
+		}
+	}
+	s := &Session{Folder: folder}
+	for _, name := range names {
+		parts := threadName.FindStringSubmatch(name)
+		if parts == nil {
+			continue
+		}
+		if id, err := strconv.ParseUint(parts[1], 10, 32); err == nil {
+			thread, err := openThread(uint32(id), filepath.Join(folder, name), options)
+			s.Threads = append(s.Threads, thread)
+			if err != nil {
+				s.Close()
+				return nil, err
+			}
+		}
+	}
+	sort.SliceStable(s.Threads, func(i, j int) bool { return s.Threads[i].ID < s.Threads[j].ID })
+	path := filepath.Join(folder, "manifest.json")
+	if info, err := os.Lstat(path); err == nil {
+		s.HasManifest = true
+		if info.Mode().IsRegular() {
+			if data, err := os.ReadFile(path); err == nil {
+				s.Manifest, _ = ParseManifest(data)
+			}
+		}
+	}
+	return s, nil
+}
+
+// namesIn returns the names of the files in a folder, sorted.
+func namesIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = entry.Name()
+	}
+	return names, err
+}
+
+// onlyProcess returns the name of the only process, if the folder itself is no session.
+func onlyProcess(names []string) string {
+	process := ""
+	for _, name := range names {
+		switch {
+		case name == "manifest.json" || threadName.MatchString(name):
+			return ""
+		case !processName.MatchString(name):
+		case process != "":
+			return ""
+		default:
+			process = name
+		}
+	}
+	return process
+}
+
+func openThread(id uint32, folder string, options []Option) (*Thread, error) {
+	t := &Thread{ID: id}
+	if info, err := os.Lstat(folder); err != nil || !info.IsDir() {
+		return t, nil
+	}
+	var err error
+	if path := filepath.Join(folder, "index.atf"); isRegular(path) {
+		t.Index, err = OpenIndexFile(path, options...)
+		if err = t.refuse(err); err != nil {
+			return t, err
+		}
+	}
+	path := filepath.Join(folder, "detail.atf")
+	if isRegular(path) {
+		t.Detail, err = OpenDetailFile(path, options...)
+		if err = t.refuse(err); err != nil {
+			return t, err
+		}
+	}
+	if t.Index != nil && t.Detail != nil && t.Index.Wire() != t.Detail.Wire() {
+		expected := fmt.Sprintf("%d, as in index.atf", t.Index.Wire())
+		t.Refused = append(t.Refused, t.Detail.refuse(0, t.Detail.places.headerVersion, "detail header, version", expected, "ATF-LINK-008"))
+		t.Detail.Close()
+		t.Detail = nil
+	}
+	return t, nil
+}
+
+// isRegular returns whether there is a file. A symlink may lead out of the session.
+func isRegular(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// refuse keeps an error of the format, and returns any other.
+func (t *Thread) refuse(err error) error {
+	var refused *FormatError
+	if errors.As(err, &refused) {
+		t.Refused = append(t.Refused, refused)
+		return nil
+	}
+	return err
+}
+
+// IsWhole returns whether each file that is there was finalized, and no event is missing.
+func (t *Thread) IsWhole() bool {
+	if t.Index == nil || !t.Index.IsFinalized() || len(t.Refused) > 0 {
+		return false
+	}
+	return !t.Index.HasHoles() && (t.Detail == nil || t.Detail.IsFinalized())
+}
+
+// LooseLinks counts the links in the index, and those in the details, without a link back.
+func (t *Thread) LooseLinks() (dangling, orphans int) {
+	forward := map[uint64]uint64{}
+	if t.Index != nil {
+		events := t.Index.Events()
+		for seq := 0; seq < events.Len(); seq++ {
+			if detail, ok := events.At(seq).DetailSeq(); ok && !t.Index.IsHole(seq) {
+				forward[uint64(seq)] = detail
+			}
+		}
+	}
+	var back []uint64
+	if t.Detail != nil {
+		for events := t.Detail.Events(); events.Next(); {
+			back = append(back, events.Event().IndexSeq())
+		}
+	}
+	for seq, to := range forward {
+		if to >= uint64(len(back)) || back[to] != seq {
+			dangling++
+		}
+	}
+	for seq, to := range back {
+		if detail, ok := forward[to]; !ok || detail != uint64(seq) {
+			orphans++
+		}
+	}
+	return dangling, orphans
+}
+
+// Merged returns the events of all threads by time, then by thread and position, without holes.
+func (s *Session) Merged() []SessionEvent {
+	var merged []SessionEvent
+	for _, thread := range s.Threads {
+		if thread.Index == nil {
+			continue
+		}
+		events := thread.Index.Events()
+		for seq := 0; seq < events.Len(); seq++ {
+			if !thread.Index.IsHole(seq) {
+				merged = append(merged, SessionEvent{events.At(seq), thread.ID, seq})
+			}
+		}
+	}
+	// The threads are in order already, and so are the events of each.
+	sort.SliceStable(merged, func(i, j int) bool { return merged[i].TimestampNs() < merged[j].TimestampNs() })
+	return merged
+}
+
+// Close frees the memory of all files. Their records must no longer be used.
+func (s *Session) Close() error {
+	var first error
+	for _, thread := range s.Threads {
+		if thread.Index != nil {
+			first = firstOf(first, thread.Index.Close())
+		}
+		if thread.Detail != nil {
+			first = firstOf(first, thread.Detail.Close())
+		}
+	}
+	return first
+}
+
+func firstOf(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}
