@@ -30,6 +30,8 @@ enum Target {
     Rules,
     /// The fuzzers' dictionary
     Dict,
+    /// A reader in C++
+    Cpp,
     /// A reader in Python
     Python,
 }
@@ -172,6 +174,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             emit::readings::table(context.spec, context.found),
         ],
         Target::Dict => vec![emit::dict::dictionary(&layout)],
+        Target::Cpp => emit::readers::render("cpp", &layout, &context.spec.manifest),
         Target::Python => emit::readers::render("python", &layout, &context.spec.manifest),
     })
 }

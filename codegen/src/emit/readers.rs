@@ -7,13 +7,22 @@ use super::folder;
 use crate::GeneratedFile;
 
 /// The templates of each language.
-const READERS: &[(&str, &[(&str, &str)])] = &[(
-    "python",
-    &templates!("python":
-        "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
-        "src/atf_format/records.py.jinja"
+const READERS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "cpp",
+        &templates!("cpp":
+            "include/atf/_common.jinja" "include/atf/files.hpp.jinja"
+            "include/atf/manifest.hpp.jinja" "include/atf/records.hpp.jinja"
+        ),
     ),
-)];
+    (
+        "python",
+        &templates!("python":
+            "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
+            "src/atf_format/records.py.jinja"
+        ),
+    ),
+];
 
 /// Renders the reader in a language into `readers/LANGUAGE`.
 ///

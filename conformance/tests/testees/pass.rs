@@ -26,7 +26,7 @@ fn the_python_testee_passes_everything() {
 }
 
 /// The readers that are generated for other languages, each with the tools that build and run it.
-const READERS: &[(&str, &[&str])] = &[("python", &["make", "python3"])];
+const READERS: &[(&str, &[&str])] = &[("cpp", &["make", "g++"]), ("python", &["make", "python3"])];
 
 #[test]
 fn the_generated_readers_read_the_corpus() {
