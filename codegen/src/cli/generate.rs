@@ -29,12 +29,14 @@ enum Target {
     Rules,
     /// The fuzzers' dictionary
     Dict,
+    /// A reader in C++
+    Cpp,
+    /// A reader in Go
+    Go,
     /// Descriptions for Kaitai Struct
     Kaitai,
     /// Entries for file(1)
     Magic,
-    /// A reader in Go
-    Go,
     /// A reader in Python
     Python,
 }
@@ -181,7 +183,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             emit::readings::table(context.spec, context.found),
         ],
         Target::Dict => vec![emit::dict::dictionary(&layout)],
-        Target::Go | Target::Kaitai | Target::Magic | Target::Python => {
+        Target::Cpp | Target::Go | Target::Kaitai | Target::Magic | Target::Python => {
             let target = target.to_possible_value();
             let language = target.as_ref().map_or("", |target| target.get_name());
             emit::readers::render(language, &layout, &context.spec.manifest)

@@ -84,9 +84,18 @@ fn camel(name: &str) -> String {
     })
 }
 
-/// Converts a name to `PascalCase`. Underscores at the start are dropped.
+/// Converts a name to `PascalCase`. Underscores at the start are dropped, and those between digits
+/// stay.
 fn pascal(name: &str) -> String {
-    atf_spec::layout::camel_case(name.trim_start_matches('_'))
+    let mut pascal = String::new();
+    for part in name.split('_') {
+        let ends_in_digit = pascal.ends_with(|last: char| last.is_ascii_digit());
+        if ends_in_digit && part.starts_with(|first: char| first.is_ascii_digit()) {
+            pascal.push('_');
+        }
+        pascal += &atf_spec::layout::camel_case(part);
+    }
+    pascal
 }
 
 /// Appends an underscore to a name that is one of the words, which the language reserves.
@@ -143,8 +152,12 @@ mod tests {
     #[test]
     fn names_are_converted_and_prose_wraps_at_96_columns() {
         assert_eq!(
-            (camel("is_end_known"), pascal("_reserved1")),
-            ("isEndKnown".into(), "Reserved1".into())
+            (
+                camel("is_end_known"),
+                pascal("_reserved1"),
+                pascal("x86_64")
+            ),
+            ("isEndKnown".into(), "Reserved1".into(), "X86_64".into())
         );
         let prose = ["word"; 40].join(" ");
         let text = wrapped(&prose, "    // ");

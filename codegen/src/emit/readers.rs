@@ -10,14 +10,21 @@ use crate::GeneratedFile;
 /// The templates of each language.
 const READERS: &[(&str, &[(&str, &str)])] = &[
     (
-        "kaitai",
-        &templates!("kaitai": "_records.jinja" "atf_detail.ksy.jinja" "atf_index.ksy.jinja"),
+        "cpp",
+        &templates!("cpp":
+            "include/atf/_common.jinja" "include/atf/files.hpp.jinja"
+            "include/atf/manifest.hpp.jinja" "include/atf/records.hpp.jinja"
+        ),
     ),
-    ("magic", &templates!("magic": "atf.magic.jinja")),
     (
         "go",
         &templates!("go": "files.go.jinja" "manifest.go.jinja" "records.go.jinja"),
     ),
+    (
+        "kaitai",
+        &templates!("kaitai": "_records.jinja" "atf_detail.ksy.jinja" "atf_index.ksy.jinja"),
+    ),
+    ("magic", &templates!("magic": "atf.magic.jinja")),
     (
         "python",
         &templates!("python":

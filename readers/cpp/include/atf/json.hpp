@@ -1,0 +1,342 @@
+/// Strict JSON for manifests: UTF-8 without a byte-order mark, no duplicate keys.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace atf::json {
+
+struct Value;
+
+/// A number that is not an integer of 64 bits.
+struct OtherNumber {};
+
+using Array = std::vector<Value>;
+using Object = std::map<std::string, Value, std::less<>>;
+
+/// A value. Negative integers are signed; all others are unsigned.
+struct Value {
+    std::variant<std::nullptr_t, bool, std::uint64_t, std::int64_t, OtherNumber, std::string, Array,
+                 Object>
+        is;
+
+    template <typename Type>
+    const Type* as() const {
+        return std::get_if<Type>(&is);
+    }
+    const Object* object() const { return as<Object>(); }
+};
+
+/// Parses a text. Returns nothing if it is invalid, or values are nested more than 128 deep.
+std::optional<Value> parse(std::string_view text);
+
+/// The least and the greatest value of an integer.
+struct Limits {
+    std::uint64_t least = 0;
+    std::uint64_t greatest = UINT64_MAX;
+};
+
+/// Marks a number that is written as text, such as "0x1f".
+struct Hex {};
+
+namespace internal {
+
+class Parser {
+public:
+    explicit Parser(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+    std::optional<Value> whole() {
+        Value own = value();
+        if (at_ != end_) fail();
+        return is_valid_ ? std::optional(std::move(own)) : std::nullopt;
+    }
+
+private:
+    /// Nothing follows an error.
+    void fail() {
+        is_valid_ = false;
+        at_ = end_;
+    }
+
+    /// Returns the next byte, or 0 at the end. JSON has no 0 bytes.
+    char peek() const { return at_ == end_ ? '\0' : *at_; }
+
+    bool take(char byte) {
+        if (at_ == end_ || *at_ != byte) return false;
+        at_++;
+        return true;
+    }
+
+    void expect(std::string_view word) {
+        for (const char byte : word) {
+            if (!take(byte)) return fail();
+        }
+    }
+
+    void skip_space() {
+        while (at_ != end_ && (*at_ == ' ' || *at_ == '\t' || *at_ == '\n' || *at_ == '\r')) at_++;
+    }
+
+    /// Parses a value and the white space around it.
+    Value value() {
+        if (depth_ == 128) fail();
+        depth_++;
+        skip_space();
+        Value own = bare();
+        skip_space();
+        depth_--;
+        return own;
+    }
+
+    Value bare() {
+        switch (peek()) {
+            case '{': return {object()};
+            case '[': return {array()};
+            case '"': return {string()};
+            case 't': return expect("true"), Value{true};
+            case 'f': return expect("false"), Value{false};
+            case 'n': return expect("null"), Value{nullptr};
+            default: return number();
+        }
+    }
+
+    Object object() {
+        Object members;
+        expect("{");
+        skip_space();
+        if (take('}')) return members;
+        do {
+            skip_space();
+            std::string key = string();
+            skip_space();
+            expect(":");
+            if (!members.emplace(std::move(key), value()).second) fail();
+        } while (take(','));
+        expect("}");
+        return members;
+    }
+
+    Array array() {
+        Array items;
+        expect("[");
+        skip_space();
+        if (take(']')) return items;
+        do items.push_back(value());
+        while (take(','));
+        expect("]");
+        return items;
+    }
+
+    static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+    void digits() {
+        if (!is_digit(peek())) fail();
+        while (is_digit(peek())) at_++;
+    }
+
+    Value number() {
+        const char* start = at_;
+        const bool is_negative = take('-');
+        if (!take('0')) digits();
+        const char* whole_end = at_;
+        if (take('.')) digits();
+        if (take('e') || take('E')) {
+            if (!take('+')) take('-');
+            digits();
+        }
+        if (at_ != whole_end) return {OtherNumber{}};
+        return is_negative ? integer<std::int64_t>(start) : integer<std::uint64_t>(start);
+    }
+
+    /// -0 is no integer.
+    template <typename Number>
+    Value integer(const char* start) const {
+        Number number = 0;
+        const bool fits = std::from_chars(start, at_, number).ec == std::errc();
+        return fits && (number != 0 || *start != '-') ? Value{number} : Value{OtherNumber{}};
+    }
+
+    std::string string() {
+        std::string text;
+        expect("\"");
+        while (is_valid_ && !take('"')) {
+            if (static_cast<unsigned char>(peek()) < ' ') {
+                fail();
+            } else if (take('\\')) {
+                escape(text);
+            } else {
+                character(text);
+            }
+        }
+        return text;
+    }
+
+    unsigned byte(std::ptrdiff_t k) const {
+        return k < end_ - at_ ? static_cast<unsigned char>(at_[k]) : 0;
+    }
+
+    /// Copies a character, which must be neither overlong nor a surrogate nor after U+10FFFF.
+    void character(std::string& to) {
+        const unsigned lead = byte(0);
+        const unsigned next = byte(1);
+        const int size = lead < 0x80   ? 1
+                         : lead < 0xC2 ? 0
+                         : lead < 0xE0 ? 2
+                         : lead < 0xF0 ? 3
+                         : lead < 0xF5 ? 4
+                                       : 0;
+        bool is_valid = size > 0;
+        for (int k = 1; k < size; k++) is_valid = is_valid && (byte(k) & 0xC0) == 0x80;
+        if (!is_valid || (lead == 0xE0 && next < 0xA0) || (lead == 0xED && next >= 0xA0) ||
+            (lead == 0xF0 && next < 0x90) || (lead == 0xF4 && next >= 0x90)) {
+            return fail();
+        }
+        to.append(at_, static_cast<std::size_t>(size));
+        at_ += size;
+    }
+
+    std::uint32_t code_unit() {
+        std::uint32_t unit = 0;
+        if (end_ - at_ < 4 || std::from_chars(at_, at_ + 4, unit, 16).ptr != at_ + 4) {
+            fail();
+            return 0;
+        }
+        at_ += 4;
+        return unit;
+    }
+
+    void escape(std::string& to) {
+        constexpr std::string_view names = "\"\\/bfnrt";
+        constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
+        const std::size_t known = names.find(peek());
+        if (known != names.npos) {
+            at_++;
+            to += meant[known];
+            return;
+        }
+        expect("u");
+        std::uint32_t code = code_unit();
+        if (code >= 0xD800 && code < 0xE000) {
+            expect("\\u");
+            const std::uint32_t low = code_unit();
+            if (code >= 0xDC00 || low < 0xDC00 || low >= 0xE000) return fail();
+            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+        }
+        encode(to, code);
+    }
+
+    static void encode(std::string& to, std::uint32_t code) {
+        const auto put = [&to](std::uint32_t byte) { to += static_cast<char>(byte); };
+        if (code < 0x80) return put(code);
+        if (code < 0x800) {
+            put(0xC0 | code >> 6);
+        } else {
+            if (code < 0x10000) {
+                put(0xE0 | code >> 12);
+            } else {
+                put(0xF0 | code >> 18);
+                put(0x80 | (code >> 12 & 0x3F));
+            }
+            put(0x80 | (code >> 6 & 0x3F));
+        }
+        put(0x80 | (code & 0x3F));
+    }
+
+    const char* at_;
+    const char* end_;
+    int depth_ = 0;
+    bool is_valid_ = true;
+};
+
+}  // namespace internal
+
+inline std::optional<Value> parse(std::string_view text) {
+    return internal::Parser(text).whole();
+}
+
+inline bool read(const Value& value, std::string& to) {
+    const std::string* text = value.as<std::string>();
+    if (text != nullptr) to = *text;
+    return text != nullptr;
+}
+
+inline bool read(const Value& value, bool& to) {
+    const bool* truth = value.as<bool>();
+    if (truth != nullptr) to = *truth;
+    return truth != nullptr;
+}
+
+inline bool read(const Value& value, std::uint64_t& to, Limits limits) {
+    const std::uint64_t* number = value.as<std::uint64_t>();
+    if (number == nullptr || *number < limits.least || *number > limits.greatest) return false;
+    to = *number;
+    return true;
+}
+
+inline bool read(const Value& value, std::int64_t& to) {
+    if (const std::int64_t* number = value.as<std::int64_t>()) {
+        to = *number;
+        return true;
+    }
+    const std::uint64_t* number = value.as<std::uint64_t>();
+    if (number == nullptr || *number > INT64_MAX) return false;
+    to = static_cast<std::int64_t>(*number);
+    return true;
+}
+
+inline bool read(const Value& value, std::uint64_t& to, Hex) {
+    const std::string* text = value.as<std::string>();
+    if (text == nullptr || text->size() < 3 || text->compare(0, 2, "0x") != 0) return false;
+    const char* end = text->data() + text->size();
+    const auto parsed = std::from_chars(text->data() + 2, end, to, 16);
+    return parsed.ec == std::errc() && parsed.ptr == end && text->size() <= 18;
+}
+
+template <typename Type>
+bool read(const Value& value, Type& to) {
+    std::optional<Type> own = Type::read(value);
+    if (own) to = *std::move(own);
+    return own.has_value();
+}
+
+template <typename Type>
+bool read(const Value& value, std::vector<Type>& to) {
+    const Array* items = value.as<Array>();
+    if (items == nullptr) return false;
+    for (const Value& item : *items) {
+        if (!read(item, to.emplace_back())) return false;
+    }
+    return true;
+}
+
+/// Reads a member, which must be there.
+template <typename Type, typename... Limit>
+bool read(const Value& value, std::string_view key, Type& to, Limit... limit) {
+    const auto member = value.object()->find(key);
+    return member != value.object()->end() && read(member->second, to, limit...);
+}
+
+/// Reads a member, if it is there.
+template <typename Type, typename... Limit>
+bool read_optional(const Value& value, std::string_view key, std::optional<Type>& to,
+                   Limit... limit) {
+    const auto member = value.object()->find(key);
+    return member == value.object()->end() || read(member->second, to.emplace(), limit...);
+}
+
+template <typename Type>
+bool read_optional(const Value& value, std::string_view key, std::vector<Type>& to) {
+    const auto member = value.object()->find(key);
+    return member == value.object()->end() || read(member->second, to);
+}
+
+}  // namespace atf::json
