@@ -12,8 +12,8 @@ import (
 type Arch uint32
 
 const (
-	// ArchX8664: x86-64.
-	ArchX8664 Arch = 1
+	// ArchX86_64: x86-64.
+	ArchX86_64 Arch = 1
 	// ArchArm64: 64-bit ARM.
 	ArchArm64 Arch = 2
 )
@@ -21,7 +21,7 @@ const (
 // String returns the name in the format, or the number of an unknown value.
 func (v Arch) String() string {
 	switch v {
-	case ArchX8664:
+	case ArchX86_64:
 		return "x86_64"
 	case ArchArm64:
 		return "arm64"
@@ -32,7 +32,7 @@ func (v Arch) String() string {
 // IsKnown returns whether the format defines the value.
 func (v Arch) IsKnown() bool {
 	switch v {
-	case ArchX8664, ArchArm64:
+	case ArchX86_64, ArchArm64:
 		return true
 	}
 	return false
