@@ -21,6 +21,17 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
         &templates!("go": "files.go.jinja" "manifest.go.jinja" "records.go.jinja"),
     ),
     (
+        "java",
+        &templates!("java":
+            "src/main/java/atf/format/DetailFile.java.jinja"
+            "src/main/java/atf/format/IndexFile.java.jinja"
+            "src/main/java/atf/format/Manifest.java.jinja"
+            "src/main/java/atf/format/Records.java.jinja"
+            "src/main/java/atf/format/_file.jinja"
+            "src/main/java/atf/format/_names.jinja"
+        ),
+    ),
+    (
         "kaitai",
         &templates!("kaitai": "_records.jinja" "atf_detail.ksy.jinja" "atf_index.ksy.jinja"),
     ),
