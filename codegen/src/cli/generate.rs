@@ -39,6 +39,8 @@ enum Target {
     Magic,
     /// A reader in Python
     Python,
+    /// A reader in TypeScript
+    Typescript,
 }
 
 /// Options of `generate`.
@@ -183,7 +185,12 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
             emit::readings::table(context.spec, context.found),
         ],
         Target::Dict => vec![emit::dict::dictionary(&layout)],
-        Target::Cpp | Target::Go | Target::Kaitai | Target::Magic | Target::Python => {
+        Target::Cpp
+        | Target::Go
+        | Target::Kaitai
+        | Target::Magic
+        | Target::Python
+        | Target::Typescript => {
             let target = target.to_possible_value();
             let language = target.as_ref().map_or("", |target| target.get_name());
             emit::readers::render(language, &layout, &context.spec.manifest)
