@@ -41,6 +41,8 @@ enum Target {
     Magic,
     /// A reader in Python
     Python,
+    /// A reader in TypeScript
+    Typescript,
 }
 
 /// Options of `generate`.
@@ -190,7 +192,8 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
         | Target::Java
         | Target::Kaitai
         | Target::Magic
-        | Target::Python => {
+        | Target::Python
+        | Target::Typescript => {
             let target = target.to_possible_value();
             let language = target.as_ref().map_or("", |target| target.get_name());
             emit::readers::render(language, &layout, &context.spec.manifest)

@@ -43,6 +43,12 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
             "src/atf_format/records.py.jinja"
         ),
     ),
+    (
+        "typescript",
+        &templates!("typescript":
+            "src/_common.jinja" "src/files.ts.jinja" "src/manifest.ts.jinja" "src/records.ts.jinja"
+        ),
+    ),
 ];
 
 /// Renders the reader in a language into `readers/LANGUAGE`.

@@ -1,0 +1,245 @@
+/** Files and sessions on disk, for Node. Symlinks in a session are not followed. */
+
+import * as fs from "node:fs";
+
+import { DetailFile, IndexFile, RefusedError, type ReadOptions } from "./files.js";
+import * as json from "./json.js";
+import { readManifest, type Manifest } from "./manifest.js";
+import type { IndexEvent } from "./records.js";
+import { BytesSource, type Source } from "./source.js";
+
+/** A file that is read by parts. It may be larger than memory. */
+export class FileSource implements Source {
+    readonly size: number;
+    readonly #file: number;
+
+    constructor(path: string) {
+        this.#file = fs.openSync(path, "r");
+        this.size = fs.fstatSync(this.#file).size;
+    }
+
+    /** Returns bytes of the file; zeros, if it was truncated since it was opened. */
+    read(offset: number, length: number): Uint8Array {
+        const bytes = new Uint8Array(length);
+        for (let done = 0; done < length;) {
+            const got = fs.readSync(this.#file, bytes, done, length - done, offset + done);
+            if (got === 0) break;
+            done += got;
+        }
+        return bytes;
+    }
+
+    close(): void {
+        fs.closeSync(this.#file);
+    }
+}
+
+/** Small files are read at once, so that a session of many threads does not keep them all open. */
+const SMALL = 1 << 20;
+
+/** Opens a regular file, or returns undefined if there is none. */
+function open(path: string): Source | undefined {
+    const status = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (status === undefined || !status.isFile()) return undefined;
+    if (status.size > SMALL) return new FileSource(path);
+    return new BytesSource(fs.readFileSync(path));
+}
+
+/** An event of a session, with its thread and its position there. */
+export interface Merged {
+    readonly threadId: number;
+    readonly seq: number;
+    readonly event: IndexEvent;
+}
+
+/** A thread's files. One that is absent or refused is undefined; `refused` says why. */
+export class Thread {
+    /** The number in the name of the thread's folder. */
+    readonly id: number;
+    readonly index: IndexFile | undefined;
+    readonly detail: DetailFile | undefined;
+    readonly refused: RefusedError[] = [];
+
+    constructor(id: number, folder: string, options: Pick<ReadOptions, "verify"> = {}) {
+        this.id = id;
+        if (!fs.lstatSync(folder).isDirectory()) return;
+        const read = <File>(
+            path: string,
+            Reader: new (source: Source, options: ReadOptions) => File,
+        ): File | undefined => {
+            const source = open(path);
+            if (source === undefined) return undefined;
+            try {
+                return new Reader(source, { ...options, name: path });
+            } catch (error) {
+                if (!(error instanceof RefusedError)) throw error;
+                this.refused.push(error);
+                return undefined;
+            }
+        };
+        this.index = read(`${folder}/index.atf`, IndexFile);
+        this.detail = read(`${folder}/detail.atf`, DetailFile);
+        if (this.index && this.detail && this.index.wire !== this.detail.wire) {
+            const expected = `${this.index.wire}, as in index.atf`;
+            const path = `${folder}/detail.atf`;
+            this.refused.push(
+                new RefusedError(path, 5, "detail header, version", expected, "ATF-LINK-008"),
+            );
+            this.detail = undefined;
+        }
+    }
+
+    /** Whether every file that is there was finalized, and no event is missing. */
+    get isWhole(): boolean {
+        const { index, detail } = this;
+        if (!index?.isFinalized || this.refused.length > 0) return false;
+        if (detail !== undefined && !detail.isFinalized) return false;
+        for (let seq = 0; seq < index.length; seq++) if (index.isHole(seq)) return false;
+        return true;
+    }
+
+    /** Returns the events with their positions, except for holes. */
+    *events(): Generator<{ seq: number; event: IndexEvent }, void, undefined> {
+        if (this.index === undefined) return;
+        let seq = 0;
+        for (const event of this.index) {
+            if (!this.index.isHole(seq)) yield { seq, event };
+            seq++;
+        }
+    }
+
+    /** Counts the links in the index, and those in the details, without a link back. */
+    looseLinks(): { dangling: number; orphans: number } {
+        const back = Array.from(this.detail ?? [], (event) => Number(event.header.indexSeq));
+        const forward = new Map<number, number>();
+        for (const { seq, event } of this.events()) {
+            const to = event.detailSeq;
+            if (to !== undefined) forward.set(seq, Number(to));
+        }
+        let dangling = 0;
+        for (const [seq, to] of forward) if (back[to] !== seq) dangling++;
+        const orphans = back.filter((to, seq) => forward.get(to) !== seq).length;
+        return { dangling, orphans };
+    }
+}
+
+/** The threads of a traced process. */
+export class Session {
+    /** The process's folder. */
+    readonly folder: string;
+    /** The threads, by id. */
+    readonly threads: readonly Thread[];
+    /** Whether there is a manifest, even one that cannot be used. */
+    readonly hasManifest: boolean;
+    /** The manifest, or undefined if it is absent or cannot be used. */
+    readonly manifest: Manifest | undefined;
+
+    /** Opens a session's folder, or a folder with one process of a session below it. */
+    constructor(folder: string, options: Pick<ReadOptions, "verify"> = {}) {
+        this.folder = processFolder(folder);
+        this.threads = numbered(this.folder, "thread_").map(
+            ([id, name]) => new Thread(id, `${this.folder}/${name}`, options),
+        );
+        const status = fs.lstatSync(`${this.folder}/manifest.json`, { throwIfNoEntry: false });
+        this.hasManifest = status !== undefined;
+        if (status?.isFile()) this.manifest = manifestOf(`${this.folder}/manifest.json`);
+    }
+
+    /** Returns the events of all threads by time, then by thread and position, except for holes. */
+    *merged(): Generator<Merged, void, undefined> {
+        const queue = new Queue();
+        for (const [place, { id, index }] of this.threads.entries()) {
+            const events = this.threads[place]!.events();
+            if (index !== undefined) queue.push(events, id, place);
+        }
+        for (let own = queue.first; own !== undefined; own = queue.first) {
+            yield own.merged;
+            queue.advance();
+        }
+    }
+}
+
+interface Lane {
+    readonly events: ReturnType<Thread["events"]>;
+    readonly place: number;
+    time: bigint;
+    merged: Merged;
+}
+
+/** The next events of all threads, as a heap: the first is before both that follow it. */
+class Queue {
+    readonly #lanes: Lane[] = [];
+
+    get first(): Lane | undefined {
+        return this.#lanes[0];
+    }
+
+    push(events: Lane["events"], threadId: number, place: number): void {
+        const next = events.next();
+        if (next.done) return;
+        const lanes = this.#lanes;
+        const merged = { threadId, ...next.value };
+        const lane = { events, place, time: merged.event.timestampNs, merged };
+        let at = lanes.push(lane) - 1;
+        for (; at > 0 && isBefore(lane, lanes[(at - 1) >> 1]!); at = (at - 1) >> 1) {
+            lanes[at] = lanes[(at - 1) >> 1]!;
+        }
+        lanes[at] = lane;
+    }
+
+    /** Replaces the first event with the next one of its thread. */
+    advance(): void {
+        const lanes = this.#lanes;
+        let lane = lanes[0]!;
+        const next = lane.events.next();
+        if (next.done) {
+            lane = lanes.pop()!;
+            if (lanes.length === 0) return;
+        } else {
+            lane.merged = { threadId: lane.merged.threadId, ...next.value };
+            lane.time = next.value.event.timestampNs;
+        }
+        for (let at = 0; ;) {
+            let below = 2 * at + 1;
+            if (below + 1 < lanes.length && isBefore(lanes[below + 1]!, lanes[below]!)) below++;
+            if (below >= lanes.length || !isBefore(lanes[below]!, lane)) {
+                lanes[at] = lane;
+                return;
+            }
+            lanes[at] = lanes[below]!;
+            at = below;
+        }
+    }
+}
+
+function isBefore(one: Lane, other: Lane): boolean {
+    return one.time < other.time || (one.time === other.time && one.place < other.place);
+}
+
+/** Lists the entries of a folder whose names are `prefix` and a 32-bit number, by number. */
+function numbered(folder: string, prefix: string): [number, string][] {
+    return fs
+        .readdirSync(folder)
+        .filter((name) => name.startsWith(prefix) && /^[0-9]+$/.test(name.slice(prefix.length)))
+        .map((name): [number, string] => [Number(name.slice(prefix.length)), name])
+        .filter(([id]) => id < 2 ** 32)
+        .sort(([one], [other]) => one - other);
+}
+
+/** Returns the folder of the only process, if the folder itself has no threads or manifest. */
+function processFolder(folder: string): string {
+    const names = numbered(folder, "pid_");
+    const isSession =
+        numbered(folder, "thread_").length > 0 ||
+        fs.lstatSync(`${folder}/manifest.json`, { throwIfNoEntry: false }) !== undefined;
+    return names.length === 1 && !isSession ? `${folder}/${names[0]![1]}` : folder;
+}
+
+function manifestOf(path: string): Manifest | undefined {
+    try {
+        return readManifest(json.parse(fs.readFileSync(path)));
+    } catch (error) {
+        if (error instanceof json.InvalidError) return undefined;
+        throw error;
+    }
+}
