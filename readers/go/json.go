@@ -35,6 +35,22 @@ func (o *object) text(name string, value uint64) {
 	o.put(name, `"`+strconv.FormatUint(value, 10)+`"`)
 }
 
+func widened[T uint16 | uint32 | uint64](values []T) []uint64 {
+	wide := make([]uint64, len(values))
+	for i, value := range values {
+		wide[i] = uint64(value)
+	}
+	return wide
+}
+
+func (o *object) numbers(name string, values []uint64) {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = strconv.FormatUint(value, 10)
+	}
+	o.put(name, "["+strings.Join(texts, ",")+"]")
+}
+
 func (o *object) texts(name string, values []uint64) {
 	texts := make([]string, len(values))
 	for i, value := range values {

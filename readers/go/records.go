@@ -775,8 +775,8 @@ func (r DetailFunctionPayload) MarshalJSON() ([]byte, error) {
 
 func (r DetailFunctionPayload) fields(o *object) {
 	o.text("function_id", uint64(r.FunctionID()))
-	xRegs := r.XRegs()
-	o.texts("x_regs", xRegs[:])
+	xRegsItems := r.XRegs()
+	o.texts("x_regs", widened(xRegsItems[:]))
 	o.text("lr", uint64(r.Lr()))
 	o.text("fp", uint64(r.Fp()))
 	o.text("sp", uint64(r.Sp()))

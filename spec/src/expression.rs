@@ -114,6 +114,10 @@ impl Compiler<'_> {
             return None;
         };
         self.rule(rule);
+        if expected.contains(['"', '\\']) {
+            let why = "`expected` has no quotes and no backslashes: it becomes a string";
+            self.fault(text, why.to_owned());
+        }
         let (role, name) = field.split_once('.').unwrap_or((field, ""));
         if let Err(why) = self.field(role, name) {
             self.fault(field, why);

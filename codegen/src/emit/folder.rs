@@ -110,8 +110,11 @@ fn avoid(name: String, words: &str) -> String {
 /// The width at which comments wrap.
 const COLUMNS: usize = 96;
 
-/// Wraps prose into lines, each but the first after `prefix`, which begins with its indentation.
+/// Wraps prose into lines, each but the first after `prefix`, which begins with its indentation. What
+/// would end or continue a comment is written differently, and so is a backslash.
 fn wrapped(text: &str, prefix: &str) -> String {
+    let text = text.replace("*/", "* /").replace("/*", "/ *");
+    let text = text.replace('\\', "/");
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last_mut().expect("there is always a line");

@@ -51,6 +51,11 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
+/// Returns the names of the languages and tools.
+pub fn languages() -> impl Iterator<Item = &'static str> {
+    READERS.iter().map(|(language, _)| *language)
+}
+
 /// Renders the reader in a language into `readers/LANGUAGE`.
 ///
 /// # Panics

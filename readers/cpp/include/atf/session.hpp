@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <queue>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -169,21 +168,19 @@ public:
     /// and position, except for holes.
     template <typename Visit>
     void merge(Visit visit) const {
-        // The time, the thread's place in the list, which is by id, and the position.
-        using Next = std::tuple<std::uint64_t, std::size_t, std::uint64_t>;
-        std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
-        const auto push = [&](std::size_t place, std::uint64_t seq) {
+        // The time, the thread's place in the list, which is by id, and the position. A thread's
+        // own events need not be in order.
+        std::vector<std::tuple<std::uint64_t, std::size_t, std::uint64_t>> order;
+        for (std::size_t place = 0; place < threads_.size(); place++) {
             const auto& index = threads_[place].index();
-            while (index && seq < index->size() && index->is_hole(seq)) seq++;
-            if (index && seq < index->size()) queue.emplace((*index)[seq].timestamp_ns, place, seq);
-        };
-        for (std::size_t place = 0; place < threads_.size(); place++) push(place, 0);
-        while (!queue.empty()) {
-            const auto [time, place, seq] = queue.top();
-            queue.pop();
+            for (std::uint64_t seq = 0; index && seq < index->size(); seq++) {
+                if (!index->is_hole(seq)) order.emplace_back((*index)[seq].timestamp_ns, place, seq);
+            }
+        }
+        std::sort(order.begin(), order.end());
+        for (const auto& [time, place, seq] : order) {
             const Thread& thread = threads_[place];
             visit(thread.id(), seq, (*thread.index())[seq]);
-            push(place, seq + 1);
         }
     }
 

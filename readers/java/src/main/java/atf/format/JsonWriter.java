@@ -28,6 +28,10 @@ final class JsonWriter {
                 .collect(Collectors.joining(",", "[", "]")));
     }
 
+    void numbers(String name, long[] values) {
+        put(name, Arrays.toString(values).replace(" ", ""));
+    }
+
     void position(String name, OptionalLong value) {
         value.ifPresentOrElse(own -> text(name, own), () -> put(name, "null"));
     }
@@ -35,6 +39,10 @@ final class JsonWriter {
     void hex(String name, ByteBuffer value) {
         byte[] bytes = new byte[value.remaining()];
         value.get(value.position(), bytes);
+        hex(name, bytes);
+    }
+
+    void hex(String name, byte[] bytes) {
         put(name, '"' + HexFormat.of().formatHex(bytes) + '"');
     }
 

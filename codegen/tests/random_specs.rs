@@ -1,0 +1,478 @@
+//! Generates every target from random specs: odd names, reserved words, texts with quotes and the
+//! ends of comments, other enumerations, split records, a third wire version. What is generated must
+//! compile, and the readers in Python and Lua must find what the interpreter finds.
+//!
+//! `ATF_SPECS=1000` tries as many; `ATF_SPEC_SEED=7` tries one. A failing spec is reduced to the
+//! changes that are needed for the failure.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use atf_codegen::emit::folder;
+use atf_codegen::emit::readers;
+use atf_interpreter::{File, grammar_of};
+use atf_samples::tools::has;
+use atf_spec::layout::Layout;
+use atf_spec::model::ManifestFile;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Names that are reserved somewhere, or that generated code uses itself.
+const NAMES: &str = "and as assert async auto await begin bool break byte bytes case chan class const \
+    constexpr continue count data def default defer delete do double elif else end enum error event \
+    except explicit export extern false final finally first float for friend from func function \
+    global go goto header if implements import in inline instanceof int interface is item lambda last \
+    len let local long map match max min mutable namespace native new nil none nonlocal not null \
+    object operator or override package pass place private protected public raise range read record \
+    register repeat return self short signed size static std str string struct super switch template \
+    then this throw throws true try type typedef typename union unsigned until using value var virtual \
+    void volatile wire while with write x x1 yield _x _under a_b_c very_long_name_that_goes_on_and_on";
+
+/// Names by which templates and typed code know fields.
+const KEPT: [&str; 9] = [
+    "magic",
+    "version",
+    "total_length",
+    "stack_size",
+    "timestamp_ns",
+    "detail_seq",
+    "index_seq",
+    "reserved",
+    "event_kind",
+];
+
+const TEXTS: [&str; 10] = [
+    "Ends */ a comment /* and begins one.",
+    "Three quotes: \"\"\" and ''' and ```.",
+    "A backslash at the end \\",
+    "Braces {{ generated }} {% raw %} ${x} #{x} %s %d.",
+    "<b>&amp;</b> // -- # ; \u{2028} é 漢字 \u{1F600}",
+    "Tabs\tand\nlines\r\nin it.",
+    "\\u002a/ \\x22 \\N{DASH} \\",
+    "--]] ]] --> <!-- \"quoted\" 'text'",
+    "x",
+    "@param @returns {@link Object} \\todo",
+];
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.0;
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((value ^ (value >> 31)) % (end as u64).max(1)).expect("it is below a usize")
+    }
+
+    fn name(&mut self) -> String {
+        let names: Vec<_> = NAMES.split_whitespace().collect();
+        names[self.below(names.len())].to_owned()
+    }
+
+    fn text(&mut self) -> String {
+        TEXTS[self.below(TEXTS.len())].to_owned()
+    }
+}
+
+/// A change of a layout: a seed of its own, so that it is the same without the others.
+#[derive(Clone, Debug)]
+struct Change {
+    what: usize,
+    seed: u64,
+}
+
+impl Change {
+    fn apply(&self, layout: &mut Value) {
+        let random = &mut Random(self.seed);
+        match self.what {
+            0..3 => rename_field(layout, random),
+            3 => rename_members(layout, random),
+            4 => texts(layout, random),
+            5 => split_reserved(layout, random),
+            6 => add_record(layout, random),
+            _ => add_wire(layout),
+        }
+    }
+}
+
+fn items<'a>(value: &'a mut Value, key: &str) -> &'a mut Vec<Value> {
+    value[key].as_array_mut().expect("a list")
+}
+
+/// Renames a field in all wire versions and in the grammars.
+fn rename_field(layout: &mut Value, random: &mut Random) {
+    let records = items(layout, "records");
+    let at = random.below(records.len());
+    let record = &mut records[at];
+    let known: Vec<String> = items(record, "layouts")
+        .iter()
+        .flat_map(|own| own["fields"].as_array().expect("fields"))
+        .map(|field| field["name"].as_str().expect("a name").to_owned())
+        .collect();
+    let (old, new) = (known[random.below(known.len())].clone(), random.name());
+    let trimmed = |name: &str| name.trim_start_matches('_').to_owned();
+    if KEPT.contains(&old.as_str()) || known.iter().any(|own| trimmed(own) == trimmed(&new)) {
+        return;
+    }
+    for own in items(record, "layouts") {
+        for field in items(own, "fields") {
+            if field["name"] == *old && field["known_as"].is_null() {
+                field["name"] = new.clone().into();
+            }
+        }
+    }
+    let name = record["name"].clone();
+    for grammar in items(layout, "grammars") {
+        let roles: Vec<Value> = items(grammar, "records")
+            .iter()
+            .filter(|role| role["record"] == name)
+            .map(|role| role["role"].clone())
+            .collect();
+        rename_in(grammar, &roles, &old, &new);
+    }
+}
+
+fn rename_in(value: &mut Value, roles: &[Value], old: &str, new: &str) {
+    match value {
+        Value::Object(members) => {
+            if members.get("field").is_some_and(|field| field == old)
+                && members.get("role").is_some_and(|role| roles.contains(role))
+            {
+                members.insert("field".to_owned(), new.into());
+            }
+            members
+                .values_mut()
+                .for_each(|own| rename_in(own, roles, old, new));
+        }
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|own| rename_in(own, roles, old, new)),
+        _ => {}
+    }
+}
+
+fn rename_members(layout: &mut Value, random: &mut Random) {
+    let enums = items(layout, "enums");
+    let at = random.below(enums.len());
+    let mut names = BTreeMap::new();
+    for member in items(&mut enums[at], "members") {
+        let name = random.name();
+        let name = name.trim_start_matches('_').to_owned();
+        if names.insert(name.clone(), ()).is_none() {
+            member["name"] = name.into();
+        }
+    }
+}
+
+fn texts(layout: &mut Value, random: &mut Random) {
+    for record in items(layout, "records") {
+        record["doc"] = random.text().into();
+        for own in items(record, "layouts") {
+            for field in items(own, "fields") {
+                field["doc"] = random.text().into();
+            }
+        }
+    }
+    for own in items(layout, "enums") {
+        own["doc"] = random.text().into();
+        items(own, "members")
+            .iter_mut()
+            .for_each(|member| member["doc"] = random.text().into());
+    }
+    for grammar in items(layout, "grammars") {
+        grammar["doc"] = random.text().into();
+        items(grammar, "functions")
+            .iter_mut()
+            .for_each(|own| own["doc"] = random.text().into());
+    }
+}
+
+/// Puts fields of all widths, one of them an array, in front of a footer's reserved bytes.
+fn split_reserved(layout: &mut Value, random: &mut Random) {
+    for record in items(layout, "records") {
+        // Arrays that only one wire version has are not tried: not every target can hold them.
+        let name = random.name();
+        for own in items(record, "layouts") {
+            let fields = items(own, "fields");
+            let Some(last) = fields.last_mut().filter(|last| last["type"] == "u8[24]") else {
+                continue;
+            };
+            let start = last["offset"].as_u64().expect("an offset");
+            (last["offset"], last["type"]) = ((start + 15).into(), "u8[9]".into());
+            let types = [(0, "u64"), (8, "u16[2]"), (12, "u16"), (14, "u8")];
+            let at = fields.len() - 1;
+            for (index, (offset, ty)) in types.into_iter().enumerate() {
+                let name = format!("{}_{index}", name.trim_start_matches('_'));
+                let field = json!({
+                    "name": name, "offset": start + offset, "type": ty, "doc": "", "sources": [],
+                });
+                fields.insert(at + index, field);
+            }
+        }
+    }
+}
+
+fn add_record(layout: &mut Value, random: &mut Random) {
+    if items(layout, "records")
+        .iter()
+        .any(|own| own["name"] == "vendor_class")
+    {
+        return;
+    }
+    let wires = layout["wires"].as_array().expect("wires").clone();
+    let field = |name: &str, offset: u32, ty: &str| {
+        json!({
+            "name": name, "offset": offset, "type": ty, "doc": "", "sources": ["S0"],
+            "reserved": name.starts_with('_'),
+        })
+    };
+    let first = random.name();
+    let layouts = wires.iter().map(|wire| {
+        let fields = [
+            field(&format!("{first}_a"), 0, "u32"),
+            field("_pad", 4, "u8[3]"),
+            field(&first, 7, "u8"),
+            field("list", 8, "u32[4]"),
+        ];
+        json!({ "wire": wire, "fields": fields })
+    });
+    let layouts: Vec<_> = layouts.collect();
+    items(layout, "records").push(json!({
+        "name": "vendor_class", "c_name": "AtfVendorClass", "title": "Vendor \"record\"",
+        "file": "index.atf", "doc": "A record of its own.", "size": 24, "layouts": layouts,
+    }));
+}
+
+/// Adds wire version 3, which is version 1 with another number.
+fn add_wire(layout: &mut Value) {
+    if layout["wires"]
+        .as_array()
+        .is_some_and(|wires| wires.len() > 2)
+    {
+        return;
+    }
+    items(layout, "wires").push(3.into());
+    for record in items(layout, "records") {
+        let layouts = items(record, "layouts");
+        let mut own = layouts[0].clone();
+        own["wire"] = 3.into();
+        for field in items(&mut own, "fields") {
+            if field["name"] == "version" {
+                field["value"] = 3.into();
+            }
+        }
+        layouts.push(own);
+    }
+    for constant in items(layout, "constants") {
+        let values = items(constant, "values");
+        let mut own = values[0].clone();
+        own["wire"] = 3.into();
+        values.push(own);
+    }
+}
+
+fn spec() -> (Value, ManifestFile) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
+    let compiled = atf_spec::compile(&folder);
+    let layout = serde_json::to_value(compiled.layout().expect("no faults")).expect("plain data");
+    (layout, compiled.spec.expect("a spec").manifest)
+}
+
+/// Generates and compiles everything from the changed layout. Returns what failed.
+fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<(), String> {
+    let mut layout = real.clone();
+    changes.iter().for_each(|change| change.apply(&mut layout));
+    let layout: Layout = serde_json::from_value(layout).map_err(|error| error.to_string())?;
+    let folder = TempDir::new().expect("a temporary folder");
+    for language in readers::languages() {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../readers")
+            .join(language);
+        let out = folder.path().join("readers").join(language);
+        // Tests know real names.
+        let typed = atf_samples::tree(&own)
+            .expect("a folder of readers")
+            .into_iter();
+        for (path, bytes) in typed.filter(|(path, _)| !path.ends_with("_test.go")) {
+            write(&out.join(path), &bytes);
+        }
+        for file in readers::render(language, &layout, manifest) {
+            write(&folder.path().join(file.path), file.text.as_bytes());
+        }
+        let checks = COMMANDS.iter().filter(|(known, ..)| *known == language);
+        for (_, _, script) in checks.filter(|(_, tool, _)| has(tool)) {
+            run(Command::new("sh").args(["-c", script]).current_dir(&out))?;
+        }
+    }
+    let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lua/atf.lua.jinja");
+    let text = fs::read_to_string(template).expect("the example");
+    let templates = BTreeMap::from([("atf.lua.jinja".to_owned(), text)]);
+    for file in folder::render(&templates, &layout, manifest, "").map_err(|e| e.to_string())? {
+        write(&folder.path().join(file.path), file.text.as_bytes());
+    }
+    compare(&layout, folder.path())
+}
+
+/// What compiles the generated files of a language, in its folder, and the tool that it needs.
+const COMMANDS: &[(&str, &str, &str)] = &[
+    (
+        "cpp",
+        "g++",
+        "echo '#include <atf/files.hpp>' |
+         g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -Iinclude -x c++ -",
+    ),
+    ("go", "go", "go vet ."),
+    (
+        "java",
+        "javac",
+        "javac --release 17 -Xlint:all -Werror -d build $(find src -name '*.java')",
+    ),
+    (
+        "python",
+        "python3",
+        "python3 -c 'import sys; sys.path.insert(0, \"src\"); import atf_format.files'",
+    ),
+    ("typescript", "tsc", "tsc"),
+];
+
+/// Reads files with the readers in Python and Lua, and expects the interpreter's answers.
+fn compare(layout: &Layout, folder: &Path) -> Result<(), String> {
+    let thread = atf_samples::folder().join("sample-crashed/session_20260105_101500/pid_4243");
+    let mut expected = String::new();
+    let mut list = String::new();
+    for (number, (name, bytes)) in atf_samples::tree(&thread)
+        .expect("a sample")
+        .iter()
+        .enumerate()
+    {
+        let kind = ["index.atf", "detail.atf"]
+            .into_iter()
+            .find(|kind| name.ends_with(kind));
+        let Some(kind) = kind else { continue };
+        for size in [bytes.len(), bytes.len() * 2 / 3, 70, 9] {
+            let bytes = &bytes[..size.min(bytes.len())];
+            let path = folder.join(format!("{number}-{size}-{kind}"));
+            write(&path, bytes);
+            let grammar = grammar_of(layout, bytes).ok_or("no grammar")?;
+            let answer = match File::open(layout, grammar, bytes) {
+                Ok(file) => file.events().count().to_string(),
+                Err(refusal) => refusal.requirement.rule.clone(),
+            };
+            list.push_str(&format!("{}\n", path.display()));
+            expected.push_str(&format!("{answer}\n"));
+        }
+    }
+    write(&folder.join("files"), list.as_bytes());
+    let python = r#"
+import sys
+sys.path.insert(0, "readers/python/src")
+from atf_format.files import DetailFile, IndexFile, Refused
+for path in open("files").read().split():
+    reader = DetailFile if path.endswith("detail.atf") else IndexFile
+    try:
+        print(sum(1 for _ in reader.open(path)))
+    except Refused as refused:
+        print(refused.rule)
+"#;
+    let lua = r#"
+local atf = require("atf")
+for path in io.lines("files") do
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read("a")
+  local is_read, result = pcall(path:find("detail.atf$") and atf.detail or atf.index, bytes)
+  if not is_read then
+    print(type(result) == "table" and result.rule or result)
+  else
+    local count = 0
+    for _ in result:events() do count = count + 1 end
+    print(count)
+  end
+end
+"#;
+    for (program, flag, script) in [("python3", "-c", python), ("lua5.4", "-e", lua)] {
+        if !has(program) {
+            continue;
+        }
+        let answer = run(Command::new(program)
+            .args([flag, script])
+            .current_dir(folder))?;
+        if answer != expected {
+            return Err(format!("{program} read\n{answer}instead of\n{expected}"));
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) {
+    fs::create_dir_all(path.parent().expect("a folder")).expect("a temporary folder");
+    fs::write(path, bytes).expect("a temporary file");
+}
+
+fn run(command: &mut Command) -> Result<String, String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() {
+        return Ok(text(&output.stdout));
+    }
+    Err(format!(
+        "{command:?}\n{}{}",
+        text(&output.stderr),
+        text(&output.stdout)
+    ))
+}
+
+#[test]
+fn every_target_compiles_and_reads_by_random_specs() {
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|value| value.parse::<u64>().ok())
+    };
+    let seeds = match number("ATF_SPEC_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("ATF_SPECS").unwrap_or(2),
+    };
+    let (real, manifest) = spec();
+    attempt(&[], &real, &manifest).expect("the spec itself");
+    let mut failures = String::new();
+    for seed in seeds {
+        let random = &mut Random(seed);
+        let count = 2 + random.below(12);
+        let mut changes: Vec<_> = (0..count)
+            .map(|_| Change {
+                what: random.below(8),
+                seed: random.below(1 << 30) as u64,
+            })
+            .collect();
+        let Err(mut why) = attempt(&changes, &real, &manifest) else {
+            continue;
+        };
+        let mut at = 0;
+        while at < changes.len() {
+            let mut fewer = changes.clone();
+            fewer.remove(at);
+            match attempt(&fewer, &real, &manifest) {
+                Err(still) => (changes, why) = (fewer, still),
+                Ok(()) => at += 1,
+            }
+        }
+        failures.push_str(&format!("seed {seed}, {changes:?}:\n{why}\n"));
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+/// A path that no test uses would hide a language without a check.
+#[test]
+fn every_language_has_a_check() {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../readers");
+    for language in readers::languages().filter(|own| folder.join(own).join("Makefile").is_file()) {
+        assert!(
+            COMMANDS.iter().any(|(known, ..)| *known == language),
+            "{language}"
+        );
+    }
+}
