@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.5.0",
-    digest: "b20652486353e14fb16ad391a156c09f90d3b16c959fc6c35bf58205f36c0950",
+    digest: "4ec4e324e8911f608d77b5703f97102a5c5dbb4729ea98f9b237e070238849e4",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

@@ -39,6 +39,7 @@ const DOCUMENTS: [&str; 23] = [
     "docs/spark.md",
     "docs/speed.md",
     "docs/tables.md",
+    "docs/targets.md",
     "docs/tests.md",
     "docs/conformance/README.md",
     "docs/conformance/ci.md",

@@ -27,6 +27,11 @@ const PYTHON: How = Elsewhere("installs", ".ci/python", "pip install -q");
 /// Code blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
+        "docs/targets.md",
+        r#"{"files": [{"path": "src/records.zig", "text": "// …"}]}"#,
+        Parses,
+    ),
+    (
         "docs/conformance/README.md",
         "def content(parts):",
         Elsewhere(

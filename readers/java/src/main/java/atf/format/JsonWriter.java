@@ -28,6 +28,10 @@ final class JsonWriter {
                 .collect(Collectors.joining(",", "[", "]")));
     }
 
+    void numbers(String name, int[] values) {
+        put(name, Arrays.toString(values).replace(" ", ""));
+    }
+
     void numbers(String name, long[] values) {
         put(name, Arrays.toString(values).replace(" ", ""));
     }
