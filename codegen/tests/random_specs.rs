@@ -56,7 +56,7 @@ const TEXTS: [&str; 10] = [
     "@param @returns {@link Object} \\todo",
 ];
 
-/// SplitMix64.
+/// Random numbers from a seed, by `SplitMix64`.
 struct Random(u64);
 
 impl Random {

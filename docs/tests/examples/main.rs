@@ -21,7 +21,7 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS, STAND_FOR};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 23] = [
+const DOCUMENTS: [&str; 24] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
