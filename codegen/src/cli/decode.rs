@@ -13,7 +13,7 @@ use super::Context;
 /// Options of `decode`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Example:\n  $ atf-codegen decode samples/sample-small/session_20260105_101500/pid_4242/thread_0/index.atf\n  $ atf-codegen --overlay spec/experiments/vendor decode samples/sample-small/session_20260105_101500/pid_4242/thread_0/index.atf --record index_footer --at 28864"
+    after_help = "Example:\n  $ atf-codegen decode samples/sample-small/session_20260105_101500/pid_4242/thread_0/index.atf"
 )]
 pub(super) struct Options {
     /// An index file or a detail file
