@@ -58,7 +58,7 @@ function ofMember(thread: Thread, kind: Kind): Answer | null {
 
 function ofSession(session: Session): Answer {
     const { threads, manifest, hasManifest } = session;
-    const merged = Array.from(session.merged());
+    const merged = session.merged();
     const used = manifest ? "used" : hasManifest ? "ignored" : "absent";
     const hasIndex = threads.length === 0 || threads.some((thread) => thread.index);
     const isWhole = used !== "ignored" && threads.every((thread) => thread.isWhole);

@@ -146,74 +146,18 @@ export class Session {
     }
 
     /** Returns the events of all threads by time, then by thread and position, except for holes. */
-    *merged(): Generator<Merged, void, undefined> {
-        const queue = new Queue();
-        for (const [place, { id, index }] of this.threads.entries()) {
-            const events = this.threads[place]!.events();
-            if (index !== undefined) queue.push(events, id, place);
-        }
-        for (let own = queue.first; own !== undefined; own = queue.first) {
-            yield own.merged;
-            queue.advance();
-        }
-    }
-}
-
-interface Lane {
-    readonly events: ReturnType<Thread["events"]>;
-    readonly place: number;
-    time: bigint;
-    merged: Merged;
-}
-
-/** The next events of all threads, as a heap: the first is before both that follow it. */
-class Queue {
-    readonly #lanes: Lane[] = [];
-
-    get first(): Lane | undefined {
-        return this.#lanes[0];
-    }
-
-    push(events: Lane["events"], threadId: number, place: number): void {
-        const next = events.next();
-        if (next.done) return;
-        const lanes = this.#lanes;
-        const merged = { threadId, ...next.value };
-        const lane = { events, place, time: merged.event.timestampNs, merged };
-        let at = lanes.push(lane) - 1;
-        for (; at > 0 && isBefore(lane, lanes[(at - 1) >> 1]!); at = (at - 1) >> 1) {
-            lanes[at] = lanes[(at - 1) >> 1]!;
-        }
-        lanes[at] = lane;
-    }
-
-    /** Replaces the first event with the next one of its thread. */
-    advance(): void {
-        const lanes = this.#lanes;
-        let lane = lanes[0]!;
-        const next = lane.events.next();
-        if (next.done) {
-            lane = lanes.pop()!;
-            if (lanes.length === 0) return;
-        } else {
-            lane.merged = { threadId: lane.merged.threadId, ...next.value };
-            lane.time = next.value.event.timestampNs;
-        }
-        for (let at = 0; ;) {
-            let below = 2 * at + 1;
-            if (below + 1 < lanes.length && isBefore(lanes[below + 1]!, lanes[below]!)) below++;
-            if (below >= lanes.length || !isBefore(lanes[below]!, lane)) {
-                lanes[at] = lane;
-                return;
+    merged(): Merged[] {
+        const all: { time: bigint; merged: Merged }[] = [];
+        for (const thread of this.threads) {
+            if (thread.index === undefined) continue;
+            for (const own of thread.events()) {
+                all.push({ time: own.event.timestampNs, merged: { threadId: thread.id, ...own } });
             }
-            lanes[at] = lanes[below]!;
-            at = below;
         }
+        // A thread's own events need not be in order. The sort is stable, which orders ties.
+        all.sort((one, other) => (one.time < other.time ? -1 : Number(one.time > other.time)));
+        return all.map((own) => own.merged);
     }
-}
-
-function isBefore(one: Lane, other: Lane): boolean {
-    return one.time < other.time || (one.time === other.time && one.place < other.place);
 }
 
 /** Lists the entries of a folder whose names are `prefix` and a 32-bit number, by number. */
