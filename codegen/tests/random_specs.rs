@@ -191,7 +191,7 @@ fn texts(layout: &mut Value, random: &mut Random) {
     }
 }
 
-/// Puts fields of all widths, one of them an array, in front of a footer's reserved bytes.
+/// Puts fields of all widths, one of them an array, before a footer's reserved bytes.
 fn split_reserved(layout: &mut Value, random: &mut Random) {
     for record in items(layout, "records") {
         // Arrays that only one wire version has are not tried: not every target can hold them.
@@ -317,7 +317,7 @@ fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<
     compare(&layout, folder.path())
 }
 
-/// What compiles the generated files of a language, in its folder, and the tool that it needs.
+/// The script that compiles a language's generated files in its folder, and the tool that it needs.
 const COMMANDS: &[(&str, &str, &str)] = &[
     (
         "cpp",

@@ -14,6 +14,11 @@ use crate::load::Spec;
 use crate::model::{FunctionSpec, GrammarFile, StepSpec};
 use crate::yaml::At;
 
+/// The greatest length of an expression in bytes. Our longest has about 700.
+const MAX_LENGTH: usize = 1000;
+/// The greatest number of brackets and operators that may nest in an expression.
+const MAX_NESTED: usize = 150;
+
 /// A typed expression, or what is wrong with it. Nothing if that was already reported.
 type Typed = Result<(Expression, Kind), String>;
 
@@ -216,9 +221,20 @@ impl Compiler<'_> {
         scope: &mut Scope,
         calling: &mut Vec<String>,
     ) -> Option<(Vec<Named>, Expression, Kind)> {
-        let compiled = syn::parse_str::<syn::Block>(&format!("{{{}}}", text.value))
-            .map_err(|error| format!("not an expression in Rust's syntax: {error}"))
-            .and_then(|block| self.block(block, scope, calling));
+        // The parser recurses at each of these, so a text of nothing else would end the stack.
+        let nested = text
+            .matches(['(', '[', '{', '<', '!', '-', '*', '&', '|'])
+            .count();
+        let compiled = if text.len() > MAX_LENGTH || nested > MAX_NESTED {
+            Err(format!(
+                "longer than {MAX_LENGTH} bytes, or more than {MAX_NESTED} brackets and operators: \
+                 make a part of it a function"
+            ))
+        } else {
+            syn::parse_str::<syn::Block>(&format!("{{{}}}", text.value))
+                .map_err(|error| format!("not an expression in Rust's syntax: {error}"))
+                .and_then(|block| self.block(block, scope, calling))
+        };
         match compiled {
             Ok(body) => Some(body),
             Err(why) => {
@@ -434,8 +450,7 @@ impl Compiler<'_> {
         Ok((expression, Kind::Number))
     }
 
-    /// Returns whether every wire version with the field reads it as a number; all records have
-    /// their fields in some wire version.
+    /// Checks that the record with a role has a field with this name.
     fn field(&self, role: &str, field: &str) -> Result<(), String> {
         let record = self.file.records.get(role);
         let record = record.and_then(|record| self.spec.record(record));

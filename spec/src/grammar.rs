@@ -4,8 +4,8 @@
 //! Expressions have two types, numbers and truth values. A number is from 0 to 2^63 - 1; the
 //! greatest is [`NOWHERE`], an offset that no file has. A sum or product that is greater, and a
 //! difference below 0, is nowhere, and so is a number in a file from there on. Bytes after the end
-//! of the file read as 0. Loops follow offsets that increase, so all expressions end; functions
-//! call only functions that are not defined by them.
+//! of the file read as 0. Loops follow offsets that increase, and no function calls itself, directly
+//! or through others, so all expressions end.
 
 use serde::{Deserialize, Serialize};
 

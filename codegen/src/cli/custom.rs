@@ -80,7 +80,7 @@ fn collect(dir: &Path, prefix: &str, templates: &mut Templates) -> io::Result<()
     Ok(())
 }
 
-/// What a program answers.
+/// The answer of a program.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {

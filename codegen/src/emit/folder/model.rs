@@ -1,4 +1,4 @@
-//! What templates get: the layout, with what they would otherwise have to compute.
+//! The model that templates get: the layout, and facts that they would otherwise have to compute.
 
 use std::collections::BTreeSet;
 

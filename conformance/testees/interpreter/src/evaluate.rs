@@ -10,7 +10,7 @@ use crate::view::constant;
 type Locals<'a> = Vec<(&'a str, u64)>;
 
 impl<'a> File<'a> {
-    /// Calls a function of the grammar. Returns 0 if there is none with this name.
+    /// Calls a function of the grammar. Returns 0 if there is no such function.
     #[must_use]
     pub fn call(&self, name: &str, args: &[u64]) -> u64 {
         let mut functions = self.grammar.functions.iter();

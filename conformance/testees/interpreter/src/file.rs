@@ -63,7 +63,7 @@ impl<'a> File<'a> {
             wire: layout.wires.first().copied().unwrap_or_default(),
             values: Vec::new(),
         };
-        // If no version is right, the first one's requirement says so.
+        // If no version is right, the first one's requirement reports it.
         let is_own = |wire: &&Wire| {
             let header = file.record_in("header", **wire);
             let field = header.and_then(|header| header.field("version"));
