@@ -1,4 +1,4 @@
-//! Converts errors, problems and losses to the Python classes defined in `atf/errors.py`.
+//! Converts errors, problems and losses to the Python classes defined in `adatrace/errors.py`.
 
 use atf::ErrorKind;
 use atf::manifest::Missing;
@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-const MODULE: &str = "atf.errors";
+const MODULE: &str = "adatrace.errors";
 
 /// Converts an error to an exception.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
@@ -66,7 +66,7 @@ fn of_trace(py: Python<'_>, error: &atf::Error) -> PyResult<PyErr> {
     )
 }
 
-/// Converts problems to a list of `atf.Problem`.
+/// Converts problems to a list of `adatrace.Problem`.
 pub(crate) fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<Bound<'py, PyList>> {
     let class = py.import(MODULE)?.getattr("Problem")?;
     let problem = |problem: &Problem| {
@@ -86,7 +86,7 @@ pub(crate) fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<B
     PyList::new(py, all)
 }
 
-/// Converts losses to a list of `atf.Loss`.
+/// Converts losses to a list of `adatrace.Loss`.
 pub(crate) fn losses<'py>(py: Python<'py>, losses: &[Loss]) -> PyResult<Bound<'py, PyList>> {
     let class = py.import(MODULE)?.getattr("Loss")?;
     let loss = |loss: &Loss| {

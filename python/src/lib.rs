@@ -1,7 +1,7 @@
 //! The compiled part of the Python package `atf`: it opens sessions and passes their tables to
 //! Arrow's C interface.
 //!
-//! The package's own modules, in the folder `atf`, contain the public classes with their
+//! The package's own modules, in the folder `adatrace`, contain the public classes with their
 //! documentation and types.
 
 #![forbid(unsafe_code)]
@@ -22,7 +22,7 @@ mod table;
 
 use pyo3::prelude::*;
 
-/// The module `atf._atf`.
+/// The module `adatrace._atf`.
 #[pymodule]
 fn _atf(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<session::Session>()?;

@@ -13,7 +13,7 @@ use crate::options::{ReadOptions, WriteOptions, table};
 use crate::table::{Origin, Table};
 
 /// An open session.
-#[pyclass(frozen, module = "atf._atf")]
+#[pyclass(frozen, module = "adatrace._atf")]
 pub(crate) struct Session {
     session: atf_tables::Session,
 }

@@ -14,7 +14,7 @@ use pyo3::types::{PyCapsule, PyList};
 use crate::error::{exception, problems};
 
 /// A table of a session. Each read starts from the beginning.
-#[pyclass(frozen, module = "atf")]
+#[pyclass(frozen, module = "adatrace")]
 pub(crate) struct Table {
     origin: Origin,
     kind: Kind,
@@ -123,6 +123,6 @@ impl Table {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let columns = self.columns(py)?.join(", ");
-        Ok(format!("<atf.Table {}: {columns}>", self.kind))
+        Ok(format!("<adatrace.Table {}: {columns}>", self.kind))
     }
 }

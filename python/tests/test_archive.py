@@ -7,9 +7,9 @@ import shutil
 import stat
 import struct
 import subprocess
-import sys
+import sysconfig
 
-import atf
+import adatrace
 import duckdb
 import pyarrow.parquet
 import pytest
@@ -38,8 +38,8 @@ def tree(root):
 def there_and_back(session, folder):
     """Packs and unpacks a session, checks the result against the archive's contents, and returns it."""
     before = tree(session)
-    packed = atf.pack(session, folder / "archive")
-    unpacked = atf.unpack(folder / "archive", folder / "unpacked")
+    packed = adatrace.pack(session, folder / "archive")
+    unpacked = adatrace.unpack(folder / "archive", folder / "unpacked")
     assert tree(folder / "unpacked") == before == tree(session)
     files = [entry for entry in before.values() if entry[0] == "file"]
     size = sum(len(entry[2]) for entry in files)
@@ -106,8 +106,8 @@ def test_every_case_of_the_corpus_comes_back(part, tmp_path):
         folder = tmp_path / str(number)
         for session in sessions_of(case, folder):
             try:
-                atf.open(session)
-            except atf.NotASessionError:
+                adatrace.open(session)
+            except adatrace.NotASessionError:
                 continue
             there_and_back(session, folder / f"of_{session.name}")
             packed += 1
@@ -192,8 +192,8 @@ def test_a_small_session_is_all_rows_headers_and_footers(tmp_path):
 def test_all_in_the_folder_of_the_only_process_comes_back(copy, tmp_path):
     (copy.parent / "notes.txt").write_text("next to pid_4242")
     (tmp_path / "link").symlink_to(copy.parent)
-    packed = atf.pack(tmp_path / "link", tmp_path / "archive")
-    atf.unpack(tmp_path / "archive", tmp_path / "unpacked")
+    packed = adatrace.pack(tmp_path / "link", tmp_path / "archive")
+    adatrace.unpack(tmp_path / "archive", tmp_path / "unpacked")
     assert tree(tmp_path / "unpacked") == tree(copy.parent)
     assert packed.unreproduced == 0
 
@@ -222,22 +222,22 @@ def test_symlinks_come_back_as_symlinks(copy, tmp_path):
 
 def test_something_that_is_no_file_is_refused(copy, tmp_path):
     os.mkfifo(copy / "pipe")
-    with pytest.raises(atf.ArchiveError, match="pipe: neither a file nor a folder"):
-        atf.pack(copy, tmp_path / "archive")
+    with pytest.raises(adatrace.ArchiveError, match="pipe: neither a file nor a folder"):
+        adatrace.pack(copy, tmp_path / "archive")
     assert list((tmp_path / "archive").iterdir()) == []
 
 
 def test_an_archive_has_many_sessions(tmp_path):
     archive = tmp_path / "archive"
     for host, session in [("h-1", SMALL), ("h-2", SMALL), ("h-2", CRASHED)]:
-        atf.pack(session, archive, host=host)
+        adatrace.pack(session, archive, host=host)
     name = "session_20260105_101500.pid_4242"
     with pytest.raises(ValueError, match="has 3 sessions.*host=h-1/session="):
-        atf.unpack(archive, tmp_path / "a")
-    with pytest.raises(atf.ArchiveError, match="does not have the session"):
-        atf.unpack(archive, tmp_path / "a", host="h-3")
-    atf.unpack(archive, tmp_path / "a", host="h-1")
-    atf.unpack(archive, tmp_path / "b", host="h-2", name=name)
+        adatrace.unpack(archive, tmp_path / "a")
+    with pytest.raises(adatrace.ArchiveError, match="does not have the session"):
+        adatrace.unpack(archive, tmp_path / "a", host="h-3")
+    adatrace.unpack(archive, tmp_path / "a", host="h-1")
+    adatrace.unpack(archive, tmp_path / "b", host="h-2", name=name)
     assert tree(tmp_path / "a") == tree(tmp_path / "b") == tree(SMALL)
     files = f"{archive}/events/**/*.parquet"
     query = f"SELECT host, count(*) FROM read_parquet('{files}', hive_partitioning = true) GROUP BY ALL ORDER BY ALL"
@@ -245,25 +245,25 @@ def test_an_archive_has_many_sessions(tmp_path):
 
 
 def test_nothing_is_overwritten(tmp_path):
-    atf.pack(SMALL, tmp_path / "archive")
+    adatrace.pack(SMALL, tmp_path / "archive")
     before = tree(tmp_path)
-    with pytest.raises(atf.OutputError, match="already exists"):
-        atf.pack(SMALL, tmp_path / "archive")
-    with pytest.raises(atf.OutputError, match="already exists"):
-        atf.unpack(tmp_path / "archive", tmp_path / "archive")
+    with pytest.raises(adatrace.OutputError, match="already exists"):
+        adatrace.pack(SMALL, tmp_path / "archive")
+    with pytest.raises(adatrace.OutputError, match="already exists"):
+        adatrace.unpack(tmp_path / "archive", tmp_path / "archive")
     assert tree(tmp_path) == before
 
 
 def test_an_archive_inside_its_session_is_refused(copy):
     before = tree(copy)
     for place in [copy, copy / "new", copy / "thread_0" / "new" / "deeper"]:
-        with pytest.raises(atf.OutputError, match="inside the session"):
-            atf.pack(copy, place)
+        with pytest.raises(adatrace.OutputError, match="inside the session"):
+            adatrace.pack(copy, place)
     assert tree(copy) == before
 
 
 def test_a_damaged_archive_gives_an_error_or_the_right_bytes(tmp_path):
-    atf.pack(CRASHED, tmp_path / "archive", tables=[])
+    adatrace.pack(CRASHED, tmp_path / "archive", tables=[])
     right, errors = tree(CRASHED), 0
     for path in sorted((tmp_path / "archive").rglob("*.parquet")):
         data = path.read_bytes()
@@ -272,8 +272,8 @@ def test_a_damaged_archive_gives_an_error_or_the_right_bytes(tmp_path):
         for content in [*damaged, b"", data[:-1], data[: len(data) // 2]]:
             path.write_bytes(content)
             try:
-                atf.unpack(tmp_path / "archive", tmp_path / "unpacked")
-            except (atf.ArchiveError, atf.OutputError) as error:
+                adatrace.unpack(tmp_path / "archive", tmp_path / "unpacked")
+            except (adatrace.ArchiveError, adatrace.OutputError) as error:
                 errors += 1
                 assert error.path.startswith(str(tmp_path)), error
                 assert not (tmp_path / "unpacked").exists()
@@ -286,16 +286,16 @@ def test_a_damaged_archive_gives_an_error_or_the_right_bytes(tmp_path):
 
 
 def test_a_missing_table_gives_an_error_with_its_path(tmp_path):
-    atf.pack(SMALL, tmp_path / "archive")
+    adatrace.pack(SMALL, tmp_path / "archive")
     (path,) = tmp_path.glob("archive/details/*/thread=1/details.parquet")
     path.unlink()
-    with pytest.raises(atf.ArchiveError, match="thread=1/details.parquet"):
-        atf.unpack(tmp_path / "archive", tmp_path / "unpacked")
+    with pytest.raises(adatrace.ArchiveError, match="thread=1/details.parquet"):
+        adatrace.unpack(tmp_path / "archive", tmp_path / "unpacked")
 
 
 @pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "thread_0/../../evil", "."])
 def test_an_archive_cannot_write_elsewhere(tmp_path, name):
-    atf.pack(SMALL, tmp_path / "archive")
+    adatrace.pack(SMALL, tmp_path / "archive")
     path = files_table(tmp_path / "archive")
     table = pyarrow.parquet.read_table(path)
     names = [name if text == "manifest.json" else text for text in table["path"].to_pylist()]
@@ -304,20 +304,20 @@ def test_an_archive_cannot_write_elsewhere(tmp_path, name):
     metadata = pyarrow.parquet.read_metadata(path).metadata
     own = {key: value for key, value in metadata.items() if key.startswith(b"atf.")}
     pyarrow.parquet.write_table(table.replace_schema_metadata(own), path, compression="zstd")
-    with pytest.raises(atf.ArchiveError, match="leads out of"):
-        atf.unpack(tmp_path / "archive", tmp_path / "unpacked")
+    with pytest.raises(adatrace.ArchiveError, match="leads out of"):
+        adatrace.unpack(tmp_path / "archive", tmp_path / "unpacked")
     assert [entry.name for entry in tmp_path.iterdir()] == ["archive"]
 
 
 def test_the_metadata_has_the_problems_of_the_trace(tmp_path):
-    packed = atf.pack(CRASHED, tmp_path / "archive")
+    packed = adatrace.pack(CRASHED, tmp_path / "archive")
     metadata = pyarrow.parquet.read_metadata(files_table(tmp_path / "archive")).metadata
     assert json.loads(metadata[b"atf.problems"]) == [problem.message for problem in packed.problems] != []
     assert metadata[b"atf.archive"] == b"1"
 
 
 def command(*arguments):
-    run = [sys.executable, "-m", "atf", *map(str, arguments)]
+    run = [pathlib.Path(sysconfig.get_path("scripts"), "atf-archive"), *map(str, arguments)]
     return subprocess.run(run, capture_output=True, text=True)
 
 

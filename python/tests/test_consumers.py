@@ -1,6 +1,6 @@
 """Every consumer of Arrow's C interface gets the same rows."""
 
-import atf
+import adatrace
 import duckdb
 import pandas
 import polars
@@ -16,25 +16,25 @@ def expected_counts():
 
 
 def test_pyarrow_counts_by_kind():
-    groups = pa.table(atf.open(SMALL).events()).group_by("kind").aggregate([("seq", "count")])
+    groups = pa.table(adatrace.open(SMALL).events()).group_by("kind").aggregate([("seq", "count")])
     assert dict(zip(groups["kind"].to_pylist(), groups["seq_count"].to_pylist())) == expected_counts()
 
 
 def test_polars_counts_by_kind():
-    frame = polars.DataFrame(atf.open(SMALL).events())
+    frame = polars.DataFrame(adatrace.open(SMALL).events())
     groups = frame.group_by(polars.col("kind").cast(polars.String)).len()
     assert dict(groups.iter_rows()) == expected_counts()
 
 
 def test_duckdb_counts_by_kind_from_the_stream():
-    events = atf.open(SMALL).events()
+    events = adatrace.open(SMALL).events()
     query = "SELECT kind, count(*) FROM events GROUP BY kind"
     assert dict(duckdb.sql(query).fetchall()) == expected_counts()
     assert dict(duckdb.sql(query).fetchall()) == expected_counts(), "a second reading"
 
 
 def test_pandas_sums_durations():
-    frame = pa.table(atf.open(SMALL).calls()).to_pandas()
+    frame = pa.table(adatrace.open(SMALL).calls()).to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     durations = [call[5] for call in expected_calls(SMALL) if call[5] is not None]
     assert int(frame["duration_ns"].sum()) == sum(durations)
@@ -45,4 +45,4 @@ def test_pandas_sums_durations():
 )
 def test_no_consumer_hides_that_a_trace_is_incomplete(read):
     with pytest.raises(Exception, match="incomplete or damaged; it has 1810 readable rows"):
-        read(atf.open(CRASHED).events())
+        read(adatrace.open(CRASHED).events())

@@ -2,7 +2,7 @@
 
 import json
 
-import atf
+import adatrace
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -41,7 +41,7 @@ def recorded(copy):
 
 
 def test_times_and_durations_are_those_of_the_recording(recorded):
-    session = atf.open(recorded)
+    session = adatrace.open(recorded)
     expected = expected_events(SMALL, media)
     assert rows(session.events(columns=EVENT_COLUMNS, clock="media")) == expected != expected_events(SMALL)
     assert rows(session.calls(columns=CALL_COLUMNS, clock="media")) == expected_calls(SMALL, media)
@@ -58,7 +58,7 @@ def test_times_and_durations_are_those_of_the_recording(recorded):
 
 
 def test_a_range_is_one_of_the_recording(recorded):
-    session = atf.open(recorded)
+    session = adatrace.open(recorded)
     events = expected_events(SMALL, media)
     times = sorted(row[2] for row in events)
     first, last = times[300], times[900]
@@ -76,7 +76,7 @@ def test_a_range_is_one_of_the_recording(recorded):
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
 def test_files_name_their_clock(recorded, tmp_path, form):
-    session = atf.open(recorded)
+    session = adatrace.open(recorded)
     write = getattr(session, f"to_{form}")
     first, last = media(FIRST_NS + 20_000), media(FIRST_NS + 70_000)
     part = {"from_ns": first, "to_ns": last}
@@ -94,7 +94,7 @@ def test_files_name_their_clock(recorded, tmp_path, form):
 
 
 def test_an_archive_keeps_the_clock_of_the_trace(recorded, tmp_path):
-    atf.pack(recorded, tmp_path / "archive")
+    adatrace.pack(recorded, tmp_path / "archive")
     (file,) = (tmp_path / "archive").glob("events/*/thread=1/events.parquet")
     assert pyarrow.parquet.read_metadata(file).metadata[b"atf.clock"] == b"trace"
     times = pyarrow.parquet.read_table(file, partitioning=None)["time_ns"].to_pylist()
@@ -102,7 +102,7 @@ def test_an_archive_keeps_the_clock_of_the_trace(recorded, tmp_path):
 
 
 def test_losses_have_times_of_the_recording(lossy):
-    session = atf.open(add_anchors(lossy))
+    session = adatrace.open(add_anchors(lossy))
     start, end = media(1234567890125100), media(1234567890125200)
     messages = [
         f"thread 1: the tracer lost 3 events, from {start} to {end} ns",
@@ -124,12 +124,12 @@ def test_losses_have_times_of_the_recording(lossy):
 def test_a_session_without_a_recording_has_no_such_clock(copy):
     refused = pytest.raises(ValueError, match='pid_4242: clock="media": the manifest has no timing anchors')
     with refused:
-        atf.open(copy).events(clock="media")
+        adatrace.open(copy).events(clock="media")
     with refused:
-        atf.open(copy).to_parquet(copy / "out", clock="media")
+        adatrace.open(copy).to_parquet(copy / "out", clock="media")
     assert not (copy / "out").exists()
     late = add_anchors(copy, [(FIRST_NS + 100_000, 0)])
     with pytest.raises(ValueError, match=f"events begin before the recording, .* --from {FIRST_NS + 100_000}`"):
-        atf.open(late).calls(clock="media")
+        adatrace.open(late).calls(clock="media")
     with pytest.raises(ValueError, match="clock: expected 'trace' or 'media', found \"audio\""):
-        atf.open(copy).events(clock="audio")
+        adatrace.open(copy).events(clock="audio")

@@ -3,7 +3,7 @@
 import json
 import os
 
-import atf
+import adatrace
 import duckdb
 import polars
 import pyarrow as pa
@@ -21,7 +21,7 @@ def metadata(path):
 
 
 def test_files_are_partitioned_and_whole(tmp_path):
-    written = atf.open(SMALL).to_parquet(tmp_path, host="h-1")
+    written = adatrace.open(SMALL).to_parquet(tmp_path, host="h-1")
     path = tmp_path / "events" / "host=h-1" / f"session={NAME}" / "thread=1" / "events.parquet"
     assert path.is_file()
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
@@ -37,7 +37,7 @@ def test_files_are_partitioned_and_whole(tmp_path):
 
 
 def test_duckdb_and_polars_find_threads_in_the_path(tmp_path):
-    atf.open(SMALL).to_parquet(tmp_path)
+    adatrace.open(SMALL).to_parquet(tmp_path)
     files = f"{tmp_path}/events/**/*.parquet"
     query = f"SELECT thread, count(*) FROM read_parquet('{files}', hive_partitioning = true) GROUP BY ALL ORDER BY ALL"
     counts = [(thread, len([row for row in expected_events(SMALL) if row[0] == thread])) for thread in (0, 1, 2)]
@@ -47,14 +47,14 @@ def test_duckdb_and_polars_find_threads_in_the_path(tmp_path):
 
 
 def test_one_file_per_session_has_the_thread_column(tmp_path):
-    atf.open(SMALL).to_parquet(tmp_path, tables=["events"], split="sessions", session="mine")
+    adatrace.open(SMALL).to_parquet(tmp_path, tables=["events"], split="sessions", session="mine")
     file = pyarrow.parquet.ParquetFile(tmp_path / "events" / "session=mine" / "events.parquet").read()
     assert list(zip(file["thread"].to_pylist(), file["seq"].to_pylist())) == [row[:2] for row in expected_events(SMALL)]
 
 
 def test_an_incomplete_trace_is_written_and_says_so(tmp_path):
-    with pytest.raises(atf.IncompleteError) as caught:
-        atf.open(CRASHED).to_parquet(tmp_path, tables=["events", "problems"])
+    with pytest.raises(adatrace.IncompleteError) as caught:
+        adatrace.open(CRASHED).to_parquet(tmp_path, tables=["events", "problems"])
     assert caught.value.kind == "NotFinalized"
     assert caught.value.problems[0].path.endswith("thread_1/index.atf")
     (file,) = tmp_path.glob("events/*/thread=1/events.parquet")
@@ -64,7 +64,7 @@ def test_an_incomplete_trace_is_written_and_says_so(tmp_path):
     (file,) = tmp_path.glob("events/*/thread=0/events.parquet")
     assert metadata(file)["atf.rows_complete"] == "true"
     (file,) = tmp_path.glob("problems/*/problems.parquet")
-    kept = atf.open(CRASHED).to_parquet(tmp_path, session="again", tables=["events"], problems="keep")
+    kept = adatrace.open(CRASHED).to_parquet(tmp_path, session="again", tables=["events"], problems="keep")
     assert [problem.message for problem in kept.problems] == [problem.message for problem in caught.value.problems]
 
 
@@ -74,7 +74,7 @@ def arrow_file(path):
 
 @pytest.mark.parametrize("name", ["events", "calls", "details", "functions", "report", "histogram"])
 def test_arrow_files_have_the_rows_of_the_tables(tmp_path, name):
-    session = atf.open(SMALL)
+    session = adatrace.open(SMALL)
     written = session.to_arrow(tmp_path, tables=[name])
     (folder,) = written.folders
     rows = 0
@@ -92,7 +92,7 @@ def test_arrow_files_have_the_rows_of_the_tables(tmp_path, name):
 
 
 def test_duckdb_polars_and_pyarrow_read_arrow_files(tmp_path):
-    session = atf.open(SMALL)
+    session = adatrace.open(SMALL)
     session.to_arrow(tmp_path, tables=["events"])
     expected = len(expected_events(SMALL))
     data = pyarrow.dataset.dataset(tmp_path / "events", format="ipc", partitioning="hive")
@@ -103,8 +103,8 @@ def test_duckdb_polars_and_pyarrow_read_arrow_files(tmp_path):
 
 
 def test_an_arrow_file_of_an_incomplete_trace_says_so(tmp_path):
-    with pytest.raises(atf.IncompleteError):
-        atf.open(CRASHED).to_arrow(tmp_path, tables=["events"])
+    with pytest.raises(adatrace.IncompleteError):
+        adatrace.open(CRASHED).to_arrow(tmp_path, tables=["events"])
     (path,) = tmp_path.glob("events/*/thread=1/events.arrow")
     file = arrow_file(path)
     assert file.read_all().num_rows == 510
@@ -113,17 +113,17 @@ def test_an_arrow_file_of_an_incomplete_trace_says_so(tmp_path):
 
 
 def test_an_existing_session_is_not_overwritten(tmp_path):
-    atf.open(SMALL).to_parquet(tmp_path, tables=["calls"])
+    adatrace.open(SMALL).to_parquet(tmp_path, tables=["calls"])
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(atf.OutputError, match="already exists"):
-        atf.open(SMALL).to_parquet(tmp_path, tables=["events", "calls"])
+    with pytest.raises(adatrace.OutputError, match="already exists"):
+        adatrace.open(SMALL).to_parquet(tmp_path, tables=["events", "calls"])
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_failure_leaves_nothing(tmp_path):
     (tmp_path / "calls").write_text("a file where a folder must be")
-    with pytest.raises(atf.OutputError):
-        atf.open(SMALL).to_parquet(tmp_path, tables=["events", "calls"])
+    with pytest.raises(adatrace.OutputError):
+        adatrace.open(SMALL).to_parquet(tmp_path, tables=["events", "calls"])
     assert [path for path in tmp_path.rglob("*") if path.suffix == ".parquet"] == []
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
@@ -131,14 +131,14 @@ def test_a_failure_leaves_nothing(tmp_path):
 @pytest.mark.parametrize("form", ["to_parquet", "to_arrow"])
 def test_a_file_that_fails_in_the_middle_leaves_nothing(tmp_path, form):
     resource = pytest.importorskip("resource")
-    write = getattr(atf.open(SMALL), form)
+    write = getattr(adatrace.open(SMALL), form)
     write(tmp_path / "whole", tables=["calls", "events"])
     largest = max(path.stat().st_size for path in (tmp_path / "whole").rglob("*") if path.is_file())
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     # Python ignores the signal that a file beyond the limit causes.
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest // 2, limits[1]))
     try:
-        with pytest.raises(atf.OutputError):
+        with pytest.raises(adatrace.OutputError):
             write(tmp_path / "part", tables=["calls", "events"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -147,4 +147,4 @@ def test_a_file_that_fails_in_the_middle_leaves_nothing(tmp_path, form):
 
 def test_a_name_that_leads_elsewhere_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot name a partition"):
-        atf.open(SMALL).to_parquet(tmp_path, host="../elsewhere")
+        adatrace.open(SMALL).to_parquet(tmp_path, host="../elsewhere")

@@ -1,13 +1,13 @@
 """The data source for Spark, called as a worker calls it. `docs/spark.md` runs it on a cluster."""
 
-import atf
+import adatrace
 import pytest
 from test_media import add_anchors
 from test_tables import rows
 
 pytest.importorskip("pyspark")
 
-from atf.spark import AtfDataSource, PushingReader, Reader  # noqa: E402
+from adatrace.spark import AtfDataSource, PushingReader, Reader  # noqa: E402
 from pyspark.sql.datasource import GreaterThanOrEqual, LessThan  # noqa: E402
 
 
@@ -26,7 +26,7 @@ def read(path, *filters, **options):
 
 @pytest.mark.parametrize("name", ["events", "calls", "details", "threads", "report", "histogram"])
 def test_times_are_those_of_the_selected_clock(copy, name):
-    session = atf.open(add_anchors(copy))
+    session = adatrace.open(add_anchors(copy))
     on_trace, in_media = (rows(session.table(name, clock=clock)) for clock in ["trace", "media"])
     assert on_trace != in_media
     assert read(copy, table=name) == on_trace
@@ -34,7 +34,7 @@ def test_times_are_those_of_the_selected_clock(copy, name):
 
 
 def test_parts_and_pushed_filters_are_on_the_selected_clock(copy):
-    session = atf.open(add_anchors(copy))
+    session = adatrace.open(add_anchors(copy))
     expected = rows(session.events(clock="media"))
     assert read(copy, clock="media", events_per_partition="300") == expected
     times = sorted(row[2] for row in expected)

@@ -3,7 +3,7 @@
 import json
 import re
 
-import atf
+import adatrace
 import pyarrow as pa
 import pytest
 from conftest import (
@@ -28,7 +28,7 @@ def rows(table):
 
 
 def keep(path):
-    return atf.open(path, problems="keep")
+    return adatrace.open(path, problems="keep")
 
 
 EVENT_COLUMNS = ["thread", "seq", "time_ns", "kind", "function_id", "depth", "detail_seq"]
@@ -76,7 +76,7 @@ def test_details_are_those_of_the_independent_reader(path):
 
 def test_names_and_modules_are_those_of_the_manifest():
     manifest = json.loads((SMALL / "manifest.json").read_text())
-    session = atf.open(SMALL)
+    session = adatrace.open(SMALL)
     symbols = [(number(int(str(symbol["function_id"]), 0)), symbol["name"]) for symbol in manifest["symbols"]]
     assert rows(session.functions(columns=["function_id", "function"])) == symbols
     names = dict(symbols)
@@ -99,7 +99,7 @@ def test_threads_count_what_expected_json_counts():
 
 
 def test_options_select_rows_and_columns():
-    session = atf.open(SMALL)
+    session = adatrace.open(SMALL)
     all_rows = [row for row in expected_events(SMALL) if row[0] in (0, 2)]
     times = sorted(row[2] for row in all_rows)
     first, last = times[100], times[500]
@@ -118,7 +118,7 @@ def test_options_select_rows_and_columns():
 
 
 def test_plain_text_equals_dictionaries():
-    session = atf.open(SMALL)
+    session = adatrace.open(SMALL)
     for name in ["events", "calls", "threads"]:
         plain = pa.table(session.table(name, dictionaries=False))
         assert not any(pa.types.is_dictionary(field.type) for field in plain.schema)
@@ -126,7 +126,7 @@ def test_plain_text_equals_dictionaries():
 
 
 def test_a_table_is_read_anew_each_time_and_groups_by_name():
-    table = atf.open(SMALL).events(batch_rows=100)
+    table = adatrace.open(SMALL).events(batch_rows=100)
     first = pa.table(table)
     assert first.equals(pa.table(table))
     # pyarrow cannot group by dictionaries that differ between batches.
@@ -161,7 +161,7 @@ def test_a_histogram_counts_the_durations_of_the_calls(path):
 
 
 def test_a_histogram_selects_functions_as_the_command_does():
-    session = atf.open(SMALL)
+    session = adatrace.open(SMALL)
 
     def names(function, **options):
         found = pa.table(session.histogram(function, **options))
@@ -183,12 +183,12 @@ def test_a_histogram_selects_functions_as_the_command_does():
 
 def test_report_and_check_agree_with_other_counts():
     calls = expected_calls(SMALL)
-    report = rows(atf.open(SMALL).report(columns=["function_id", "calls"]))
+    report = rows(adatrace.open(SMALL).report(columns=["function_id", "calls"]))
     counts = {}
     for call in calls:
         counts[call[3]] = counts.get(call[3], 0) + 1
     assert {row for row in report if row[1] > 0} == set(counts.items())
-    found = rows(atf.check(CRASHED, columns=["path", "verdict", "rule"]))
+    found = rows(adatrace.check(CRASHED, columns=["path", "verdict", "rule"]))
     unfinalized = str(CRASHED / "thread_1" / "index.atf")
     assert (unfinalized, "recover", "ATF-IFTR-001") in found
-    assert found == rows(atf.open(CRASHED).check(columns=["path", "verdict", "rule"]))
+    assert found == rows(adatrace.open(CRASHED).check(columns=["path", "verdict", "rule"]))

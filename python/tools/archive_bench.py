@@ -11,9 +11,11 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 
+ARCHIVE = os.path.join(sysconfig.get_path("scripts"), "atf-archive")
 RUNS = 3
 
 
@@ -22,7 +24,7 @@ def measure(command, output):
     shutil.rmtree(output, ignore_errors=True)
     output.unlink(missing_ok=True)
     start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=open(output, "wb") if command[0] != sys.executable else subprocess.DEVNULL)
+    child = subprocess.Popen(command, stdout=open(output, "wb") if command[0] != ARCHIVE else subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     seconds = time.perf_counter() - start
     assert status == 0, command
@@ -40,22 +42,21 @@ def main(path):
     print("| what | bytes/event | CPU, MB/s | elapsed, MB/s | MiB |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(path))) as folder:
         at = pathlib.Path(folder)
-        python = [sys.executable, "-m", "atf"]
         rows = {
             "`cat`": (["cat", *files], "cat"),
             "`gzip`": (["gzip", "-c", *files], "gz"),
             "`gzip -d`": (["gzip", "-dc", str(at / "gz")], "gz-d"),
             "`zstd -3`": (["zstd", "-3", "-qc", "--single-thread", *files], "zst"),
             "`zstd -d`": (["zstd", "-dqc", str(at / "zst")], "zst-d"),
-            "`pack`, which also restores and compares": ([*python, "pack", path, str(at / "archive")], "archive"),
-            "`unpack`": ([*python, "unpack", str(at / "archive"), str(at / "unpacked")], "unpacked"),
+            "`pack`, which also restores and compares": ([ARCHIVE, "pack", path, str(at / "archive")], "archive"),
+            "`unpack`": ([ARCHIVE, "unpack", str(at / "archive"), str(at / "unpacked")], "unpacked"),
         }
         for name, (command, output) in rows.items():
             cpu, seconds, memory, size = min(measure(command, at / output) for _ in range(RUNS))
             rates = f"{total / cpu / 1e6:,.0f} | {total / seconds / 1e6:,.0f}"
             # The figure for other programs would include the memory of this process before they
             # started.
-            memory = f"{memory:.0f}" if command[0] == sys.executable else ""
+            memory = f"{memory:.0f}" if command[0] == ARCHIVE else ""
             print(f"| {name} | {size / events:.2f} | {rates} | {memory} |", flush=True)
 
 

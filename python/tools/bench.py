@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-import atf
+import adatrace
 import pyarrow as pa
 
 
@@ -55,7 +55,7 @@ def peak_kib():
 
 def measure(name, path, results):
     with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(path))) as folder:
-        session = atf.open(path)
+        session = adatrace.open(path)
         before, start = peak_kib(), time.perf_counter()
         rows, size = ROWS[name](session, os.path.join(folder, "out"))
         seconds = time.perf_counter() - start

@@ -11,10 +11,10 @@ import time
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
-import atf
+import adatrace
 import pyarrow as pa
-from atf.queries import PATTERNS
-from atf.spark import AtfDataSource, check
+from adatrace.queries import PATTERNS
+from adatrace.spark import AtfDataSource, check
 from pyspark.sql import SparkSession
 
 SESSIONS = 2_000
@@ -39,7 +39,7 @@ def seconds(work):
 
 def middle(path):
     """Returns a time range that covers one percent of the trace, in the middle."""
-    threads = pa.table(atf.open(path, problems="keep").threads())
+    threads = pa.table(adatrace.open(path, problems="keep").threads())
     start_ns, end_ns = min(threads["start_ns"].to_pylist()), max(threads["end_ns"].to_pylist())
     return (start_ns + end_ns) // 2, (start_ns + end_ns) // 2 + (end_ns - start_ns) // 100
 
@@ -54,7 +54,7 @@ def main(path):
     path = os.path.abspath(path)
     tables = ["events", "calls", "details"]
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as folder:
-        atf.open(path).to_parquet(folder, tables=tables, problems="keep")
+        adatrace.open(path).to_parquet(folder, tables=tables, problems="keep")
 
         def on_trace(name):
             options = {"table": name, "pushdown": "true", "problems": "keep", "events_per_partition": "1000000"}

@@ -1,7 +1,7 @@
 /*
  * Drains one thread's events to disk with the five functions of the writer's design (S3). Index and
  * detail events are written separately, linked by their sequence numbers.
- *     cc drain.c $(pkg-config --cflags --libs atf-static) && ./a.out SESSION_FOLDER
+ *     cc drain.c $(pkg-config --cflags --libs adatrace-static) && ./a.out SESSION_FOLDER
  */
 #include <stdio.h>
 

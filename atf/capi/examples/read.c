@@ -1,6 +1,6 @@
 /*
  * Prints the events of a session in time order, with the names in the manifest.
- *     cc read.c $(pkg-config --cflags --libs atf-static) && ./a.out SESSION [START_NS [END_NS]]
+ *     cc read.c $(pkg-config --cflags --libs adatrace-static) && ./a.out SESSION [START_NS [END_NS]]
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * Records itself: four threads that never wait for the disk.
- *     cc record.c $(pkg-config --cflags --libs atf-static) -pthread && ./a.out FOLDER [CALLS]
+ *     cc record.c $(pkg-config --cflags --libs adatrace-static) -pthread && ./a.out FOLDER [CALLS]
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * Traces itself: four threads write their calls and returns, every second call with its registers.
  * If it is killed at any time, the session can still be recovered, including its names.
- *     cc tracer.c $(pkg-config --cflags --libs atf-static) -pthread && ./a.out FOLDER [CALLS]
+ *     cc tracer.c $(pkg-config --cflags --libs adatrace-static) -pthread && ./a.out FOLDER [CALLS]
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // Writes and reads a session with handles that close themselves.
-//     c++ -std=c++17 tracer.cpp $(pkg-config --cflags --libs atf-static) && ./a.out FOLDER
+//     c++ -std=c++17 tracer.cpp $(pkg-config --cflags --libs adatrace-static) && ./a.out FOLDER
 #include <iostream>
 #include <memory>
 #include <stdexcept>

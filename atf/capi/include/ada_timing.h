@@ -1,7 +1,7 @@
 /**
  * The clock for traces, with the function and header names from the format's documents. C11, C++17.
  *
- * Link with libatf. Include this header as <ada_timing.h> or as <atf/ada_timing.h>; atf.h includes
+ * Link with libadatrace. Include this header as <ada_timing.h> or as <atf/ada_timing.h>; atf.h includes
  * it.
  *
  * Source: S1, ADA Trace Format V2 (ATF v2), "Platform Timing API".

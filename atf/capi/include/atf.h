@@ -2,8 +2,8 @@
  * The C API of atf, which reads and writes ATF v2 (ADA Trace Format) function traces. C11, C++17.
  *
  * Includes atf_v1.h, the file records of wire version 1; atf_wire.h has both wire versions.
- * Include this header as <atf/atf.h> or as <atf.h>. Link with libatf: pkg-config atf or CMake's
- * atf::atf. To link statically, use pkg-config atf-static or atf::atf_static.
+ * Include this header as <atf/atf.h> or as <atf.h>. Link with libadatrace: pkg-config adatrace or CMake's
+ * adatrace::adatrace. To link statically, use pkg-config adatrace-static or adatrace::adatrace_static.
  *
  * A tracer calls these functions in order: atf_session_writer_create_in,
  * atf_session_writer_set_symbols, atf_session_writer_write_manifest; for each thread

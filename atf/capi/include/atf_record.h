@@ -2,7 +2,7 @@
  * Records all threads of a program in one session. C11, C++17.
  *
  * Includes atf.h, whose rules for errors, handles, cancellation, strings and structs apply here too.
- * Include this header as <atf/atf_record.h> or as <atf_record.h>, and link with libatf.
+ * Include this header as <atf/atf_record.h> or as <atf_record.h>, and link with libadatrace.
  *
  * A tracer calls these functions in order: atf_session_writer_create_in,
  * atf_session_writer_set_symbols, atf_recording_start; on any thread, atf_recording_record for each
@@ -37,7 +37,7 @@
  * lose the contents of the rings, as SIGKILL does. In a function passed to atexit, the main thread's
  * events in atf_recording_record are lost and counted, because the thread-local variables are gone;
  * atf_recorder_record works until the recording stops. While a recording with ATF_AT_EXIT_LOSE runs,
- * do not unload a library that is linked with libatf statically: the drain runs its code. The shared
+ * do not unload a library that is linked with libadatrace statically: the drain runs its code. The shared
  * library is never unloaded, except on macOS.
  *
  * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's

@@ -1,4 +1,4 @@
-//! The C API of [`atf`]: `atf.h`, `atf_record.h`, `libatf.a` and `libatf.so`.
+//! The C API of [`atf`]: `atf.h`, `atf_record.h`, `libadatrace.a` and `libadatrace.so`.
 //!
 //! C programmers read `include/atf.h` and `include/atf_record.h`; this crate implements them. Each
 //! function is in the module for its subject.

@@ -68,7 +68,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/archive.md",
-        "python -m atf pack traces/session_20260105_101500/pid_4242 archive --host host-1",
+        "atf-archive pack traces/session_20260105_101500/pid_4242 archive --host host-1",
         Elsewhere(
             "needs the Python package",
             "python/tests/test_archive.py",

@@ -74,19 +74,19 @@ pub(crate) fn compile(compiler: &str, source: &Path, link: Link, more: &[&str], 
         Link::Shared => {
             let folder = shared_folder(out);
             let rpath = format!("-Wl,-rpath,{}", folder.display());
-            command.arg("-L").arg(folder).args(["-latf", &rpath])
+            command.arg("-L").arg(folder).args(["-ladatrace", &rpath])
         }
     };
     command.args(["-lpthread", "-lm", "-ldl", "-o"]).arg(out);
     run(&mut command);
 }
 
-/// Creates a folder with the shared library under the name that `-latf` finds.
+/// Creates a folder with the shared library under the name that `-ladatrace` finds.
 fn shared_folder(program: &Path) -> PathBuf {
     let folder = PathBuf::from(format!("{}.libs", program.display()));
     fs::create_dir(&folder).expect("a temporary folder");
     let library = libraries().join("libatf_capi.so");
-    std::os::unix::fs::symlink(library, folder.join("libatf.so")).expect("a link");
+    std::os::unix::fs::symlink(library, folder.join("libadatrace.so")).expect("a link");
     folder
 }
 

@@ -1,4 +1,4 @@
-/* Loads libatf and unloads it while it records: unload LIBRARY OUT. */
+/* Loads libadatrace and unloads it while it records: unload LIBRARY OUT. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -38,7 +38,7 @@ fn the_functions_have_a_version(prefix: &Path) {
     declared.sort();
     let symbols = run(Command::new("nm")
         .args(["--dynamic", "--defined-only"])
-        .arg(prefix.join("lib/libatf.so")));
+        .arg(prefix.join("lib/libadatrace.so")));
     let symbols = symbols.lines().filter(|line| line.contains(" T "));
     let mut exported: Vec<&str> = symbols.filter_map(|line| line.rsplit(' ').next()).collect();
     exported.sort_unstable();
@@ -49,7 +49,9 @@ fn the_functions_have_a_version(prefix: &Path) {
 #[track_caller]
 fn the_library_is_not_unloaded(prefix: &Path) {
     let mut command = Command::new("readelf");
-    command.arg("--dynamic").arg(prefix.join("lib/libatf.so"));
+    command
+        .arg("--dynamic")
+        .arg(prefix.join("lib/libadatrace.so"));
     assert!(run(&mut command).contains("NODELETE"));
 }
 
@@ -67,7 +69,7 @@ fn pkg_config_and_cmake_find_the_installed_library() {
 
     if has("pkg-config") {
         let path = format!("-Wl,-rpath,{}", prefix.join("lib").display());
-        for (package, more) in [("atf", Some(path)), ("atf-static", None)] {
+        for (package, more) in [("adatrace", Some(path)), ("adatrace-static", None)] {
             let config = |what: &str| {
                 let mut command = Command::new("pkg-config");
                 command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
@@ -108,9 +110,9 @@ fn pkg_config_and_cmake_find_the_installed_library() {
             uint64_t (*both)(void) = ada_get_timestamp_ns;\n";
         fs::write(project.join("both.c"), both).unwrap();
         let text = "cmake_minimum_required(VERSION 3.16)\nproject(tracer C)\n\
-            find_package(Threads REQUIRED)\nfind_package(atf 0.1 REQUIRED)\n\
-            foreach(kind atf atf_static)\n  add_executable(tracer_${kind} tracer.c both.c)\n\
-            \x20 target_link_libraries(tracer_${kind} PRIVATE atf::${kind} Threads::Threads)\n\
+            find_package(Threads REQUIRED)\nfind_package(adatrace 0.1 REQUIRED)\n\
+            foreach(kind adatrace adatrace_static)\n  add_executable(tracer_${kind} tracer.c both.c)\n\
+            \x20 target_link_libraries(tracer_${kind} PRIVATE adatrace::${kind} Threads::Threads)\n\
             endforeach()\n";
         fs::write(project.join("CMakeLists.txt"), text).unwrap();
         let build = project.join("build");
@@ -119,7 +121,7 @@ fn pkg_config_and_cmake_find_the_installed_library() {
         let prefix = format!("-DCMAKE_PREFIX_PATH={}", prefix.display());
         run(configure.arg(prefix));
         run(Command::new("cmake").arg("--build").arg(&build));
-        for kind in ["atf", "atf_static"] {
+        for kind in ["adatrace", "adatrace_static"] {
             let program = build.join(format!("tracer_{kind}"));
             let printed = run(Command::new(program).arg(folder.path().join(kind)));
             accepted(Path::new(printed.lines().last().unwrap()));

@@ -2,8 +2,8 @@
 
 `open` returns a session whose tables pyarrow, polars, DuckDB and pandas read through Arrow's C interface:
 
-    import atf, pyarrow
-    events = pyarrow.table(atf.open("session_20260105_101500").events())
+    import adatrace, pyarrow
+    events = pyarrow.table(adatrace.open("session_20260105_101500").events())
 
 `pack` archives a session as Parquet files from which `unpack` restores it. `docs/python.md` is a tour, and
 `docs/tables.md` lists the columns.

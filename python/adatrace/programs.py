@@ -1,16 +1,19 @@
-"""The command `python -m atf`: packs and unpacks sessions."""
+"""The programs of the package: `adatrace` grades implementations, `atf-archive` packs and unpacks sessions."""
 
 from __future__ import annotations
 
 import argparse
+import pathlib
+import subprocess
 import sys
+import sysconfig
 
 from . import AtfError, open, pack, unpack
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Runs a command. Returns 0 on success and 2 on failure. A failed command leaves no output."""
-    parser = argparse.ArgumentParser(prog="python -m atf", description="Packs and unpacks sessions.")
+def archive(arguments: list[str] | None = None) -> int:
+    """Packs or unpacks. Returns 0 on success and 2 on failure. A failed command leaves no output."""
+    parser = argparse.ArgumentParser(prog="atf-archive", description="Packs and unpacks sessions.")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("pack", help="pack a session into an archive of Parquet files")
     command.add_argument("session", metavar="SESSION")
@@ -25,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         print(packed(options) if options.command == "pack" else unpacked(options))
     except (AtfError, ValueError) as error:
-        print(f"python -m atf: {error}", file=sys.stderr)
+        print(f"atf-archive: {error}", file=sys.stderr)
         return 2
     return 0
 
@@ -53,5 +56,12 @@ def unpacked(options: argparse.Namespace) -> str:
     return f"unpacked {result.files} files, {result.bytes} bytes"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def kit() -> int:
+    """Runs `atf-conformance`, which wheels contain, with this process's arguments. Returns its exit status."""
+    program = pathlib.Path(sysconfig.get_path("scripts"), "atf-conformance")
+    try:
+        return subprocess.run([program, *sys.argv[1:]], check=False).returncode
+    except OSError as error:
+        print(f"adatrace: {program}: {error.strerror}: only wheels have this program; from source, it is built with"
+              " `cargo install --path conformance`", file=sys.stderr)
+        return 2

@@ -1,6 +1,6 @@
 """Traces in Spark: a data source, and a function that checks many sessions as one job.
 
-    from atf.spark import AtfDataSource
+    from adatrace.spark import AtfDataSource
     spark.dataSource.register(AtfDataSource)
     events = spark.read.format("atf").load("traces")
 
@@ -25,7 +25,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-import atf
+import adatrace
 
 __all__ = ["AtfDataSource", "check", "sessions"]
 
@@ -86,8 +86,8 @@ class AtfDataSource(DataSource):
     def schema(self):
         first = next(sessions(self.options["path"]), None)
         if first is None:
-            raise atf.AtfError(f"{self.options['path']}: there is no session", self.options["path"])
-        table = atf.open(first.path).table(
+            raise adatrace.AtfError(f"{self.options['path']}: there is no session", self.options["path"])
+        table = adatrace.open(first.path).table(
             _table(self.options), clock=_clock(self.options), dictionaries=False
         )
         return _spark_schema([*HOST_AND_SESSION, *pa.schema(table)])
@@ -128,7 +128,7 @@ class Reader(DataSourceReader):
     def read(self, partition):
         if not partition.found.path:
             return
-        session = atf.open(partition.found.path)
+        session = adatrace.open(partition.found.path)
         columns = [name for name in self.schema.names if name not in ("host", "session")]
         options = {
             # If only `host` and `session` are needed, any column gives the number of rows.
@@ -158,7 +158,7 @@ class Reader(DataSourceReader):
         """Returns the partitions of a session. Reads no events."""
         if self.table not in BY_THREAD:
             return [Part(found)]
-        threads = atf.open(found.path).thread_ids
+        threads = adatrace.open(found.path).thread_ids
         parts = []
         for thread in threads:
             if self.only.get("thread", thread) == thread:
@@ -220,13 +220,13 @@ def check(spark, paths, partitions=None):
     """
     paths = [(os.fspath(path),) for path in paths]
     count = partitions or max(1, min(len(paths), 1_000))
-    fields = pa.schema(atf.check(dictionaries=False))
+    fields = pa.schema(adatrace.check(dictionaries=False))
     schema = _spark_schema(fields)
     arrow = to_arrow_schema(schema)
 
     def rows(batches):
         for batch in batches:
-            table = atf.check(*batch.column(0).to_pylist(), dictionaries=False)
+            table = adatrace.check(*batch.column(0).to_pylist(), dictionaries=False)
             for found in pa.RecordBatchReader.from_stream(table):
                 yield pa.RecordBatch.from_arrays(found.columns, schema=arrow)
 

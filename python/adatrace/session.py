@@ -93,7 +93,7 @@ class Recovered:
 
 
 class Session:
-    """An open session, returned by `atf.open`.
+    """An open session, returned by `adatrace.open`.
 
     The methods that return tables take the same options, all of them by keyword:
 
@@ -104,7 +104,7 @@ class Session:
     - `threads`: the ids of the threads.
     - `batch_rows`: the maximum number of rows in a record batch, 65,536 by default.
     - `dictionaries`: whether names and words are dictionary arrays, the default, or plain text.
-    - `problems`: as for `atf.open`, whose value is the default.
+    - `problems`: as for `adatrace.open`, whose value is the default.
     """
 
     def __init__(self, session: _atf.Session, problems: AtEnd):
@@ -112,7 +112,7 @@ class Session:
         self._problems: AtEnd = problems
 
     def __repr__(self) -> str:
-        return f"<atf.Session {self.path}>"
+        return f"<adatrace.Session {self.path}>"
 
     @property
     def path(self) -> Path:
