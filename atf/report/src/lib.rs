@@ -12,6 +12,7 @@ pub mod command;
 mod editions;
 pub mod html;
 pub mod junit;
+pub mod packaged;
 mod printable;
 mod spool;
 pub mod tap;

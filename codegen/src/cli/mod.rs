@@ -23,7 +23,7 @@ use atf_spec::model::EditionsFile;
 use atf_spec::origin::{BUILT_IN, Origin};
 use atf_spec::reconcile::Reconciliation;
 use atf_spec::yaml::{FileId, Tree, decode};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use text::print;
 
 /// Checks and explains the layout spec of ATF v2, and writes the files generated from it.
@@ -53,6 +53,12 @@ enum Command {
     /// Check and explain the spec
     #[command(subcommand)]
     Spec(SpecCommand),
+    /// Write a manual page of the program and of each subcommand to a folder
+    #[command(hide = true)]
+    Manual {
+        /// The folder, which must exist
+        out: PathBuf,
+    },
 }
 
 #[derive(Subcommand)]
@@ -98,8 +104,13 @@ fn origin(cli: &Cli) -> io::Result<Origin> {
 }
 
 fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
-    if let Command::Spec(SpecCommand::Breaking(options)) = &cli.command {
-        return breaking::run(options, cli);
+    match &cli.command {
+        Command::Spec(SpecCommand::Breaking(options)) => return breaking::run(options, cli),
+        Command::Manual { out } => {
+            clap_mangen::generate_to(Cli::command(), out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
     }
     let origin = origin(cli)?;
     let compiled = atf_spec::compile_with(&origin, cli.overlay.as_deref());
@@ -126,7 +137,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     match &cli.command {
         Command::Generate(options) => generate::run(options, &context),
         Command::Decode(options) => decode::run(options, &context),
-        Command::Spec(SpecCommand::Breaking(options)) => breaking::run(options, cli),
+        Command::Spec(SpecCommand::Breaking(_)) | Command::Manual { .. } => unreachable!("above"),
         Command::Spec(SpecCommand::Check(options)) => check::run(options, &context),
         Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
         Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),

@@ -14,7 +14,8 @@ use std::io;
 use std::process::ExitCode;
 
 use atf_report::command;
-use clap::{Parser, Subcommand};
+use atf_report::packaged::Packaged;
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Grades ATF v2 traces against the rules of the format.
 #[derive(Parser)]
@@ -40,6 +41,8 @@ enum Command {
     Scripts(scripts::Options),
     /// Check that implementations speak the protocol
     Smoke(smoke::Options),
+    #[command(flatten)]
+    Packaged(Packaged),
     /// Run the reference implementation as an implementation under test
     #[command(hide = true)]
     Testee(testee::Options),
@@ -61,6 +64,10 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Run(options)) => run::run(&options),
         Ok(Command::Scripts(options)) => scripts::run(&options),
         Ok(Command::Smoke(options)) => smoke::run(&options),
+        Ok(Command::Packaged(it)) => ended(
+            it.write(Cli::command(), &mut io::stdout().lock())
+                .map(|()| 0),
+        ),
         Ok(Command::Testee(options)) => testee::run(&options),
         Ok(Command::Warden(options)) => warden::run(&options),
         // An error in the command line, even if its message cannot be written.

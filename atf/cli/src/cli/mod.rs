@@ -1,6 +1,5 @@
 //! One file per subcommand: its options, its help and its `run`.
 
-mod completions;
 mod convert;
 mod cut;
 mod diff;
@@ -25,9 +24,10 @@ use std::io;
 use std::process::ExitCode;
 
 use atf_report::command as check;
+use atf_report::packaged::Packaged;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::output::{Failure, State, complain, offer};
+use crate::output::{Failure, State, complain, offer, stdout};
 
 /// Records programs as ATF v2 function traces, and reports, exports, checks and recovers traces.
 #[derive(Parser)]
@@ -77,8 +77,8 @@ enum Command {
     Symbolize(symbolize::Options),
     /// Generate a synthetic trace
     Synth(synth::Options),
-    /// Write a shell's completion script
-    Completions(completions::Options),
+    #[command(flatten)]
+    Packaged(Packaged),
 }
 
 /// Makes a write beyond the file-size limit (`ulimit -f`) fail instead of killing the command, so
@@ -137,7 +137,9 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Scrub(options)) => scrub::run(&options),
         Ok(Command::Symbolize(options)) => symbolize::run(&options),
         Ok(Command::Synth(options)) => synth::run(&options),
-        Ok(Command::Completions(options)) => completions::run(&options),
+        Ok(Command::Packaged(it)) => (it.write(Cli::command(), &mut stdout()))
+            .map_err(Failure::from)
+            .map(|()| State::Fine),
         // An error in the command line, even if its message cannot be written.
         Err(text) if text.use_stderr() => {
             let _ = text.print();

@@ -137,13 +137,18 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
             let folder = env::current_exe().ok();
             let folder = folder.as_deref().and_then(Path::parent);
             let places =
-                folder.map(|folder| [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)]);
-            places.into_iter().flatten().find(|path| path.is_file())
+                ["", "../lib", "../lib/adatrace"].map(|place| Path::new(place).join(LIBRARY));
+            folder.and_then(|folder| {
+                places
+                    .iter()
+                    .map(|place| folder.join(place))
+                    .find(|path| path.is_file())
+            })
         }
     };
     let found = found.ok_or_else(|| {
         Failure::Usage(format!(
-            "{LIBRARY} is neither next to atf nor in ../lib: pass it with --library, or build it with `cargo build --release -p atf-instrument`"
+            "{LIBRARY} is neither next to atf nor in ../lib or ../lib/adatrace: pass it with --library, or build it with `cargo build --release -p atf-instrument`"
         ))
     })?;
     // The loader searches the system's libraries for a name without a slash, and treats spaces and
