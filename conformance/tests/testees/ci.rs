@@ -1,7 +1,6 @@
 //! Runs the steps of the CI examples, in repositories that consist of the files that the page names.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -26,27 +25,22 @@ fn blocks(heading: &str, language: &str) -> Vec<String> {
     blocks.collect()
 }
 
-/// A repository with the kit in `atf-kit`.
-fn repository() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    symlink(root(), folder.path().join("atf-kit")).unwrap();
-    folder
-}
-
-/// Runs the commands of a workflow up to the first failure, except those that install the kit.
-/// Returns the number of the commands that were run, and the last output.
+/// Runs the commands of a workflow up to the first failure, with an installed kit. Returns the
+/// number of the commands that were run, and the last output.
 fn run_workflow(folder: &Path, heading: &str, kit: &str) -> (usize, Output) {
     let [workflow] = blocks(heading, "yaml").try_into().unwrap();
     let workflow: Value = serde_saphyr::from_str(&workflow).unwrap();
     let steps = steps(&workflow["jobs"]["conformance"]["steps"]);
-    let commands = steps.iter().filter_map(|step| step["run"].as_str());
-    let installs = |command: &&str| command.starts_with("rustup ") || command.starts_with("cargo ");
-    let (install, commands): (Vec<_>, Vec<_>) = commands.partition(installs);
-    let guide = fs::read_to_string(root().join("docs/conformance/ci.md")).unwrap();
-    assert_eq!(install.len(), 2);
-    for command in install {
-        assert!(guide.contains(command), "{command}");
-    }
+    let installs = |step: &&&Value| {
+        step["uses"]
+            .as_str()
+            .is_some_and(|uses| uses.contains("/setup-atf-conformance@"))
+    };
+    assert_eq!(steps.iter().filter(installs).count(), 1);
+    let commands: Vec<_> = steps
+        .iter()
+        .filter_map(|step| step["run"].as_str())
+        .collect();
     let path = path_with_kit(folder, kit);
     let mut last = None;
     for (seq, command) in commands.iter().enumerate() {
@@ -54,7 +48,8 @@ fn run_workflow(folder: &Path, heading: &str, kit: &str) -> (usize, Output) {
         shell
             .args(["-e", "-c", command])
             .current_dir(folder)
-            .env("PATH", &path);
+            .env("PATH", &path)
+            .env("ADATRACE", root().join("atf"));
         let output = shell.output().unwrap();
         if !output.status.success() {
             return (seq + 1, output);
@@ -69,7 +64,7 @@ fn the_example_in_cpp_builds_with_cmake_and_is_graded() {
     if !(has("cmake") && has("ctest") && has("c++")) {
         return;
     }
-    let repository = repository();
+    let repository = TempDir::new().unwrap();
     let folder = repository.path();
     let sources = folder.join("conformance");
     fs::create_dir(&sources).unwrap();
@@ -97,7 +92,7 @@ fn the_example_in_c_is_checked_and_a_broken_rule_fails_the_job() {
     }
     let tracer = fs::read_to_string(root().join("codegen/tests/c/s1_tracer.c")).unwrap();
     let run = |tracer: &str| {
-        let repository = repository();
+        let repository = TempDir::new().unwrap();
         let folder = repository.path();
         fs::write(folder.join("tracer.c"), tracer).unwrap();
         let (count, output) = run_workflow(folder, "A C tracer", "exec \"$KIT\" \"$@\"");

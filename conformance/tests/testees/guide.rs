@@ -140,8 +140,8 @@ fn gives_an_answer_to_every_case(language: &str, compile: &[&str]) {
     assert!(passed > 2 * failed, "{passed} passed, {failed} failed");
 }
 
-/// Returns the guide's workflow, and its variant with steps for another job.
-fn workflows() -> [Value; 2] {
+/// Returns the guide's workflows: the smallest, GitLab's, pre-commit's, the one with a page, and steps for another job.
+fn workflows() -> [Value; 5] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let guide = fs::read_to_string(root.join("docs/conformance/ci.md")).unwrap();
     let blocks = guide.split("```yaml\n").skip(1);
@@ -160,7 +160,7 @@ pub(crate) fn steps(of: &Value) -> Vec<&Value> {
 
 #[test]
 fn the_guides_workflow_publishes_even_if_the_smoke_test_fails() {
-    let [workflow, _] = workflows();
+    let [.., workflow, _] = workflows();
     let steps = steps(&workflow["jobs"]["conformance"]["steps"]);
     let at = |part: &str| {
         let has = |step: &&Value| step.to_string().contains(part);
@@ -168,8 +168,7 @@ fn the_guides_workflow_publishes_even_if_the_smoke_test_fails() {
         found.unwrap_or_else(|| panic!("no step has {part}"))
     };
     let order = [
-        "rustup toolchain install",
-        "cargo install --locked",
+        "/setup-atf-conformance@",
         "atf-conformance smoke",
         "atf-conformance run",
         "upload-pages-artifact",
@@ -177,7 +176,7 @@ fn the_guides_workflow_publishes_even_if_the_smoke_test_fails() {
     let order = order.map(at);
     assert!(order.is_sorted(), "{order:?}");
     // After a step has failed, steps without a condition are skipped.
-    let [_, _, smoke, run, upload] = order;
+    let [_, smoke, run, upload] = order;
     assert!(steps[smoke]["if"].is_null());
     assert_eq!(steps[run]["if"], "${{ !cancelled() }}");
     assert!(
@@ -201,15 +200,24 @@ fn the_guides_workflow_publishes_even_if_the_smoke_test_fails() {
 /// Checks that the options in the workflows exist.
 #[test]
 fn the_guides_workflows_use_existing_options() {
-    let [workflow, others] = workflows();
+    let [smallest, gitlab, hooks, workflow, others] = workflows();
+    assert_eq!(hooks["repos"][0]["hooks"][0]["entry"], "atf check");
     let mut commands = 0;
-    for step in [
-        steps(&workflow["jobs"]["conformance"]["steps"]),
-        steps(&others),
+    let of_job = |workflow: &Value| {
+        workflow["jobs"]["conformance"]["steps"]
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let steps = [
+        of_job(&smallest),
+        of_job(&workflow),
+        others.as_array().unwrap().clone(),
     ]
-    .concat()
-    {
-        let Some((_, command)) = step["run"]
+    .concat();
+    let runs = steps.iter().map(|step| &step["run"]);
+    for run in runs.chain(gitlab["conformance"]["script"].as_array().unwrap()) {
+        let Some((_, command)) = run
             .as_str()
             .and_then(|run| run.split_once("atf-conformance "))
         else {
@@ -223,5 +231,5 @@ fn the_guides_workflows_use_existing_options() {
         }
         commands += 1;
     }
-    assert_eq!(commands, 3);
+    assert_eq!(commands, 5);
 }
