@@ -21,7 +21,7 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS, STAND_FOR};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 24] = [
+const DOCUMENTS: [&str; 25] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
@@ -31,6 +31,7 @@ const DOCUMENTS: [&str; 24] = [
     "docs/commands.md",
     "docs/editions.md",
     "docs/export.md",
+    "docs/install.md",
     "docs/libraries.md",
     "docs/python.md",
     "docs/questions.md",

@@ -24,6 +24,20 @@ use How::{Elsewhere, Form, Parses, Runs, Rust};
 /// Installs the Python package.
 const PYTHON: How = Elsewhere("installs", ".ci/python", "pip install -q");
 
+/// A workflow whose commands are checked.
+const WORKFLOW: How = Elsewhere(
+    "runs elsewhere",
+    "conformance/tests/testees/guide.rs",
+    "docs/conformance/ci.md",
+);
+
+/// Installs a package.
+const PACKAGES: How = Elsewhere(
+    "installs a package",
+    "packaging/try",
+    "adatrace run $testee",
+);
+
 /// Code blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
@@ -44,6 +58,33 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         "docs/editions.md",
         "ATF-IFTR-008  the footer has our field build_number",
         Form("a file of allowed rules"),
+    ),
+    (
+        "README.md",
+        "uvx adatrace run TESTEE.toml                  # grade an implementation; or npx adatrace, or pip install adatrace",
+        PACKAGES,
+    ),
+    ("docs/install.md", "pip install adatrace", PACKAGES),
+    ("docs/install.md", "npx adatrace run TESTEE.toml", PACKAGES),
+    (
+        "docs/install.md",
+        "apt install ./adatrace_*.deb                      # the programs, with manual pages and completion scripts",
+        PACKAGES,
+    ),
+    ("docs/install.md", "include(FetchContent)", PACKAGES),
+    (
+        "docs/install.md",
+        "cargo install --locked atf-conformance atf-cli atf-codegen",
+        Form("the crates are not on crates.io yet"),
+    ),
+    (
+        "docs/install.md",
+        "cargo install --locked --path atf/cli         # the command atf",
+        Elsewhere(
+            "installs",
+            ".github/workflows/nightly.yml",
+            "cargo install --locked --path atf/cli",
+        ),
     ),
     (
         "README.md",
@@ -284,6 +325,21 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
             "takes the kit as an argument",
             "conformance/tests/corpus/export.rs",
             "fn the_guides_program_grades_from_the_files_alone",
+        ),
+    ),
+    (
+        "docs/conformance/ci.md",
+        "on: [push, pull_request]",
+        WORKFLOW,
+    ),
+    ("docs/conformance/ci.md", "conformance:", WORKFLOW),
+    (
+        "docs/conformance/ci.md",
+        "repos:",
+        Elsewhere(
+            "installs a package",
+            "packaging/try",
+            "docs/conformance/ci.md",
         ),
     ),
     (
