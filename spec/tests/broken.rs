@@ -1,20 +1,28 @@
 //! Tests the compiler's diagnostics for broken specs.
 //!
-//! Each folder in `broken/` is a test case: a modification of `broken/base`, the smallest spec that
-//! has one of everything. `changes.diff` changes lines in the base's files, `without.txt` lists
-//! files and folders to remove, and all other files replace or add files. `expected.txt` contains
-//! the compiler's output.
+//! A file in `broken/` contains test cases: changes of `broken/base`, the smallest spec that has one
+//! of everything, and the compiler's output for it.
 //!
-//! After a change to messages, `ATF_BLESS=1 cargo test -p atf-spec --test broken` rewrites every
-//! `expected.txt`; review the diff before committing it.
+//! ```text
+//! === name of the case
+//! without PATH          a file or folder is removed
+//! +++ PATH              a file is added or replaced; its text follows
+//! --- PATH              lines of a file change, as `support::change` describes
+//! >>>
+//! error: …
+//! ```
+//!
+//! After a change to messages, `ATF_BLESS=1 cargo test -p atf-spec --test broken` rewrites the
+//! output; review the diff before committing it.
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf_spec::layout::{ConstantValue, Field, Scalar, Value};
-use support::{base, broken, change, faults, overlay};
+use support::{base, broken, change, faults};
 
 #[test]
 fn the_base_of_all_cases_has_no_faults() {
@@ -170,53 +178,98 @@ fn the_maximum_values_of_types_are_accepted() {
 fn every_broken_spec_is_refused_with_the_expected_message() {
     let bless = std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1");
     let mut wrong = Vec::new();
-    for case in cases() {
-        let said = said_of(&case);
-        let golden = case.join("expected.txt");
-        if bless {
-            fs::write(&golden, &said).expect("a golden file can be written");
+    let (mut count, mut names) = (0, BTreeSet::new());
+    for path in files() {
+        let text = fs::read_to_string(&path).expect("a file of cases");
+        let mut blessed = Vec::new();
+        for case in text.split("=== ").skip(1) {
+            let (name, case) = case.split_once('\n').expect("a case has lines");
+            let (changes, expected) = case.split_once(">>>\n").expect("a case expects a fault");
+            let said = said_of(changes);
+            count += 1;
+            assert!(names.insert(name.to_owned()), "two cases are called {name}");
+            if said.is_empty() {
+                wrong.push(format!("== {name}: the compiler found no fault"));
+            } else if !bless && said.trim_end() != expected.trim_end() {
+                wrong.push(format!(
+                    "== {name}: expected\n{expected}\n-- but found\n{said}"
+                ));
+            }
+            blessed.push(format!("=== {name}\n{changes}>>>\n{}\n", said.trim_end()));
         }
-        let name = case.file_name().unwrap_or_default().display();
-        match fs::read_to_string(&golden) {
-            _ if said.is_empty() => wrong.push(format!("== {name}: the compiler found no fault")),
-            Ok(expected) if expected == said => {}
-            Ok(expected) => wrong.push(format!(
-                "== {name}: expected\n{expected}\n-- but found\n{said}"
-            )),
-            Err(error) => wrong.push(format!("== {name}: expected.txt: {error}; found\n{said}")),
+        if bless {
+            fs::write(&path, blessed.join("\n")).expect("a file of cases can be written");
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 80, "only {count} cases");
 }
 
-/// Returns the folders of all cases.
-fn cases() -> Vec<PathBuf> {
+#[test]
+fn a_byte_that_is_not_utf8_is_a_fault() {
+    let folder = base();
+    fs::write(
+        folder.path().join("constants.yaml"),
+        b"constants: # l\xe4st\n",
+    )
+    .unwrap();
+    let expected = "error: the file is not UTF-8
+ --> constants.yaml:1:15
+  |
+1 | constants: # l\u{fffd}st
+  |               ^ byte 0xe4
+";
+    assert_eq!(faults(folder.path()).trim_end(), expected.trim_end());
+}
+
+/// Returns the files of cases.
+fn files() -> Vec<PathBuf> {
     let entries = fs::read_dir(broken()).expect("the cases");
-    let mut cases: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("a case").path())
-        .filter(|path| !path.ends_with("base"))
-        .collect();
-    cases.sort();
-    assert!(cases.len() > 80, "only {} cases", cases.len());
-    cases
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|path| path.is_file());
+    files.sort();
+    files
 }
 
 /// Returns the compiler's output for the base as changed by a case.
-fn said_of(case: &Path) -> String {
+fn said_of(changes: &str) -> String {
     let folder = base();
-    overlay(case, folder.path());
-    if let Ok(difference) = fs::read_to_string(case.join("changes.diff")) {
-        change(folder.path(), &difference);
-    }
-    if let Ok(names) = fs::read_to_string(case.join("without.txt")) {
-        for path in names.lines().map(|name| folder.path().join(name)) {
-            let removed = if path.is_dir() {
-                fs::remove_dir_all(&path)
-            } else {
-                fs::remove_file(&path)
-            };
-            removed.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut rest = changes;
+    while let Some(line) = rest.lines().next() {
+        let start = line.len() + 1;
+        let end = ["\n--- ", "\n+++ ", "\nwithout "];
+        let end = end
+            .iter()
+            .filter_map(|mark| rest[start - 1..].find(mark))
+            .min();
+        let end = end.map_or(rest.len(), |at| start + at);
+        let (this, next) = rest.split_at(end);
+        if let Some(path) = line.strip_prefix("without ") {
+            remove(&folder.path().join(path));
+        } else if let Some(path) = line.strip_prefix("+++ ") {
+            let path = folder.path().join(path);
+            let above = path.parent().expect("a file is in a folder");
+            if above.is_file() {
+                remove(above);
+            }
+            if path.is_dir() {
+                remove(&path);
+            }
+            fs::create_dir_all(above).expect("a folder can be made");
+            fs::write(path, &this[start..]).expect("a temporary file");
+        } else {
+            change(folder.path(), this);
         }
+        rest = next;
     }
     faults(folder.path())
+}
+
+fn remove(path: &Path) {
+    let removed = if path.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    };
+    removed.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }

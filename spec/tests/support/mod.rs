@@ -15,26 +15,18 @@ pub(crate) fn broken() -> PathBuf {
 /// Copies the smallest spec that has one of everything to a temporary folder.
 pub(crate) fn base() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    overlay(&broken().join("base"), folder.path());
+    copy(&broken().join("base"), folder.path());
     folder
 }
 
-/// Copies a folder's files over another folder's files. A folder replaces a file of the same name,
-/// and vice versa.
-pub(crate) fn overlay(from: &Path, to: &Path) {
+fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
     for entry in fs::read_dir(from).expect("a folder of the tests") {
         let entry = entry.expect("an entry of a folder of the tests");
         let target = to.join(entry.file_name());
         if entry.path().is_dir() {
-            if target.is_file() {
-                fs::remove_file(&target).expect("a temporary file can go");
-            }
-            overlay(&entry.path(), &target);
+            copy(&entry.path(), &target);
         } else {
-            if target.is_dir() {
-                fs::remove_dir_all(&target).expect("a temporary folder can go");
-            }
             fs::copy(entry.path(), &target).expect("a file can be copied");
         }
     }
