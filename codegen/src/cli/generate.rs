@@ -41,6 +41,8 @@ enum Target {
     Magic,
     /// A reader in Python
     Python,
+    /// Arrow and JSON Schemas of the records
+    Schemas,
     /// A reader in TypeScript
     Typescript,
 }
@@ -193,6 +195,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
         | Target::Kaitai
         | Target::Magic
         | Target::Python
+        | Target::Schemas
         | Target::Typescript => {
             let target = target.to_possible_value();
             let language = target.as_ref().map_or("", |target| target.get_name());

@@ -44,6 +44,10 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
         ),
     ),
     (
+        "schemas",
+        &templates!("schemas": "arrow.json.jinja" "records.schema.json.jinja"),
+    ),
+    (
         "typescript",
         &templates!("typescript":
             "src/_common.jinja" "src/files.ts.jinja" "src/manifest.ts.jinja" "src/records.ts.jinja"
