@@ -1,6 +1,7 @@
 //! Generates every target from random specs: odd names, reserved words, texts with quotes and the
 //! ends of comments, other enumerations, split records, a third wire version. What is generated must
-//! compile, and the readers in Python and Lua must find what the interpreter finds.
+//! compile, the readers in Python and Lua must find what the interpreter finds, and records in Python
+//! must write what they read.
 //!
 //! `ATF_SPECS=1000` tries as many; `ATF_SPEC_SEED=7` tries one. A failing spec is reduced to the
 //! changes that are needed for the failure.
@@ -370,6 +371,11 @@ fn compare(layout: &Layout, folder: &Path) -> Result<(), String> {
     let python = r#"
 import sys
 sys.path.insert(0, "readers/python/src")
+from atf_format import records
+for record in filter(lambda own: hasattr(own, "LAYOUTS"), list(vars(records).values())):
+    for wire in record.LAYOUTS:
+        bytes_ = bytes(value * 7 % 256 for value in range(record.SIZE))
+        assert record.read(bytes_, 0, wire).write(wire) == bytes_, (record, wire)
 from atf_format.files import DetailFile, IndexFile, Refused
 for path in open("files").read().split():
     reader = DetailFile if path.endswith("detail.atf") else IndexFile

@@ -1,13 +1,23 @@
-// Answers the conformance kit: testee read PATH, or testee serve.
+// Answers the conformance kit: testee read PATH, testee write SCRIPT OUT, testee serve, which answers
+// one path a line, or testee accessors: a record, its wire version and two in hex a line.
 
 #include <atf/session.hpp>
+#include <atf/session_writer.hpp>
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -224,6 +234,129 @@ std::optional<Answer> read(const std::filesystem::path& path) {
     return of_file(IndexFile(bytes), "index");
 }
 
+std::vector<std::uint8_t> unhex(const std::string& text) {
+    std::vector<std::uint8_t> bytes;
+    for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
+        bytes.push_back(
+            static_cast<std::uint8_t>(std::strtoul(text.substr(at, 2).c_str(), nullptr, 16)));
+    }
+    return bytes;
+}
+
+/// The keys of a script's line.
+class Keys {
+public:
+    explicit Keys(std::istringstream& words) {
+        for (std::string word; words >> word;) {
+            const std::size_t sign = word.find('=');
+            all_[word.substr(0, sign)] = word.substr(sign + 1);
+        }
+    }
+
+    bool has(const char* key) const { return all_.count(key) != 0 && all_.at(key) != "-"; }
+    const std::string& text(const char* key) const { return all_.at(key); }
+    std::uint64_t operator[](const char* key) const {
+        return std::strtoull(text(key).c_str(), nullptr, 10);
+    }
+    std::uint32_t narrow(const char* key) const { return static_cast<std::uint32_t>((*this)[key]); }
+
+private:
+    std::map<std::string, std::string> all_;
+};
+
+/// Carries out a line about a thread.
+std::error_code carry_out(atf::ThreadWriter& thread, const std::string& name, const Keys& keys,
+                          atf::IndexEvent& event) {
+    if (name == "index") {
+        event.timestamp_ns = keys["ts"];
+        event.function_id = keys["fn"];
+        event.event_kind = atf::EventKind{keys.narrow("kind")};
+        event.call_depth = keys.narrow("depth");
+        // The detail follows.
+        return keys.has("detail") ? std::error_code() : thread.event(event);
+    }
+    if (name == "detail") {
+        const auto payload = unhex(keys.text("payload"));
+        const atf::Detail detail{{payload.data(), payload.size()},
+                                 atf::DetailEventType{keys.narrow("type")},
+                                 static_cast<std::uint16_t>(keys["flags"])};
+        return thread.event(event, &detail);
+    }
+    if (name == "flush") return thread.flush();
+    return name == "finalize" || name == "close" ? thread.finalize() : std::error_code();
+}
+
+/// Executes a script. Events that do not fit on a full disk are tried again at the end.
+int write(const char* script, const char* out) {
+    signal(SIGXFSZ, SIG_IGN);
+    std::optional<atf::SessionWriter> session;
+    atf::IndexEvent event;
+    std::ifstream lines(script);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string name;
+        if (!(words >> name) || name[0] == '#') continue;
+        const Keys keys(words);
+        if (name == "kill") kill(getpid(), SIGKILL);
+        if (name == "space") {
+            rlimit limit{};
+            getrlimit(RLIMIT_FSIZE, &limit);
+            limit.rlim_cur = limit.rlim_max;
+            setrlimit(RLIMIT_FSIZE, &limit);
+        }
+        if (name == "open" && !session) {
+            atf::IndexHeader header;
+            header.arch = atf::Arch{keys.narrow("arch")};
+            header.os = atf::Os{keys.narrow("os")};
+            header.clock_type = atf::Clock{keys.narrow("clock")};
+            session.emplace(out, header, static_cast<int>(keys["wire"]));
+        }
+        if (!session) continue;
+        // A destructor would finalize the files.
+        if (name == "abort") std::_Exit(session->flush() ? 3 : 0);
+        if (!keys.has("thread")) continue;
+        if (const auto error = carry_out(session->thread(keys.narrow("thread")), name, keys, event)) {
+            std::fprintf(stderr, "%s: %s\n", line.c_str(), error.message().c_str());
+        }
+    }
+    const std::error_code error = session ? session->finalize() : std::error_code();
+    if (error) std::fprintf(stderr, "%s: %s\n", out, error.message().c_str());
+    return error ? 3 : 0;
+}
+
+template <typename Record>
+std::string bytes_of(const Record& record, int wire) {
+    std::array<std::uint8_t, Record::size> bytes{};
+    record.write(bytes.data(), wire);
+    return hex({bytes.data(), bytes.size()});
+}
+
+/// Decodes a record, and replaces each of its fields by that of another record.
+std::string accessors(const std::string& request) {
+    std::istringstream words(request);
+    std::string name, first, second, answer;
+    int wire = 0;
+    words >> name >> wire >> first >> second;
+    const auto one = unhex(first), other = unhex(second);
+    atf::records([&](const char* own_name, auto record) {
+        if (own_name != name) return;
+        using Record = decltype(record);
+        record = Record::read(one.data(), wire);
+        Object set;
+        Record::read(other.data(), wire).fields([&](const char* field, const auto& value) {
+            Record changed = record;
+            changed.fields([&](const char* own, auto& to) {
+                if constexpr (std::is_same_v<std::decay_t<decltype(to)>, std::decay_t<decltype(value)>>) {
+                    if (std::strcmp(own, field) == 0) to = value;
+                }
+            });
+            set.add(field, bytes_of(changed, wire));
+        });
+        answer = Object().add("fields", document(record, wire).json()).add("set", set.json()).json();
+    });
+    return answer;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -234,17 +367,22 @@ int main(int argc, char** argv) {
         std::puts(answer->document.c_str());
         return answer->is_rejected ? 1 : 0;
     }
-    if (command == "serve" && argc == 2) {
+    if (command == "write" && argc == 4) return write(argv[2], argv[3]);
+    if ((command == "serve" || command == "accessors") && argc == 2) {
         for (std::string line; std::getline(std::cin, line);) {
-            const auto path = atf::json::parse(line);
-            const std::string* name = path ? path->as<std::string>() : nullptr;
-            const std::optional<Answer> answer = name != nullptr ? read(*name) : std::nullopt;
-            if (!answer) return 3;
-            std::puts(answer->document.c_str());
+            if (command == "accessors") {
+                std::puts(accessors(line).c_str());
+            } else {
+                const auto path = atf::json::parse(line);
+                const std::string* name = path ? path->as<std::string>() : nullptr;
+                const std::optional<Answer> answer = name != nullptr ? read(*name) : std::nullopt;
+                if (!answer) return 3;
+                std::puts(answer->document.c_str());
+            }
             std::fflush(stdout);
         }
         return 0;
     }
-    std::fputs("usage: testee read PATH | testee serve\n", stderr);
+    std::fputs("usage: testee read PATH | write SCRIPT OUT | serve | accessors\n", stderr);
     return 2;
 }

@@ -6,15 +6,19 @@ import atf.format.Source;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Answers the conformance kit: testee read PATH, or testee serve. */
+/** Answers the conformance kit: testee read PATH, testee serve, or testee accessors. */
 final class Testee {
     private Testee() {}
 
@@ -136,6 +140,24 @@ final class Testee {
         }
     }
 
+    /** Returns the fields of a record, from its name, its wire version and its bytes in hex. */
+    private static String accessors(String line) {
+        String[] words = line.split(" ");
+        String name = Arrays.stream(words[0].split("_"))
+                .map(own -> own.substring(0, 1).toUpperCase() + own.substring(1))
+                .collect(Collectors.joining());
+        ByteBuffer data = ByteBuffer.wrap(HexFormat.of().parseHex(words[2]))
+                .order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            Object record = Class.forName("atf.format.Records$" + name)
+                    .getMethod("view", ByteBuffer.class, int.class, int.class)
+                    .invoke(null, data, 0, Integer.parseInt(words[1]));
+            return "{\"fields\":%s}".formatted(record);
+        } catch (ReflectiveOperationException unknown) {
+            throw new IllegalArgumentException(line, unknown);
+        }
+    }
+
     /** Parses a string in JSON, which the kit sends. */
     private static String unquoted(String line) {
         StringBuilder text = new StringBuilder();
@@ -158,14 +180,15 @@ final class Testee {
             Answer answer = read(Path.of(arguments[1]));
             System.out.println(answer.document);
             System.exit(answer.isRejected ? 1 : 0);
-        } else if (arguments.length == 1 && arguments[0].equals("serve")) {
+        } else if (arguments.length == 1 && !arguments[0].equals("read")) {
             var input = new InputStreamReader(System.in, StandardCharsets.UTF_8);
             var lines = new BufferedReader(input);
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                System.out.println(read(Path.of(unquoted(line))).document);
+                boolean isPath = arguments[0].equals("serve");
+                System.out.println(isPath ? read(Path.of(unquoted(line))).document : accessors(line));
             }
         } else {
-            System.err.println("usage: testee read PATH | testee serve");
+            System.err.println("usage: testee read PATH | testee serve | testee accessors");
             System.exit(2);
         }
     }

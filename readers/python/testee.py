@@ -1,18 +1,30 @@
 #!/usr/bin/env python3
-"""Answers the conformance kit: testee.py read PATH, or testee.py serve."""
+"""Answers the conformance kit.
+
+testee.py read PATH
+testee.py write SCRIPT OUT
+testee.py serve            answers one request a line: a path, or a script and a folder
+testee.py accessors        answers one request a line: a record, its wire version, two in hex
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 import sys
+from dataclasses import replace
 from typing import Any
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "src"))
 
+from atf_format import records  # noqa: E402
 from atf_format.files import NOWHERE, DetailFile, IndexFile, Refused  # noqa: E402
 from atf_format.session import Session, Thread  # noqa: E402
+from atf_format.session_writer import SessionWriter  # noqa: E402
+from atf_format.writers import Detail  # noqa: E402
 
 
 def document(record: Any, wire: int) -> dict[str, Any]:
@@ -117,15 +129,86 @@ def read(path: str) -> dict[str, Any]:
         return {"kind": kind, "verdict": "reject"}
 
 
+def write(script: str, out: str) -> int:
+    """Executes a script. Events that do not fit on a full disk are tried again at the end."""
+    session: SessionWriter | None = None
+    event: dict[str, Any] = {}
+    with open(script, encoding="ascii") as file:
+        lines = [line.split() for line in file if line.strip() and not line.startswith("#")]
+    for name, *words in lines:
+        keys = dict(word.split("=") for word in words)
+        number = {key: int(keys[key]) for key in keys if keys[key] != "-" and key != "payload"}
+        if name == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        elif name == "space":
+            _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        elif name == "open" and session is None:
+            header = records.IndexHeader(
+                arch=number["arch"], os=number["os"], clock_type=number["clock"]
+            )
+            session = SessionWriter(out, header, wire=number["wire"])
+        assert session is not None
+        if name == "abort":
+            session.flush()
+            return 0
+        if "thread" not in number:
+            continue
+        thread = session.thread(number["thread"])
+        try:
+            if name == "index":
+                event = {"timestamp_ns": number["ts"], "function_id": number["fn"]}
+                event |= {"event_kind": number["kind"], "call_depth": number["depth"]}
+                if "detail" not in number:
+                    thread.event(**event)
+            elif name == "detail":
+                payload = bytes.fromhex(keys["payload"])
+                thread.event(**event, detail=Detail(payload, number["type"], number["flags"]))
+            elif name == "flush":
+                thread.flush()
+            elif name in ("finalize", "close"):
+                thread.finalize()
+        except OSError as full:
+            print(full, file=sys.stderr)
+    try:
+        if session:
+            session.finalize()
+    except OSError as full:
+        print(full, file=sys.stderr)
+        return 3
+    return 0
+
+
+def accessors(request: str) -> dict[str, Any]:
+    """Decodes a record, and replaces each of its fields by that of another record."""
+    name, version, *texts = request.split()
+    wire, own = int(version), getattr(records, name.title().replace("_", ""))
+    one, other = (own.read(bytes.fromhex(text), 0, wire) for text in texts)
+    names = [field.name for field in own.LAYOUTS[wire]]
+    changed = {name: replace(one, **{name: getattr(other, name)}) for name in names}
+    return {
+        "fields": document(one, wire),
+        "set": {name: record.write(wire).hex() for name, record in changed.items()},
+    }
+
+
+def answer(line: str) -> Any:
+    request = json.loads(line)
+    return write(*request) if isinstance(request, list) else read(request)
+
+
 def main(arguments: list[str]) -> int:
     match arguments:
         case ["read", path]:
-            answer = read(path)
-            print(json.dumps(answer))
-            return 1 if answer["verdict"] == "reject" else 0
-        case ["serve"]:
+            own = read(path)
+            print(json.dumps(own))
+            return 1 if own["verdict"] == "reject" else 0
+        case ["write", script, out]:
+            return write(script, out)
+        case [("serve" | "accessors") as command]:
+            reply = answer if command == "serve" else accessors
             for line in sys.stdin:
-                print(json.dumps(read(json.loads(line))), flush=True)
+                print(json.dumps(reply(line)), flush=True)
             return 0
     print(__doc__, file=sys.stderr)
     return 2

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-/** Answers the conformance kit: testee.js read PATH, or testee.js serve. */
+/** Answers the conformance kit: testee.js read PATH, testee.js serve, or testee.js accessors. */
 
 import * as fs from "node:fs";
 
 import { BytesSource, DetailFile, IndexFile, RefusedError } from "./src/index.js";
+import * as records from "./src/records.js";
 import { Session, type Thread } from "./src/node.js";
 
 type Kind = "index" | "detail";
@@ -102,7 +103,17 @@ function read(path: string): Answer {
     }
 }
 
-function print(answer: Answer): void {
+/** Returns the fields of a record, from its name, its wire version and its bytes in hex. */
+function accessors(line: string): { fields: Record<string, unknown> } {
+    const [name = "", wire, data = ""] = line.split(" ");
+    const pascal = name.replace(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase());
+    const bytes = Uint8Array.from(data.match(/../g) ?? [], (byte) => parseInt(byte, 16));
+    const all = records as unknown as Record<string, typeof records.IndexEvent>;
+    const record = all[pascal]!.read(new DataView(bytes.buffer), 0, Number(wire));
+    return { fields: fields(record) };
+}
+
+function print(answer: object): void {
     const line = new TextEncoder().encode(`${JSON.stringify(answer)}\n`);
     for (let done = 0; done < line.length;) done += fs.writeSync(1, line, done);
 }
@@ -129,7 +140,9 @@ if (command === "read" && path !== undefined) {
     process.exitCode = answer.verdict === "reject" ? 1 : 0;
 } else if (command === "serve") {
     for (const line of lines()) print(read(JSON.parse(line) as string));
+} else if (command === "accessors") {
+    for (const line of lines()) print(accessors(line));
 } else {
-    console.error("usage: testee.js read PATH | testee.js serve");
+    console.error("usage: testee.js read PATH | testee.js serve | testee.js accessors");
     process.exitCode = 2;
 }

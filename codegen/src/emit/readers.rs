@@ -14,6 +14,7 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
         &templates!("cpp":
             "include/atf/_common.jinja" "include/atf/files.hpp.jinja"
             "include/atf/manifest.hpp.jinja" "include/atf/records.hpp.jinja"
+            "include/atf/writers.hpp.jinja"
         ),
     ),
     (
@@ -40,7 +41,7 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
         "python",
         &templates!("python":
             "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
-            "src/atf_format/records.py.jinja"
+            "src/atf_format/records.py.jinja" "src/atf_format/writers.py.jinja"
         ),
     ),
     (

@@ -1,5 +1,6 @@
 //! Tests that correct implementations pass.
 
+use crate::accessors;
 use crate::programs::{self, Testee};
 
 #[test]
@@ -23,11 +24,15 @@ fn the_python_testee_passes_everything() {
 }
 
 #[test]
-fn the_generated_readers_read_the_corpus() {
-    for reader in programs::readers() {
-        passes(&[&reader], &[], &["read"]);
-        passes(&[&reader], &["--pairs", "--shard", "1/10"], &["read"]);
+fn the_generated_readers_read_the_corpus_and_what_the_generated_writers_write() {
+    let readers = programs::readers();
+    for reader in &readers {
+        passes(&[reader], &[], &["read"]);
+        passes(&[reader], &["--pairs", "--shard", "1/10"], &["read"]);
     }
+    accessors::hold(&readers);
+    let readers: Vec<_> = readers.iter().collect();
+    passes(&readers, &["--case", "*/write-*details*"], &["write"]);
 }
 
 fn passes(testees: &[&Testee], arguments: &[&str], roles: &[&str]) {

@@ -66,17 +66,16 @@ pub(crate) fn python() -> Option<Testee> {
 
 /// Builds the readers that are generated for other languages, if their tools are there.
 pub(crate) fn readers() -> Vec<Testee> {
-    let built = |language: String| {
-        let testee = Testee(TempDir::new().unwrap());
-        readers::build(&language, testee.folder())
-            .unwrap()
-            .then_some(testee)
-    };
-    readers::languages()
+    let languages = readers::languages().unwrap().into_iter();
+    languages.filter_map(|language| reader(&language)).collect()
+}
+
+/// Builds the reader that is generated for a language, if its tools are there.
+pub(crate) fn reader(language: &str) -> Option<Testee> {
+    let testee = Testee(TempDir::new().unwrap());
+    readers::build(language, testee.folder())
         .unwrap()
-        .into_iter()
-        .filter_map(built)
-        .collect()
+        .then_some(testee)
 }
 
 /// Builds an implementation with its own Makefile and each compiler, using only the generated

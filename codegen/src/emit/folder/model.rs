@@ -72,6 +72,11 @@ fn record(record: &Record) -> Value {
                 let widths = fields.filter(|own| own.key() == field.key());
                 let mut field = place.clone();
                 field["widest"] = widths.map(|own| own.ty.scalar.size()).max().into();
+                let fields = record.layouts.iter().flat_map(|own| &own.fields);
+                let mut same = fields.filter(|own| own.key() == field["key"]);
+                if same.any(|own| json!(own.value) != field["value"]) {
+                    field["value"] = Value::Null;
+                }
                 all.push(field);
             }
         }

@@ -111,10 +111,10 @@ constexpr Crc32cTables crc32c_tables() {
 
 inline constexpr Crc32cTables crc32c_table = crc32c_tables();
 
-/// Returns the CRC-32C of bytes, 0xE3069283 for "123456789".
-inline std::uint32_t crc32c(Bytes bytes) noexcept {
+/// Returns the CRC-32C of bytes, 0xE3069283 for "123456789", after those of another CRC-32C.
+inline std::uint32_t crc32c(Bytes bytes, std::uint32_t before = 0) noexcept {
     const Crc32cTables& table = crc32c_table;
-    std::uint32_t crc = 0xFFFFFFFF;
+    std::uint32_t crc = ~before;
     const std::uint8_t* at = bytes.data;
     std::size_t left = bytes.size;
     for (; left >= 8; at += 8, left -= 8) {

@@ -1,4 +1,4 @@
-/// Strict JSON for manifests: UTF-8 without a byte-order mark, no duplicate keys.
+/// Strict JSON for manifests: UTF-8 without a byte-order mark, no duplicate keys. Parses and writes.
 #pragma once
 
 #include <charconv>
@@ -337,6 +337,67 @@ template <typename Type>
 bool read_optional(const Value& value, std::string_view key, std::vector<Type>& to) {
     const auto member = value.object()->find(key);
     return member == value.object()->end() || read(member->second, to);
+}
+
+inline void write(std::string& to, bool truth) { to += truth ? "true" : "false"; }
+inline void write(std::string& to, std::uint64_t number) { to += std::to_string(number); }
+inline void write(std::string& to, std::int64_t number) { to += std::to_string(number); }
+
+inline void write(std::string& to, std::uint64_t number, Hex) {
+    to += "\"0x";
+    for (int shift = 60; shift >= 0; shift -= 4) to += "0123456789abcdef"[number >> shift & 15];
+    to += '"';
+}
+
+inline void write(std::string& to, const std::string& text) {
+    to += '"';
+    for (const char byte : text) {
+        const auto code = static_cast<unsigned char>(byte);
+        if (code < ' ') {
+            to += "\\u00";
+            to += static_cast<char>('0' + (code >> 4));
+            to += "0123456789abcdef"[code & 15];
+        } else {
+            if (byte == '"' || byte == '\\') to += '\\';
+            to += byte;
+        }
+    }
+    to += '"';
+}
+
+template <typename Type>
+void write(std::string& to, const Type& object) {
+    object.write(to);
+}
+
+template <typename Type>
+void write(std::string& to, const std::vector<Type>& items) {
+    to += '[';
+    for (const Type& item : items) {
+        if (&item != &items.front()) to += ", ";
+        write(to, item);
+    }
+    to += ']';
+}
+
+/// Writes a member of an object that begins in the text.
+template <typename Type, typename... Form>
+void write(std::string& to, std::string_view key, const Type& value, Form... form) {
+    to += to.back() == '{' ? "\"" : ", \"";
+    to.append(key).append("\": ");
+    write(to, value, form...);
+}
+
+/// Writes a member, if it has a value.
+template <typename Type, typename... Form>
+void write_optional(std::string& to, std::string_view key, const std::optional<Type>& value,
+                    Form... form) {
+    if (value) write(to, key, *value, form...);
+}
+
+template <typename Type>
+void write_optional(std::string& to, std::string_view key, const std::vector<Type>& items) {
+    if (!items.empty()) write(to, key, items);
 }
 
 }  // namespace atf::json

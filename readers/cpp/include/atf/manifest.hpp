@@ -30,6 +30,15 @@ struct ManifestTimingAnchor {
             json::read(value, "media_timescale", own.media_timescale, json::Limits{1u, 2147483647u});
         return fits ? std::optional(own) : std::nullopt;
     }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write(to, "host_time_ns", host_time_ns);
+        json::write(to, "media_time", media_time);
+        json::write(to, "media_timescale", media_timescale);
+        to += '}';
+    }
 };
 
 /// The name of one function.
@@ -53,6 +62,16 @@ struct ManifestSymbol {
             json::read_optional(value, "symbol_index", own.symbol_index, json::Limits{0u, 4294967295u}) &&
             json::read_optional(value, "name", own.name);
         return fits ? std::optional(own) : std::nullopt;
+    }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write(to, "function_id", function_id, json::Hex{});
+        json::write_optional(to, "module_id", module_id);
+        json::write_optional(to, "symbol_index", symbol_index);
+        json::write_optional(to, "name", name);
+        to += '}';
     }
 };
 
@@ -85,6 +104,18 @@ struct ManifestModule {
             json::read_optional(value, "function_offsets", own.function_offsets);
         return fits ? std::optional(own) : std::nullopt;
     }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write(to, "module_id", module_id);
+        json::write_optional(to, "path", path);
+        json::write_optional(to, "base_address", base_address, json::Hex{});
+        json::write_optional(to, "size", size);
+        json::write_optional(to, "uuid", uuid);
+        json::write_optional(to, "function_offsets", function_offsets);
+        to += '}';
+    }
 };
 
 /// Events or details that the tracer lost.
@@ -105,6 +136,15 @@ struct ManifestLoss {
             json::read(value, "first_ns", own.first_ns, json::Limits{0u, 18446744073709551615u}) &&
             json::read(value, "last_ns", own.last_ns, json::Limits{0u, 18446744073709551615u});
         return fits ? std::optional(own) : std::nullopt;
+    }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write(to, "count", count);
+        json::write(to, "first_ns", first_ns);
+        json::write(to, "last_ns", last_ns);
+        to += '}';
     }
 };
 
@@ -131,6 +171,16 @@ struct ManifestCut {
             json::read(value, "calls", own.calls, json::Limits{0u, 18446744073709551615u}) &&
             json::read(value, "returns", own.returns, json::Limits{0u, 18446744073709551615u});
         return fits ? std::optional(own) : std::nullopt;
+    }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write(to, "from_ns", from_ns);
+        json::write(to, "to_ns", to_ns);
+        json::write(to, "calls", calls);
+        json::write(to, "returns", returns);
+        to += '}';
     }
 };
 
@@ -163,6 +213,18 @@ struct ManifestThread {
             json::read_optional(value, "cut", own.cut);
         return fits ? std::optional(own) : std::nullopt;
     }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write(to, "id", id);
+        json::write_optional(to, "has_detail", has_detail);
+        json::write_optional(to, "name", name);
+        json::write_optional(to, "lost_events", lost_events);
+        json::write_optional(to, "lost_details", lost_details);
+        json::write_optional(to, "cut", cut);
+        to += '}';
+    }
 };
 
 /// Something that a recovery lost or changed.
@@ -184,6 +246,15 @@ struct ManifestDamage {
             json::read(value, "lost", own.lost) &&
             json::read_optional(value, "thread", own.thread, json::Limits{0u, 4294967295u});
         return fits ? std::optional(own) : std::nullopt;
+    }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write(to, "what", what);
+        json::write(to, "lost", lost);
+        json::write_optional(to, "thread", thread);
+        to += '}';
     }
 };
 
@@ -258,6 +329,28 @@ struct Manifest {
             json::read_optional(value, "detail_fields", own.detail_fields) &&
             json::read_optional(value, "recovered", own.recovered);
         return fits ? std::optional(own) : std::nullopt;
+    }
+
+    /// Appends the object as JSON. Keys without a value are left out.
+    void write(std::string& to) const {
+        to += '{';
+        json::write_optional(to, "format_version", format_version);
+        json::write(to, "threads", threads);
+        json::write_optional(to, "time_start_ns", time_start_ns);
+        json::write_optional(to, "time_end_ns", time_end_ns);
+        json::write_optional(to, "clock_type", clock_type);
+        json::write_optional(to, "modules", modules);
+        json::write_optional(to, "symbols", symbols);
+        json::write_optional(to, "timing_anchors", timing_anchors);
+        json::write_optional(to, "lost_events", lost_events);
+        json::write_optional(to, "unwritten_events", unwritten_events);
+        json::write_optional(to, "drops_events", drops_events);
+        json::write_optional(to, "ended_by", ended_by);
+        json::write_optional(to, "recording_error", recording_error);
+        json::write_optional(to, "clock_error_ns", clock_error_ns);
+        json::write_optional(to, "detail_fields", detail_fields);
+        json::write_optional(to, "recovered", recovered);
+        to += '}';
     }
 };
 

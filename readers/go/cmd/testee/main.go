@@ -1,8 +1,9 @@
-// Testee answers the conformance kit: testee read PATH, or testee serve.
+// Testee answers the conformance kit: testee read PATH, testee serve, or testee accessors.
 package main
 
 import (
 	"bufio"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -157,6 +158,48 @@ func read(path string) (document, error) {
 	return ofIndex(file), err
 }
 
+var records = map[string]func([]byte, int) (json.Marshaler, bool){
+	"index_header":            parse(atf.ParseIndexHeader),
+	"index_event":             parse(atf.ParseIndexEvent),
+	"index_footer":            parse(atf.ParseIndexFooter),
+	"detail_header":           parse(atf.ParseDetailHeader),
+	"detail_event_header":     parse(atf.ParseDetailEventHeader),
+	"detail_function_payload": parse(atf.ParseDetailFunctionPayload),
+	"detail_footer":           parse(atf.ParseDetailFooter),
+	"ring_header":             parse(atf.ParseRingHeader),
+}
+
+func parse[Record json.Marshaler](of func([]byte, int) (Record, bool)) func([]byte, int) (json.Marshaler, bool) {
+	return func(data []byte, wire int) (json.Marshaler, bool) { return of(data, wire) }
+}
+
+// accessors returns the fields of a record, from its name, its wire version and its bytes in hex.
+func accessors(line string) (document, error) {
+	words := strings.Fields(line)
+	wire, err := strconv.Atoi(words[1])
+	if err != nil {
+		return nil, err
+	}
+	data, err := hex.DecodeString(words[2])
+	if err != nil {
+		return nil, err
+	}
+	record, ok := records[words[0]](data, wire)
+	if !ok {
+		return nil, errors.New(line)
+	}
+	return document{"fields": record}, nil
+}
+
+// answer returns the document of a path in JSON.
+func answer(line string) (document, error) {
+	var path string
+	if err := json.Unmarshal([]byte(line), &path); err != nil {
+		return nil, err
+	}
+	return read(path)
+}
+
 func run(arguments []string) (int, error) {
 	switch {
 	case len(arguments) == 2 && arguments[0] == "read":
@@ -168,13 +211,10 @@ func run(arguments []string) (int, error) {
 			return 1, json.NewEncoder(os.Stdout).Encode(answer)
 		}
 		return 0, json.NewEncoder(os.Stdout).Encode(answer)
-	case len(arguments) == 1 && arguments[0] == "serve":
+	case len(arguments) == 1 && (arguments[0] == "serve" || arguments[0] == "accessors"):
+		reply := map[string]func(string) (document, error){"serve": answer, "accessors": accessors}[arguments[0]]
 		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-			var path string
-			if err := json.Unmarshal(lines.Bytes(), &path); err != nil {
-				return 2, err
-			}
-			answer, err := read(path)
+			answer, err := reply(lines.Text())
 			if err != nil {
 				return 2, err
 			}
@@ -184,7 +224,7 @@ func run(arguments []string) (int, error) {
 		}
 		return 0, nil
 	}
-	return 2, errors.New("usage: testee read PATH | testee serve")
+	return 2, errors.New("usage: testee read PATH | testee serve | testee accessors")
 }
 
 func main() {

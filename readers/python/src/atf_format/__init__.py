@@ -1,4 +1,4 @@
-"""Reads ATF v2 (ADA Trace Format): function traces, one file of events for each thread.
+"""Reads and writes ATF v2 (ADA Trace Format): function traces, one file of events for each thread.
 
 >>> from atf_format import IndexFile, EventKind
 >>> file = IndexFile.open("thread_0/index.atf")
@@ -9,8 +9,10 @@ from .files import *  # noqa: F403
 from .files import NOWHERE, DetailEvent, DetailFile, Function, IndexFile, Refused
 from .records import *  # noqa: F403
 from .session import Merged, Session, Thread
+from .session_writer import SessionWriter
+from .writers import Detail, ThreadWriter
 
 __all__ = [
-    "NOWHERE", "DetailEvent", "DetailFile", "Function", "IndexFile", "Merged", "Refused", "Session",
-    "Thread",
+    "NOWHERE", "Detail", "DetailEvent", "DetailFile", "Function", "IndexFile", "Merged", "Refused",
+    "Session", "SessionWriter", "Thread", "ThreadWriter",
 ]

@@ -2,7 +2,8 @@
 """The enumerations and records of ATF v2.
 
 Each record is a class with its fields, which reads itself from bytes and writes itself. A field
-that a wire version lacks is None, and so is a number that means "none".
+that a wire version lacks is None, and so is a number that means "none". A field that may have only
+one value has it by default.
 """
 
 from __future__ import annotations
@@ -144,9 +145,9 @@ class IndexHeader:
     }
     """The fields in each wire version, by offset."""
 
-    magic: bytes = b""
+    magic: bytes = b"ATI2"
     """Marks an ATF v2 index file. (S0, S1, S2, S3)"""
-    endian: int = 0
+    endian: int = 1
     """Byte order of every number in the file. Always 1, little-endian. (S0, S1, S2, S3)"""
     version: int = 0
     """Wire version: which of two incompatible layouts the file has. (S0, S1, S2, S3)"""
@@ -168,7 +169,7 @@ class IndexHeader:
     """Reserved; writers set it to 0. Version 2 has event_size here, so a 32 reveals that version's
     layout. Only in wire version 1. (S0, S1, S3)
     """
-    event_size: int = 0
+    event_size: int = 32
     """Size of one event. In bytes. (S0, S1, S2, S3)"""
     event_count: int = 0
     """Number of events in the events section; 0 in a placeholder. In events. (S0, S1, S2, S3)"""
@@ -234,7 +235,10 @@ class IndexHeader:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _INDEX_HEADER_1.pack(
                 self.magic or bytes(4),
@@ -352,7 +356,10 @@ class IndexEvent:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _INDEX_EVENT_1.pack(
                 self.timestamp_ns,
@@ -407,7 +414,7 @@ class IndexFooter:
     }
     """The fields in each wire version, by offset."""
 
-    magic: bytes = b""
+    magic: bytes = b"2ITA"
     """Marks the footer of an index file. (S0, S1, S2)"""
     checksum: int = 0
     """CRC-32C (Castagnoli) of the events section; 0 means "not computed" and is never verified.
@@ -455,7 +462,10 @@ class IndexFooter:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _INDEX_FOOTER_1.pack(
                 self.magic or bytes(4),
@@ -527,9 +537,9 @@ class DetailHeader:
     }
     """The fields in each wire version, by offset."""
 
-    magic: bytes = b""
+    magic: bytes = b"ATD2"
     """Marks an ATF v2 detail file. (S1, S2, S4)"""
-    endian: int = 0
+    endian: int = 1
     """Byte order of every number in the file. Always 1, little-endian. (S1, S2, S4)"""
     version: int = 0
     """Wire version, the same as in the thread's index file. (S1, S2, S4)"""
@@ -600,7 +610,10 @@ class DetailHeader:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _DETAIL_HEADER_1.pack(
                 self.magic or bytes(4),
@@ -711,7 +724,10 @@ class DetailEventHeader:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _DETAIL_EVENT_HEADER_1.pack(
                 self.total_length,
@@ -811,7 +827,10 @@ class DetailFunctionPayload:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _DETAIL_FUNCTION_PAYLOAD_1.pack(
                 self.function_id,
@@ -869,7 +888,7 @@ class DetailFooter:
     }
     """The fields in each wire version, by offset."""
 
-    magic: bytes = b""
+    magic: bytes = b"2DTA"
     """Marks the footer of a detail file. (S1, S2, S4)"""
     checksum: int = 0
     """CRC-32C (Castagnoli) of the events section; 0 means "not computed" and is never verified.
@@ -917,7 +936,10 @@ class DetailFooter:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _DETAIL_FOOTER_1.pack(
                 self.magic or bytes(4),
@@ -995,9 +1017,9 @@ class RingHeader:
     }
     """The fields in each wire version, by offset."""
 
-    magic: bytes = b""
+    magic: bytes = b"ATR2"
     """Marks a ring file."""
-    endian: int = 0
+    endian: int = 1
     """Byte order of every number in the file. Always 1, little-endian."""
     version: int = 0
     """Wire version of the thread's files and of the events in the areas."""
@@ -1074,7 +1096,10 @@ class RingHeader:
         raise ValueError(f"there is no wire version {wire}")
 
     def write(self, wire: int) -> bytes:
-        """Returns the record's bytes. Fields that the wire version lacks are left out."""
+        """Returns the record's bytes. Fields that the wire version lacks are left out.
+
+        Raises struct.error if a number does not fit.
+        """
         if wire == 1:
             return _RING_HEADER_1.pack(
                 self.magic or bytes(4),
