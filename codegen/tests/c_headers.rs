@@ -18,8 +18,29 @@ fn each_header_compiles_alone_and_twice() {
     for compiler in Compiler::all() {
         for file in &files {
             let include = format!("#include \"{}\"\n", name(file));
-            let said = compiler.check(&bench, &include.repeat(2), &[]);
-            assert_eq!(said, Ok(()), "{compiler}: {}", name(file));
+            for standard in compiler.standards() {
+                let said = compiler.check(&bench, &include.repeat(2), &[standard]);
+                assert_eq!(said, Ok(()), "{compiler} {standard}: {}", name(file));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_headers_of_the_c_api_and_of_the_reader_in_cpp_compile_alone() {
+    let bench = Bench::new(&headers(&layout(), ".h"));
+    let include = |folder| format!("-I{}/../{folder}", env!("CARGO_MANIFEST_DIR"));
+    let (capi, reader) = (include("atf/capi/include"), include("readers/cpp/include"));
+    let both = ["atf.h", "atf_record.h"];
+    let only_cpp = ["atf/records.hpp", "atf/files.hpp", "atf/session.hpp"];
+    for compiler in Compiler::all() {
+        let only_cpp = only_cpp.iter().filter(|_| compiler.is_cpp());
+        for name in both.iter().chain(only_cpp) {
+            let source = format!("#include <{name}>\n");
+            for standard in compiler.standards() {
+                let said = compiler.check(&bench, &source, &[&capi, &reader, standard]);
+                assert_eq!(said, Ok(()), "{compiler} {standard}: {name}");
+            }
         }
     }
 }

@@ -127,6 +127,18 @@ impl Compiler {
             .collect()
     }
 
+    /// Returns the options that select the language's standards.
+    pub(crate) const fn standards(&self) -> [&'static str; 2] {
+        match self.language {
+            Language::C => ["-std=c11", "-std=c17"],
+            Language::Cpp => ["-std=c++17", "-std=c++20"],
+        }
+    }
+
+    pub(crate) fn is_cpp(&self) -> bool {
+        self.language == Language::Cpp
+    }
+
     fn is_here(&self) -> bool {
         let mut command = Command::new(self.program);
         command.arg("--version").stdin(Stdio::null());
@@ -152,7 +164,7 @@ impl Compiler {
         options: &[&str],
     ) -> Result<(), String> {
         let mut command = self.command(bench);
-        if matches!(self.language, Language::Cpp) {
+        if self.is_cpp() {
             command.args(["-Wold-style-cast", "-Wzero-as-null-pointer-constant"]);
         }
         command
@@ -212,20 +224,23 @@ impl Compiler {
     }
 
     fn command(&self, bench: &Bench) -> Command {
-        let (language, standard) = match self.language {
-            Language::C => ("c", "-std=c11"),
-            Language::Cpp => ("c++", "-std=c++17"),
+        let language = match self.language {
+            Language::C => "c",
+            Language::Cpp => "c++",
         };
         let mut command = Command::new(self.program);
         command
             .args([
                 "-x",
                 language,
-                standard,
+                self.standards()[0],
                 "-Wall",
                 "-Wextra",
                 "-Wpedantic",
                 "-Wconversion",
+                "-Wsign-conversion",
+                "-Wcast-align",
+                "-Wshadow",
             ])
             .arg("-Werror")
             .arg("-I")
