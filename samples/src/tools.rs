@@ -1,7 +1,8 @@
-//! Skips a test if a tool that it needs is not installed.
+//! Skips a test if a tool that it needs is not installed, and opens pages in a browser.
 
 use std::fmt::Display;
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Reports the running test as skipped. Writes directly to standard error, because the test harness
@@ -29,6 +30,50 @@ pub fn has(tool: &str) -> bool {
         skip_without(tool);
     }
     found
+}
+
+/// Finds Chromium by the names that it has on Debian and elsewhere.
+fn chromium() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = std::env::var_os("PATH")?;
+    let mut found = std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .filter(|program| program.is_file());
+    let program = found.next();
+    if program.is_none() {
+        skip_without("chromium");
+    }
+    program
+}
+
+/// Opens a page in headless Chromium, with a new profile in a folder. Returns the DOM after the
+/// page's scripts ran, and the console messages, which are exceptions and policy violations. Returns
+/// `None` if there is no browser.
+///
+/// # Panics
+///
+/// Panics if the browser fails.
+#[must_use]
+pub fn browsed(address: &str, profile: &Path) -> Option<(String, Vec<String>)> {
+    let output = Command::new(chromium()?)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            // A container's shared memory may be small.
+            "--disable-dev-shm-usage",
+            "--enable-logging=stderr",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .arg(address)
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{messages}");
+    let said = messages.lines().filter(|line| line.contains(":CONSOLE"));
+    let said = said.map(str::to_owned).collect();
+    Some((String::from_utf8(output.stdout).unwrap(), said))
 }
 
 #[cfg(test)]

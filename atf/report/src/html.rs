@@ -20,8 +20,10 @@ const NAME_LETTERS: usize = 160;
 const VALUE_LETTERS: usize = 1000;
 
 const BASE: &str = include_str!("../templates/page.html");
-const STYLE: &str = include_str!("../templates/report.css");
-const SCRIPT: &str = include_str!("../templates/report.js");
+/// The style of all pages, in dark and light.
+pub const STYLE: &str = include_str!("../templates/report.css");
+/// The script of all pages: the choice of colours, and filters of lists.
+pub const SCRIPT: &str = include_str!("../templates/report.js");
 
 /// A page with the parts shared by all pages.
 #[derive(Serialize)]
@@ -71,7 +73,12 @@ fn policy() -> String {
     )
 }
 
-fn environment() -> Result<Environment<'static>, minijinja::Error> {
+/// Returns an environment that has `page.html`. It escapes text in HTML, and refuses unknown names.
+///
+/// # Errors
+///
+/// Returns an error if its own template cannot be parsed.
+pub fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)

@@ -7,37 +7,84 @@ use super::shape::Region;
 use super::{Case, Subject, Trace};
 use atf_samples::layout::{FieldKind, little_endian};
 
+/// The content of a file of a case, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// The same as in the clean session, which is the case with this name.
+    AsIn(String),
+    /// Text, such as a manifest.
+    Text(&'a str),
+    /// Binary data, part by part.
+    Parts(Vec<Part>),
+}
+
+/// A field of a file, or bytes without fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The offset in bytes from the start of the file.
+    pub offset: usize,
+    /// The bytes in hexadecimal, shortened if there are many.
+    pub bytes: String,
+    /// The field's path, such as `events[0].function_id`; empty if the bytes have no field.
+    pub name: String,
+    /// The value; empty if there is none to show.
+    pub value: String,
+}
+
+/// Returns the contents of a case's files.
+pub(super) fn contents(case: &Case) -> Vec<(&str, Content<'_>)> {
+    let name = format!("v{}/clean-session", case.wire);
+    let is_edited = case.subject == Subject::Session && case.name != name;
+    let clean = is_edited.then(|| Trace::clean(case.wire));
+    let files = case.files.iter().map(|(path, bytes)| {
+        let same = clean.as_ref().and_then(|clean| clean.files().get(path));
+        let content = match (case.regions(path), str::from_utf8(bytes)) {
+            _ if same == Some(bytes) => Content::AsIn(name.clone()),
+            ([], Ok(text)) if path.ends_with(".json") => Content::Text(text.trim_end()),
+            ([], _) => Content::Parts(raw(bytes)),
+            (regions, _) => Content::Parts(parts(bytes, regions)),
+        };
+        (path.as_str(), content)
+    });
+    files.collect()
+}
+
 /// Formats the files of a case. Files of a session that are the same in the clean session are only
 /// named.
 pub(super) fn case(case: &Case) -> String {
-    if case.subject != Subject::Session {
-        let files = case.files.iter();
-        return files.map(|(path, bytes)| file(case, path, bytes)).collect();
-    }
-    let name = format!("v{}/clean-session", case.wire);
-    let clean = (case.name != name).then(|| Trace::clean(case.wire));
-    let files = case.files.iter().map(|(path, bytes)| {
-        let same = clean.as_ref().and_then(|clean| clean.files().get(path));
-        if same == Some(bytes) {
-            format!("{path}\nas in {name}\n")
-        } else {
-            format!("{path}\n{}", file(case, path, bytes))
+    let files = contents(case).into_iter().map(|(path, content)| {
+        let mut text = match case.subject {
+            Subject::Session => format!("{path}\n"),
+            Subject::Index | Subject::Detail => String::new(),
+        };
+        match content {
+            Content::AsIn(name) => text += &format!("as in {name}\n"),
+            Content::Text(whole) => text += &format!("{whole}\n"),
+            Content::Parts(parts) => {
+                for Part {
+                    offset,
+                    bytes,
+                    name,
+                    value,
+                } in parts
+                {
+                    let line = format!("{offset:08x}  {bytes:<16}  {name}  {value}");
+                    let _ = writeln!(text, "{}", line.trim_end());
+                }
+            }
         }
+        text
     });
-    files.collect::<Vec<_>>().join("\n")
+    let between = match case.subject {
+        Subject::Session => "\n",
+        Subject::Index | Subject::Detail => "",
+    };
+    files.collect::<Vec<_>>().join(between)
 }
 
-fn file(case: &Case, path: &str, bytes: &[u8]) -> String {
-    match (case.regions(path), str::from_utf8(bytes)) {
-        ([], Ok(text)) if path.ends_with(".json") => text.trim_end().to_owned() + "\n",
-        ([], _) => raw(bytes),
-        (regions, _) => dump(bytes, regions),
-    }
-}
-
-/// Formats one line per field, with its offset, bytes, name and value.
-fn dump(bytes: &[u8], regions: &[Region]) -> String {
-    let mut out = String::new();
+/// Returns one part per field, with its offset, bytes, name and value.
+fn parts(bytes: &[u8], regions: &[Region]) -> Vec<Part> {
+    let mut parts = Vec::new();
     for region in regions {
         let bytes = &bytes[region.offset..region.offset + region.size];
         let is_hole = region.name.starts_with("events[") && bytes.iter().all(|byte| *byte == 0);
@@ -55,22 +102,24 @@ fn dump(bytes: &[u8], regions: &[Region]) -> String {
                         value(field.is, part)
                     };
                     let name = format!("{}.{}", region.name, field.name);
-                    line(&mut out, region.offset + field.offset, part, &name, &value);
+                    parts.push(Part::new(region.offset + field.offset, part, name, value));
                 }
             }
-            _ => line(&mut out, region.offset, bytes, &region.name, ""),
+            _ => {
+                let name = region.name.clone();
+                parts.push(Part::new(region.offset, bytes, name, String::new()));
+            }
         }
     }
-    out
+    parts
 }
 
-/// Formats bytes without fields, 16 per line.
-fn raw(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for (line_number, part) in bytes.chunks(16).enumerate() {
-        line(&mut out, 16 * line_number, part, "", &text(part));
-    }
-    out
+/// Returns bytes without fields, 16 per part.
+fn raw(bytes: &[u8]) -> Vec<Part> {
+    let lines = bytes.chunks(16).enumerate();
+    lines
+        .map(|(line, part)| Part::new(16 * line, part, String::new(), text(part)))
+        .collect()
 }
 
 fn value(is: FieldKind, bytes: &[u8]) -> String {
@@ -100,19 +149,25 @@ fn text(bytes: &[u8]) -> String {
     bytes.iter().map(letter).collect()
 }
 
-/// Adds a line. Shortens long byte sequences to keep the dump readable.
-fn line(out: &mut String, offset: usize, bytes: &[u8], name: &str, value: &str) {
-    let first = bytes.first().copied().unwrap_or_default();
-    let shown = match bytes.len() {
-        25.. if bytes.iter().all(|byte| *byte == first) => {
-            format!("{first:02x} × {}", bytes.len())
+impl Part {
+    /// Shortens long byte sequences to keep the dump readable.
+    fn new(offset: usize, bytes: &[u8], name: String, value: String) -> Self {
+        let first = bytes.first().copied().unwrap_or_default();
+        let shown = match bytes.len() {
+            25.. if bytes.iter().all(|byte| *byte == first) => {
+                format!("{first:02x} × {}", bytes.len())
+            }
+            257.. => {
+                let rest = bytes.len() - 32;
+                format!("{} and {rest} more", hex(&bytes[..32]))
+            }
+            _ => hex(bytes),
+        };
+        Self {
+            offset,
+            bytes: shown,
+            name,
+            value,
         }
-        257.. => {
-            let rest = bytes.len() - 32;
-            format!("{} and {rest} more", hex(&bytes[..32]))
-        }
-        _ => hex(bytes),
-    };
-    let line = format!("{offset:08x}  {shown:<16}  {name}  {value}");
-    let _ = writeln!(out, "{}", line.trim_end());
+    }
 }

@@ -39,6 +39,7 @@ use serde::Serialize;
 
 pub(crate) use derive::{derive_session, derive_thread};
 pub(crate) use document::CHECKSUMS;
+pub use dump::{Content, Part};
 pub use flags::{FLAGS, Flag};
 pub use reason::{Because, Effect, Harm, Reason};
 pub use recipe::{Found, Recipe};
@@ -158,6 +159,12 @@ impl Case {
     #[must_use]
     pub fn dump(&self) -> String {
         dump::case(self)
+    }
+
+    /// Returns the files by path, with their contents for people.
+    #[must_use]
+    pub fn contents(&self) -> Vec<(&str, Content<'_>)> {
+        dump::contents(self)
     }
 
     fn regions(&self, path: &str) -> &[Region] {

@@ -3,11 +3,10 @@
 //! Without Chromium, the tests print SKIPPED, or fail if `ATF_REQUIRE_TOOLS=1` is set.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::process::Command;
 
 use atf_conformance::results::Results;
 use atf_report::Form;
+use atf_samples::tools::browsed;
 use tempfile::TempDir;
 
 use crate::check;
@@ -15,49 +14,14 @@ use crate::demo::{demo, hostile};
 use crate::html::{many, markup};
 use crate::report;
 
-/// Finds Chromium by the names that it has on Debian and elsewhere.
-fn chromium() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let path = std::env::var_os("PATH")?;
-    let mut found = std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .filter(|program| program.is_file());
-    let program = found.next();
-    if program.is_none() {
-        atf_samples::tools::skip_without("chromium");
-    }
-    program
-}
-
-/// Runs the page's script and returns the resulting DOM, and the console messages, which are
-/// exceptions and policy violations. Returns `None` if there is no browser.
+/// Runs the page's script and returns the resulting DOM and the console messages. Returns `None` if
+/// there is no browser.
 fn opened(page: &str, fragment: &str) -> Option<(String, Vec<String>)> {
-    let chromium = chromium()?;
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("page.html");
     std::fs::write(&file, page).unwrap();
-    let output = Command::new(chromium)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            // A container's shared memory may be small.
-            "--disable-dev-shm-usage",
-            "--enable-logging=stderr",
-            "--dump-dom",
-        ])
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.path().join("profile").display()
-        ))
-        .arg(format!("file://{}{fragment}", file.display()))
-        .output()
-        .unwrap();
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{messages}");
-    let said = messages.lines().filter(|line| line.contains(":CONSOLE"));
-    let said = said.map(str::to_owned).collect();
-    Some((String::from_utf8(output.stdout).unwrap(), said))
+    let address = format!("file://{}{fragment}", file.display());
+    browsed(&address, &folder.path().join("profile"))
 }
 
 /// Opens a page and asserts that the console stays empty.

@@ -21,7 +21,7 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS, STAND_FOR};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 25] = [
+const DOCUMENTS: [&str; 26] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
@@ -47,6 +47,7 @@ const DOCUMENTS: [&str; 25] = [
     "docs/conformance/ci-examples.md",
     "docs/conformance/files.md",
     "docs/conformance/protocol.md",
+    "docs/conformance/site.md",
 ];
 
 /// The documents whose Python blocks are all run by `python/tools/pages.py`.

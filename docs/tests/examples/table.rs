@@ -357,6 +357,26 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         "- run: >",
         Form("a step of that workflow"),
     ),
+    (
+        "docs/conformance/site.md",
+        "cargo run -p atf-site -- target/site --results results",
+        Elsewhere(
+            "needs results",
+            "site/tests/site.rs",
+            "results: Some(results)",
+        ),
+    ),
+    (
+        "docs/conformance/site.md",
+        "atf-conformance run TESTEE.toml --report json=results.json",
+        Runs(
+            0,
+            Some(
+                "atf-conformance run my-reader/TESTEE.toml --role read --case 'v1/iftr-002-*' --time-limit 60 \
+                 --report json=results.json && grep -q '\"format\":2' results.json",
+            ),
+        ),
+    ),
     ("docs/conformance/protocol.md", "protocol = 1", Parses),
     ("docs/conformance/protocol.md", "{", Parses),
     (
@@ -387,6 +407,14 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
 
 /// Commands within sentences, by text, for all documents.
 pub(crate) const SPANS: &[(&str, How)] = &[
+    (
+        "cargo run -p atf-site -- OUT",
+        Elsewhere(
+            "writes a folder of 20 MB",
+            "site/tests/site.rs",
+            "build(&options)",
+        ),
+    ),
     (
         "atf-conformance fingerprint TESTEE.toml",
         Elsewhere(
