@@ -6,7 +6,10 @@
 // A reader finds the events and the footer of a file, also of a file that was never finalized. It
 // refuses a file that it cannot read with a FormatError: the byte, the field and the rule. It never
 // returns an event that is not in the file. Records view the file's bytes, so reading allocates no
-// memory per event, and goroutines may share a file.
+// memory per event.
+//
+// Goroutines may share files, sessions and records, but not an iterator. None may use them, or a
+// slice of their bytes, after Close.
 package atf
 
 const indexEventSize = IndexEventSize
@@ -96,8 +99,8 @@ type IndexFile struct {
 // OpenIndexFile maps a file into memory, if the system can, and reads it. The error is a *FormatError
 // if the file cannot be read as index.atf. Close frees the memory.
 //
-// A program that reads a mapped file while another one truncates it is ended by the system. To read
-// such a file, pass its bytes to ReadIndexFile.
+// Reading a mapped file that another program has truncated is a fault, which ends the program unless
+// debug.SetPanicOnFault is set. To read such a file, pass its bytes to ReadIndexFile.
 func OpenIndexFile(path string, options ...Option) (*IndexFile, error) {
 	data, free, err := mapped(path)
 	if err != nil {
@@ -231,7 +234,8 @@ func (f *IndexFile) Events() IndexEvents {
 
 // IsHole returns whether an event was never written: zeros that no checksum covers.
 func (f *IndexFile) IsHole(seq int) bool {
-	return f.isHole(f.eventAt(uint64(seq)))
+	at := f.eventAt(uint64(seq))
+	return at < f.eventsEnd && f.isHole(at)
 }
 
 // HasHoles returns whether any event was never written.
@@ -583,8 +587,8 @@ type DetailFile struct {
 // OpenDetailFile maps a file into memory, if the system can, and reads it. The error is a *FormatError
 // if the file cannot be read as detail.atf. Close frees the memory.
 //
-// A program that reads a mapped file while another one truncates it is ended by the system. To read
-// such a file, pass its bytes to ReadDetailFile.
+// Reading a mapped file that another program has truncated is a fault, which ends the program unless
+// debug.SetPanicOnFault is set. To read such a file, pass its bytes to ReadDetailFile.
 func OpenDetailFile(path string, options ...Option) (*DetailFile, error) {
 	data, free, err := mapped(path)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -77,71 +77,77 @@ func (o *object) end() []byte {
 	return append(o.json, '}')
 }
 
-// members reads the members of a JSON object. It remembers whether any was missing or wrong.
+// members reads the members of a JSON object. It remembers the path of the first one that is missing
+// or wrong.
 type members struct {
-	all     map[string]any
-	isWrong bool
+	all   map[string]any
+	wrong string
+}
+
+func (o *members) check(path string, isRight bool) {
+	if !isRight && o.wrong == "" {
+		o.wrong = path
+	}
 }
 
 func (o *members) require(name string) {
-	if _, ok := o.all[name]; !ok {
-		o.isWrong = true
-	}
+	_, ok := o.all[name]
+	o.check(name, ok)
 }
 
 // member returns a member, or false if it is missing.
 func member[T any](o *members, name string) (T, bool) {
 	value, ok := o.all[name]
 	own, isType := value.(T)
-	o.isWrong = o.isWrong || ok && !isType
+	o.check(name, isType || !ok)
 	return own, ok && isType
 }
 
-func required[T any](o *members, value *T) T {
+func required[T any](o *members, name string, value *T) T {
+	o.require(name)
 	if value == nil {
-		o.isWrong = true
 		value = new(T)
 	}
 	return *value
 }
 
 // pointer returns a pointer to a member that could be parsed, or nil if the member is missing.
-func pointer[T any](o *members, value T, ok, isMissing bool) *T {
+func pointer[T any](o *members, name string, value T, ok, isMissing bool) *T {
 	if isMissing {
 		return nil
 	}
-	o.isWrong = o.isWrong || !ok
+	o.check(name, ok)
 	return &value
 }
 
 func (o *members) text(name string) *string {
 	value, ok := member[string](o, name)
-	return pointer(o, value, true, !ok)
+	return pointer(o, name, value, true, !ok)
 }
 
 func (o *members) bool(name string) *bool {
 	value, ok := member[bool](o, name)
-	return pointer(o, value, true, !ok)
+	return pointer(o, name, value, true, !ok)
 }
 
 func (o *members) uint(name string, minimum, maximum uint64) *uint64 {
 	digits, ok := member[json.Number](o, name)
 	value, err := strconv.ParseUint(digits.String(), 10, 64)
-	return pointer(o, value, err == nil && minimum <= value && value <= maximum, !ok)
+	return pointer(o, name, value, err == nil && minimum <= value && value <= maximum, !ok)
 }
 
 func (o *members) int(name string, minimum, maximum int64) *int64 {
 	digits, ok := member[json.Number](o, name)
 	value, err := strconv.ParseInt(digits.String(), 10, 64)
 	isInt := err == nil && minimum <= value && value <= maximum && digits != "-0"
-	return pointer(o, value, isInt, !ok)
+	return pointer(o, name, value, isInt, !ok)
 }
 
 func (o *members) hex(name string) *uint64 {
 	text, ok := member[string](o, name)
 	digits := strings.TrimPrefix(text, "0x")
 	value, err := strconv.ParseUint(digits, 16, 64)
-	return pointer(o, value, err == nil && digits != text && len(digits) <= 16, !ok)
+	return pointer(o, name, value, err == nil && digits != text && len(digits) <= 16, !ok)
 }
 
 // decoder is a pointer to an object of the manifest.
@@ -150,10 +156,10 @@ type decoder[T any] interface {
 	decode(*members)
 }
 
-func decoded[T any, P decoder[T]](o *members, all map[string]any) (value T) {
+func decoded[T any, P decoder[T]](o *members, path string, all map[string]any) (value T) {
 	inner := &members{all: all}
 	P(&value).decode(inner)
-	o.isWrong = o.isWrong || inner.isWrong
+	o.check(path+"."+inner.wrong, inner.wrong == "")
 	return value
 }
 
@@ -162,41 +168,47 @@ func nested[T any, P decoder[T]](o *members, name string) *T {
 	if !ok {
 		return nil
 	}
-	value := decoded[T, P](o, all)
+	value := decoded[T, P](o, name, all)
 	return &value
 }
 
 func list[T any, P decoder[T]](o *members, name string) []T {
 	items, _ := member[[]any](o, name)
 	var values []T
-	for _, item := range items {
+	for i, item := range items {
+		path := fmt.Sprintf("%s[%d]", name, i)
 		all, ok := item.(map[string]any)
-		o.isWrong = o.isWrong || !ok
-		values = append(values, decoded[T, P](o, all))
+		o.check(path, ok)
+		values = append(values, decoded[T, P](o, path, all))
 	}
 	return values
 }
 
-var errManifest = errors.New("manifest.json: expected strict JSON with the keys and types of the format (ATF-MANI-002, ATF-MANI-003)")
+var errJSON = &FormatError{
+	"manifest.json", 0, "manifest", "one JSON object in UTF-8 without duplicate keys", "ATF-MANI-002",
+}
 
 // ParseManifest parses the bytes of manifest.json. Keys that the format does not define are ignored.
+// The error is a *FormatError, whose Field is the path of the key that is wrong, such as
+// "threads[0].id".
 func ParseManifest(data []byte) (*Manifest, error) {
 	// The parser of the standard library replaces bytes that are not UTF-8, and lone surrogates.
 	escapes := pairs.ReplaceAll(data, []byte(" "))
 	if !utf8.Valid(data) || surrogate.Match(escapes) || !json.Valid(data) {
-		return nil, errManifest
+		return nil, errJSON
 	}
 	tokens := json.NewDecoder(bytes.NewReader(data))
 	tokens.UseNumber()
 	value, err := parse(tokens)
 	all, ok := value.(map[string]any)
 	if err != nil || !ok {
-		return nil, errManifest
+		return nil, errJSON
 	}
-	var o members
-	manifest := decoded[Manifest](&o, all)
-	if o.isWrong {
-		return nil, errManifest
+	var manifest Manifest
+	o := members{all: all}
+	manifest.decode(&o)
+	if o.wrong != "" {
+		return nil, &FormatError{"manifest.json", 0, o.wrong, "a value of the key's type", "ATF-MANI-003"}
 	}
 	return &manifest, nil
 }
@@ -233,7 +245,7 @@ func parse(tokens *json.Decoder) (any, error) {
 				return nil, err
 			}
 			if _, ok := all[name.(string)]; ok {
-				return nil, errManifest
+				return nil, errJSON
 			}
 			if all[name.(string)], err = parse(tokens); err != nil {
 				return nil, err

@@ -102,8 +102,8 @@ type ManifestDamage struct {
 }
 
 func (m *ManifestDamage) decode(o *members) {
-	m.What = required(o, o.text("what"))
-	m.Lost = required(o, o.bool("lost"))
+	m.What = required(o, "what", o.text("what"))
+	m.Lost = required(o, "lost", o.bool("lost"))
 	m.Thread = o.uint("thread", 0, 4294967295)
 }
 
@@ -131,7 +131,7 @@ type ManifestThread struct {
 }
 
 func (m *ManifestThread) decode(o *members) {
-	m.ID = required(o, o.uint("id", 0, 4294967295))
+	m.ID = required(o, "id", o.uint("id", 0, 4294967295))
 	m.HasDetail = o.bool("has_detail")
 	m.Name = o.text("name")
 	m.LostEvents = nested[ManifestLoss](o, "lost_events")
@@ -158,10 +158,10 @@ type ManifestCut struct {
 }
 
 func (m *ManifestCut) decode(o *members) {
-	m.FromNs = required(o, o.uint("from_ns", 0, 18446744073709551615))
-	m.ToNs = required(o, o.uint("to_ns", 0, 18446744073709551615))
-	m.Calls = required(o, o.uint("calls", 0, 18446744073709551615))
-	m.Returns = required(o, o.uint("returns", 0, 18446744073709551615))
+	m.FromNs = required(o, "from_ns", o.uint("from_ns", 0, 18446744073709551615))
+	m.ToNs = required(o, "to_ns", o.uint("to_ns", 0, 18446744073709551615))
+	m.Calls = required(o, "calls", o.uint("calls", 0, 18446744073709551615))
+	m.Returns = required(o, "returns", o.uint("returns", 0, 18446744073709551615))
 }
 
 // ManifestLoss: Events or details that the tracer lost.
@@ -177,9 +177,9 @@ type ManifestLoss struct {
 }
 
 func (m *ManifestLoss) decode(o *members) {
-	m.Count = required(o, o.uint("count", 0, 18446744073709551615))
-	m.FirstNs = required(o, o.uint("first_ns", 0, 18446744073709551615))
-	m.LastNs = required(o, o.uint("last_ns", 0, 18446744073709551615))
+	m.Count = required(o, "count", o.uint("count", 0, 18446744073709551615))
+	m.FirstNs = required(o, "first_ns", o.uint("first_ns", 0, 18446744073709551615))
+	m.LastNs = required(o, "last_ns", o.uint("last_ns", 0, 18446744073709551615))
 }
 
 // ManifestModule: One module: an executable or a library.
@@ -205,7 +205,7 @@ type ManifestModule struct {
 }
 
 func (m *ManifestModule) decode(o *members) {
-	m.ModuleID = required(o, o.uint("module_id", 0, 4294967295))
+	m.ModuleID = required(o, "module_id", o.uint("module_id", 0, 4294967295))
 	m.Path = o.text("path")
 	m.BaseAddress = o.hex("base_address")
 	m.Size = o.uint("size", 0, 18446744073709551615)
@@ -229,7 +229,7 @@ type ManifestSymbol struct {
 }
 
 func (m *ManifestSymbol) decode(o *members) {
-	m.FunctionID = required(o, o.hex("function_id"))
+	m.FunctionID = required(o, "function_id", o.hex("function_id"))
 	m.ModuleID = o.uint("module_id", 0, 4294967295)
 	m.SymbolIndex = o.uint("symbol_index", 0, 4294967295)
 	m.Name = o.text("name")
@@ -249,7 +249,7 @@ type ManifestTimingAnchor struct {
 }
 
 func (m *ManifestTimingAnchor) decode(o *members) {
-	m.HostTimeNs = required(o, o.uint("host_time_ns", 0, 18446744073709551615))
-	m.MediaTime = required(o, o.int("media_time", -9223372036854775808, 9223372036854775807))
-	m.MediaTimescale = required(o, o.uint("media_timescale", 1, 2147483647))
+	m.HostTimeNs = required(o, "host_time_ns", o.uint("host_time_ns", 0, 18446744073709551615))
+	m.MediaTime = required(o, "media_time", o.int("media_time", -9223372036854775808, 9223372036854775807))
+	m.MediaTimescale = required(o, "media_timescale", o.uint("media_timescale", 1, 2147483647))
 }

@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// small is the size in bytes below which files are read: a process may map only some 65,000.
+const small = 1 << 16
+
 // mapped returns a file's bytes, and what frees them.
 func mapped(path string) ([]byte, func() error, error) {
 	file, err := os.Open(path)
@@ -18,13 +21,19 @@ func mapped(path string) ([]byte, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	size := int(info.Size())
-	if size == 0 || int64(size) != info.Size() || !info.Mode().IsRegular() {
+	if info.Size() < small || !info.Mode().IsRegular() {
 		return wholeFile(path)
 	}
+	size := int(info.Size())
+	if int64(size) != info.Size() {
+		return nil, nil, &os.PathError{Op: "mmap", Path: path, Err: syscall.EFBIG}
+	}
 	data, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
-	if err != nil {
+	if err == syscall.ENODEV { // the file system has no mappings
 		return wholeFile(path)
+	}
+	if err != nil {
+		return nil, nil, &os.PathError{Op: "mmap", Path: path, Err: err}
 	}
 	return data, func() error { return syscall.Munmap(data) }, nil
 }

@@ -1,6 +1,7 @@
 package atf
 
 import (
+	"container/heap"
 	"errors"
 	"fmt"
 	"os"
@@ -21,8 +22,8 @@ type Session struct {
 	// Manifest is the parsed manifest.json, or nil if it is absent or cannot be used.
 	Manifest *Manifest
 
-	// HasManifest is whether there is a manifest.json.
-	HasManifest bool
+	// ManifestErr is why manifest.json cannot be used, or nil.
+	ManifestErr error
 }
 
 // Thread is a thread's files.
@@ -54,7 +55,7 @@ var (
 
 // OpenSession opens a session's folder, or a folder with one process of a session below it. A file
 // that cannot be read as one of the format is no error, but in the Refused of its thread. Close frees
-// the memory of all files.
+// the memory of all files. A manifest that cannot be used is no error either: see ManifestErr.
 func OpenSession(folder string, options ...Option) (*Session, error) {
 	names, err := namesIn(folder)
 	if err != nil {
@@ -82,16 +83,23 @@ func OpenSession(folder string, options ...Option) (*Session, error) {
 		}
 	}
 	sort.SliceStable(s.Threads, func(i, j int) bool { return s.Threads[i].ID < s.Threads[j].ID })
-	path := filepath.Join(folder, "manifest.json")
-	if info, err := os.Lstat(path); err == nil {
-		s.HasManifest = true
-		if info.Mode().IsRegular() {
-			if data, err := os.ReadFile(path); err == nil {
-				s.Manifest, _ = ParseManifest(data)
-			}
-		}
-	}
+	s.Manifest, s.ManifestErr = readManifest(filepath.Join(folder, "manifest.json"))
 	return s, nil
+}
+
+// readManifest returns nil without an error if there is no manifest.
+func readManifest(path string) (*Manifest, error) {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if !isRegular(path) {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return ParseManifest(data)
 }
 
 // namesIn returns the names of the files in a folder, sorted.
@@ -203,23 +211,95 @@ func (t *Thread) LooseLinks() (dangling, orphans int) {
 	return dangling, orphans
 }
 
-// Merged returns the events of all threads by time, then by thread and position, without holes.
-func (s *Session) Merged() []SessionEvent {
-	var merged []SessionEvent
+// Merged returns an iterator over the events of all threads by time, then by thread and position,
+// without holes. It keeps no events in memory:
+//
+//	for events := session.Merged(); events.Next(); {
+//		event := events.Event()
+//	}
+func (s *Session) Merged() *MergedEvents {
+	m := &MergedEvents{}
 	for _, thread := range s.Threads {
-		if thread.Index == nil {
-			continue
-		}
-		events := thread.Index.Events()
-		for seq := 0; seq < events.Len(); seq++ {
-			if !thread.Index.IsHole(seq) {
-				merged = append(merged, SessionEvent{events.At(seq), thread.ID, seq})
-			}
+		if thread.Index != nil {
+			m.add(thread.ID, thread.Index)
 		}
 	}
-	// The threads are in order already, and so are the events of each.
-	sort.SliceStable(merged, func(i, j int) bool { return merged[i].TimestampNs() < merged[j].TimestampNs() })
-	return merged
+	heap.Init(&m.runs)
+	return m
+}
+
+// MergedEvents is an iterator over the events of a session.
+type MergedEvents struct {
+	runs  runs
+	event SessionEvent
+}
+
+// add divides a thread into runs.
+func (m *MergedEvents) add(id uint32, file *IndexFile) {
+	events, before, latest := file.Events(), len(m.runs), uint64(0)
+	for seq := 0; seq < events.Len(); seq++ {
+		if file.IsHole(seq) {
+			continue
+		}
+		time := events.At(seq).TimestampNs()
+		if len(m.runs) == before || time < latest {
+			m.runs = append(m.runs, run{file, events, time, id, len(m.runs), seq, seq})
+		}
+		m.runs[len(m.runs)-1].last, latest = seq, time
+	}
+}
+
+// Next advances to the next event, and returns false after the last one.
+func (m *MergedEvents) Next() bool {
+	if len(m.runs) == 0 {
+		return false
+	}
+	r := &m.runs[0]
+	m.event = SessionEvent{r.events.At(r.seq), r.id, r.seq}
+	if r.seq == r.last {
+		heap.Pop(&m.runs)
+		return true
+	}
+	for r.seq++; r.file.IsHole(r.seq); {
+		r.seq++
+	}
+	r.time = r.events.At(r.seq).TimestampNs()
+	heap.Fix(&m.runs, 0)
+	return true
+}
+
+// Event returns the event to which Next advanced.
+func (m *MergedEvents) Event() SessionEvent {
+	return m.event
+}
+
+// run is successive events of a thread whose times do not go back: usually all of them.
+type run struct {
+	file   *IndexFile
+	events IndexEvents
+	time   uint64
+	id     uint32
+	rank   int
+	seq    int
+	last   int
+}
+
+// runs is a heap of runs by their next event. Their ranks are in the order of threads and positions.
+type runs []run
+
+func (r runs) Len() int      { return len(r) }
+func (r runs) Swap(i, j int) { r[i], r[j] = r[j], r[i] }
+func (r *runs) Push(own any) { *r = append(*r, own.(run)) }
+
+func (r runs) Less(i, j int) bool {
+	return r[i].time < r[j].time || r[i].time == r[j].time && r[i].rank < r[j].rank
+}
+
+func (r *runs) Pop() any {
+	last := len(*r) - 1
+	own := (*r)[last]
+	*r = (*r)[:last]
+	return own
 }
 
 // Close frees the memory of all files. Their records must no longer be used.

@@ -89,8 +89,8 @@ final class Testee {
 
     private static String of(Session session) {
         List<Session.ThreadFiles> threads = session.threads();
-        List<Session.Merged> merged = session.merged();
-        boolean isIgnored = session.hasManifest() && session.manifest().isEmpty();
+        List<Session.Merged> merged = list(session.merged());
+        boolean isIgnored = session.manifestError().isPresent();
         String verdict = "recover";
         if (isRejected(session)) {
             verdict = "reject";

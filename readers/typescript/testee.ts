@@ -58,9 +58,9 @@ function ofMember(thread: Thread, kind: Kind): Answer | null {
 }
 
 function ofSession(session: Session): Answer {
-    const { threads, manifest, hasManifest } = session;
-    const merged = session.merged();
-    const used = manifest ? "used" : hasManifest ? "ignored" : "absent";
+    const { threads, manifest, manifestError } = session;
+    const merged = Array.from(session.merged());
+    const used = manifest ? "used" : manifestError !== undefined ? "ignored" : "absent";
     const hasIndex = threads.length === 0 || threads.some((thread) => thread.index);
     const isWhole = used !== "ignored" && threads.every((thread) => thread.isWhole);
     const sum = (count: (thread: Thread) => number) =>
@@ -90,7 +90,14 @@ function ofSession(session: Session): Answer {
 }
 
 function read(path: string): Answer {
-    if (fs.lstatSync(path).isDirectory()) return ofSession(new Session(path));
+    if (fs.lstatSync(path).isDirectory()) {
+        const session = new Session(path);
+        try {
+            return ofSession(session);
+        } finally {
+            session.close();
+        }
+    }
     const bytes = fs.readFileSync(path);
     const hasMagic = String.fromCharCode(...bytes.subarray(0, 4)) === "ATD2";
     const kind = hasMagic || path.endsWith("/detail.atf") ? "detail" : "index";

@@ -1096,16 +1096,18 @@ export class IndexFile implements Iterable<IndexEvent> {
         return (grammar.eventsEnd - grammar.start()) / IndexEvent.SIZE;
     }
 
-    /** Returns the event at a position, counted from 0. */
+    /** Returns the event at a position, counted from 0, or back from the end if it is negative. */
     at(seq: number): IndexEvent | undefined {
-        if (!(seq >= 0 && seq < this.length)) return undefined;
-        const view = this.#grammar.copied(this.#grammar.eventAt(seq), IndexEvent.SIZE);
+        const own = Math.trunc(seq) + (seq < 0 ? this.length : 0);
+        if (!(own >= 0 && own < this.length)) return undefined;
+        const view = this.#grammar.copied(this.#grammar.eventAt(own), IndexEvent.SIZE);
         return IndexEvent.read(view, 0, this.wire);
     }
 
     /** Returns whether an event was never written: zeros that no checksum covers. */
     isHole(seq: number): boolean {
-        return this.#grammar.isHole(this.#grammar.eventAt(seq));
+        const at = this.#grammar.eventAt(seq);
+        return at < this.#grammar.eventsEnd && this.#grammar.isHole(at);
     }
 
     [Symbol.iterator](): Iterator<IndexEvent, undefined> {

@@ -162,8 +162,7 @@ export function list<Type>(read: Reader<Type>): Reader<Type[]> {
 }
 
 export function required<Type>(members: Map<string, Value>, key: string, read: Reader<Type>): Type {
-    const value = members.get(key);
-    return value === undefined ? invalid(`the key ${key}`) : read(value);
+    return optional(members, key, read) ?? invalid(`the key ${key}`);
 }
 
 export function optional<Type>(
@@ -172,5 +171,10 @@ export function optional<Type>(
     read: Reader<Type>,
 ): Type | undefined {
     const value = members.get(key);
-    return value === undefined ? undefined : read(value);
+    try {
+        return value === undefined ? undefined : read(value);
+    } catch (error) {
+        if (error instanceof InvalidError) error.message = `${key}: ${error.message}`;
+        throw error;
+    }
 }

@@ -3,8 +3,7 @@
 import * as fs from "node:fs";
 
 import { DetailFile, IndexFile, RefusedError, type ReadOptions } from "./files.js";
-import * as json from "./json.js";
-import { readManifest, type Manifest } from "./manifest.js";
+import { parseManifest, type Manifest } from "./manifest.js";
 import type { IndexEvent } from "./records.js";
 import { BytesSource, type Source } from "./source.js";
 
@@ -22,13 +21,16 @@ export class FileSource implements Source {
     read(offset: number, length: number): Uint8Array {
         const bytes = new Uint8Array(length);
         for (let done = 0; done < length;) {
-            const got = fs.readSync(this.#file, bytes, done, length - done, offset + done);
+            // Node reads less than 2 GiB at once.
+            const most = Math.min(length - done, 2 ** 30);
+            const got = fs.readSync(this.#file, bytes, done, most, offset + done);
             if (got === 0) break;
             done += got;
         }
         return bytes;
     }
 
+    /** Closes the file, which can then no longer be read. */
     close(): void {
         fs.closeSync(this.#file);
     }
@@ -59,6 +61,7 @@ export class Thread {
     readonly index: IndexFile | undefined;
     readonly detail: DetailFile | undefined;
     readonly refused: RefusedError[] = [];
+    readonly #files: FileSource[] = [];
 
     constructor(id: number, folder: string, options: Pick<ReadOptions, "verify"> = {}) {
         this.id = id;
@@ -67,14 +70,18 @@ export class Thread {
             path: string,
             Reader: new (source: Source, options: ReadOptions) => File,
         ): File | undefined => {
-            const source = open(path);
-            if (source === undefined) return undefined;
             try {
+                const source = open(path);
+                if (source === undefined) return undefined;
+                if (source instanceof FileSource) this.#files.push(source);
                 return new Reader(source, { ...options, name: path });
             } catch (error) {
-                if (!(error instanceof RefusedError)) throw error;
-                this.refused.push(error);
-                return undefined;
+                if (error instanceof RefusedError) {
+                    this.refused.push(error);
+                    return undefined;
+                }
+                this.close();
+                throw error;
             }
         };
         this.index = read(`${folder}/index.atf`, IndexFile);
@@ -87,6 +94,11 @@ export class Thread {
             );
             this.detail = undefined;
         }
+    }
+
+    /** Closes the files, which can then no longer be read. */
+    close(): void {
+        for (const file of this.#files.splice(0)) file.close();
     }
 
     /** Whether every file that is there was finalized, and no event is missing. */
@@ -123,40 +135,112 @@ export class Thread {
     }
 }
 
+/** Successive events of a thread whose times do not go back: usually all of them. */
+interface Run {
+    readonly threadId: number;
+    readonly index: IndexFile;
+    /** The run's place in the order of threads and positions. */
+    readonly rank: number;
+    /** The position of the last event. */
+    last: number;
+    /** The next event, its position and its time. */
+    event: IndexEvent;
+    seq: number;
+    time: bigint;
+}
+
+function isBefore(one: Run, other: Run): boolean {
+    return one.time < other.time || (one.time === other.time && one.rank < other.rank);
+}
+
+/** Moves the first of a heap of runs to its place. */
+function sink(heap: Run[]): void {
+    const own = heap[0]!;
+    let at = 0;
+    for (;;) {
+        let child = 2 * at + 1;
+        if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
+        if (child >= heap.length || !isBefore(heap[child]!, own)) break;
+        heap[at] = heap[child]!;
+        at = child;
+    }
+    heap[at] = own;
+}
+
 /** The threads of a traced process. */
 export class Session {
     /** The process's folder. */
     readonly folder: string;
     /** The threads, by id. */
     readonly threads: readonly Thread[];
-    /** Whether there is a manifest, even one that cannot be used. */
-    readonly hasManifest: boolean;
     /** The manifest, or undefined if it is absent or cannot be used. */
     readonly manifest: Manifest | undefined;
+    /** Why the manifest cannot be used, if there is one that cannot. */
+    readonly manifestError: unknown;
 
-    /** Opens a session's folder, or a folder with one process of a session below it. */
+    /**
+     * Opens a session's folder, or a folder with one process of a session below it. Throws the
+     * system's error if a folder or a file cannot be opened.
+     */
     constructor(folder: string, options: Pick<ReadOptions, "verify"> = {}) {
         this.folder = processFolder(folder);
-        this.threads = numbered(this.folder, "thread_").map(
-            ([id, name]) => new Thread(id, `${this.folder}/${name}`, options),
-        );
-        const status = fs.lstatSync(`${this.folder}/manifest.json`, { throwIfNoEntry: false });
-        this.hasManifest = status !== undefined;
-        if (status?.isFile()) this.manifest = manifestOf(`${this.folder}/manifest.json`);
+        const threads: Thread[] = [];
+        this.threads = threads;
+        try {
+            for (const [id, name] of numbered(this.folder, "thread_")) {
+                threads.push(new Thread(id, `${this.folder}/${name}`, options));
+            }
+        } catch (error) {
+            this.close();
+            throw error;
+        }
+        try {
+            this.manifest = manifestOf(`${this.folder}/manifest.json`);
+        } catch (error) {
+            this.manifestError = error;
+        }
     }
 
-    /** Returns the events of all threads by time, then by thread and position, except for holes. */
-    merged(): Merged[] {
-        const all: { time: bigint; merged: Merged }[] = [];
+    /**
+     * Returns the events of all threads by time, then by thread and position, except for holes. It
+     * keeps no events in memory.
+     */
+    *merged(): Generator<Merged, void, undefined> {
+        const runs: Run[] = [];
         for (const thread of this.threads) {
-            if (thread.index === undefined) continue;
-            for (const own of thread.events()) {
-                all.push({ time: own.event.timestampNs, merged: { threadId: thread.id, ...own } });
+            let run: Run | undefined;
+            let latest = 0n;
+            for (const { seq, event } of thread.events()) {
+                const time = event.timestampNs;
+                if (run === undefined || time < latest) {
+                    const { id: threadId, index } = thread;
+                    run = { threadId, index: index!, rank: runs.length, last: seq, event, seq, time };
+                    runs.push(run);
+                }
+                run.last = seq;
+                latest = time;
             }
         }
-        // A thread's own events need not be in order. The sort is stable, which orders ties.
-        all.sort((one, other) => (one.time < other.time ? -1 : Number(one.time > other.time)));
-        return all.map((own) => own.merged);
+        runs.sort((one, other) => (isBefore(one, other) ? -1 : 1));
+        while (runs.length > 0) {
+            const run = runs[0]!;
+            const { threadId, seq, event } = run;
+            yield { threadId, seq, event };
+            if (seq < run.last) {
+                do run.seq++;
+                while (run.index.isHole(run.seq));
+                run.event = run.index.at(run.seq)!;
+                run.time = run.event.timestampNs;
+            } else if (runs.length > 1) {
+                runs[0] = runs.pop()!;
+            } else return;
+            sink(runs);
+        }
+    }
+
+    /** Closes the files of all threads, which can then no longer be read. */
+    close(): void {
+        for (const thread of this.threads) thread.close();
     }
 }
 
@@ -180,10 +264,8 @@ function processFolder(folder: string): string {
 }
 
 function manifestOf(path: string): Manifest | undefined {
-    try {
-        return readManifest(json.parse(fs.readFileSync(path)));
-    } catch (error) {
-        if (error instanceof json.InvalidError) return undefined;
-        throw error;
-    }
+    const status = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (status === undefined) return undefined;
+    if (!status.isFile()) throw new Error(`${path}: not a regular file`);
+    return parseManifest(fs.readFileSync(path));
 }

@@ -13,8 +13,11 @@ export const Arch = {
     Arm64: 2,
 } as const;
 
+/** A value that the format defines. */
+export type Arch = (typeof Arch)[keyof typeof Arch];
+
 /** Returns whether the format defines the value. */
-export function isArch(value: number): boolean {
+export function isArch(value: number): value is Arch {
     switch (value) {
         case 1:
         case 2:
@@ -38,8 +41,11 @@ export const Os = {
     Windows: 5,
 } as const;
 
+/** A value that the format defines. */
+export type Os = (typeof Os)[keyof typeof Os];
+
 /** Returns whether the format defines the value. */
-export function isOs(value: number): boolean {
+export function isOs(value: number): value is Os {
     switch (value) {
         case 1:
         case 2:
@@ -62,8 +68,11 @@ export const Clock = {
     Boottime: 3,
 } as const;
 
+/** A value that the format defines. */
+export type Clock = (typeof Clock)[keyof typeof Clock];
+
 /** Returns whether the format defines the value. */
-export function isClock(value: number): boolean {
+export function isClock(value: number): value is Clock {
     switch (value) {
         case 1:
         case 2:
@@ -84,8 +93,11 @@ export const EventKind = {
     Exception: 3,
 } as const;
 
+/** A value that the format defines. */
+export type EventKind = (typeof EventKind)[keyof typeof EventKind];
+
 /** Returns whether the format defines the value. */
-export function isEventKind(value: number): boolean {
+export function isEventKind(value: number): value is EventKind {
     switch (value) {
         case 1:
         case 2:
@@ -104,8 +116,11 @@ export const DetailEventType = {
     FunctionReturn: 4,
 } as const;
 
+/** A value that the format defines. */
+export type DetailEventType = (typeof DetailEventType)[keyof typeof DetailEventType];
+
 /** Returns whether the format defines the value. */
-export function isDetailEventType(value: number): boolean {
+export function isDetailEventType(value: number): value is DetailEventType {
     switch (value) {
         case 3:
         case 4:

@@ -99,9 +99,10 @@ func ofSession(session *atf.Session) document {
 		}
 	}
 	var start, end any
-	for i, event := range session.Merged() {
+	for all := session.Merged(); all.Next(); {
+		event := all.Event()
 		end = strconv.FormatUint(event.TimestampNs(), 10)
-		if i == 0 {
+		if start == nil {
 			start = end
 		}
 		merged = append(merged, [2]any{event.ThreadID, strconv.Itoa(event.Seq)})
@@ -109,7 +110,7 @@ func ofSession(session *atf.Session) document {
 	manifest, verdict := "absent", "recover"
 	if session.Manifest != nil {
 		manifest = "used"
-	} else if session.HasManifest {
+	} else if session.ManifestErr != nil {
 		manifest = "ignored"
 	}
 	if len(threads) > 0 && indexes == 0 {

@@ -40,8 +40,7 @@ public final class DetailEvent {
      * @throws IndexOutOfBoundsException if it has more than 1 GiB. Then use {@link Source#slice}.
      */
     public ByteBuffer payload() {
-        int size = (int) Math.min(payloadSize(), Integer.MAX_VALUE);
-        return file.source().slice(payloadOffset(), size);
+        return file.source().slice(payloadOffset(), payloadSize());
     }
 
     /** Returns the captured registers and stack, unless the payload has another length. */
@@ -70,10 +69,14 @@ public final class DetailEvent {
                     file.source().buffer(offset), Source.position(offset), file.wire());
         }
 
-        /** Returns a view of the captured part of the stack, from the stack pointer on. */
+        /**
+         * Returns a view of the captured part of the stack, from the stack pointer on.
+         *
+         * @throws IndexOutOfBoundsException if it has more than 1 GiB. Then use {@link Source#slice}.
+         */
         public ByteBuffer stack() {
             long offset = payloadOffset() + DetailFunctionPayload.SIZE;
-            return file.source().slice(offset, (int) (end - offset));
+            return file.source().slice(offset, end - offset);
         }
 
         /** Returns the registers, and "stack" in hex, as JSON. */

@@ -102,7 +102,7 @@ public final class DetailFile implements Iterable<DetailEvent> {
     private final boolean isFinalized;
 
     /**
-     * Maps a file into memory and reads it.
+     * Maps a file into memory and reads it. See {@link Source} for how long it stays mapped.
      *
      * @throws FormatException if the file cannot be read as detail.atf
      * @throws IOException if the file cannot be opened or mapped

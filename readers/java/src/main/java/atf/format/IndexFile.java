@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -117,7 +118,7 @@ public final class IndexFile implements Iterable<IndexEvent> {
     private final boolean isFinalized;
 
     /**
-     * Maps a file into memory and reads it.
+     * Maps a file into memory and reads it. See {@link Source} for how long it stays mapped.
      *
      * @throws FormatException if the file cannot be read as index.atf
      * @throws IOException if the file cannot be opened or mapped
@@ -272,13 +273,7 @@ public final class IndexFile implements Iterable<IndexEvent> {
      * @throws IndexOutOfBoundsException if there is no such event
      */
     public IndexEvent get(long seq) {
-        if (seq < 0 || seq >= count()) {
-            throw new IndexOutOfBoundsException(source.name() + ": there is no event " + seq);
-        }
-        return event(eventAt(seq));
-    }
-
-    private IndexEvent event(long at) {
+        long at = eventAt(Objects.checkIndex(seq, count()));
         return new IndexEvent(source.buffer(at), Source.position(at), wire);
     }
 
@@ -339,9 +334,13 @@ public final class IndexFile implements Iterable<IndexEvent> {
         }
     }
 
-    /** Returns whether an event was never written: zeros that no checksum covers. */
+    /**
+     * Returns whether an event was never written: zeros that no checksum covers.
+     *
+     * @throws IndexOutOfBoundsException if there is no such event
+     */
     public boolean isHole(long seq) {
-        return isHoleAt(eventAt(seq));
+        return isHoleAt(eventAt(Objects.checkIndex(seq, count())));
     }
 
     /** Returns whether any event was never written. */

@@ -200,7 +200,11 @@ final class Json {
     record Members(Map<String, Object> all) {
         <T> Optional<T> get(String name, Converter<T> converter) throws Invalid {
             Object value = all.get(name);
-            return value == null ? Optional.empty() : Optional.of(converter.of(value));
+            try {
+                return value == null ? Optional.empty() : Optional.of(converter.of(value));
+            } catch (Invalid invalid) {
+                throw new Invalid(name + ": " + invalid.getMessage());
+            }
         }
 
         <T> T require(String name, Converter<T> converter) throws Invalid {
@@ -208,23 +212,23 @@ final class Json {
         }
     }
 
-    private static <T> T expect(Class<T> type, Object value) throws Invalid {
+    private static <T> T expect(Class<T> type, String what, Object value) throws Invalid {
         if (!type.isInstance(value)) {
-            throw new Invalid("expected " + type.getSimpleName());
+            throw new Invalid("expected " + what);
         }
         return type.cast(value);
     }
 
     static Members object(Object value) throws Invalid {
-        return expect(Members.class, value);
+        return expect(Members.class, "an object", value);
     }
 
     static String text(Object value) throws Invalid {
-        return expect(String.class, value);
+        return expect(String.class, "a string", value);
     }
 
     static Boolean bool(Object value) throws Invalid {
-        return expect(Boolean.class, value);
+        return expect(Boolean.class, "true or false", value);
     }
 
     static Long hex(Object value) throws Invalid {
@@ -237,7 +241,7 @@ final class Json {
 
     static Converter<Long> integer(String minimum, String maximum) {
         return value -> {
-            BigInteger number = expect(BigInteger.class, value);
+            BigInteger number = expect(BigInteger.class, "an integer", value);
             if (number.compareTo(new BigInteger(minimum)) < 0
                     || number.compareTo(new BigInteger(maximum)) > 0) {
                 throw new Invalid("expected a number from " + minimum + " to " + maximum);
@@ -249,7 +253,7 @@ final class Json {
     static <T> Converter<List<T>> list(Converter<T> item) {
         return value -> {
             List<T> items = new ArrayList<>();
-            for (Object own : expect(List.class, value)) {
+            for (Object own : expect(List.class, "a list", value)) {
                 items.add(item.of(own));
             }
             return List.copyOf(items);

@@ -15,15 +15,18 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The threads of a traced process.
+ * The threads of a traced process. Threads of the program may share a session.
  *
  * @param folder the folder with the threads' folders
  * @param threads the threads by their ids
  * @param manifest the parsed manifest.json, unless it is absent or cannot be used
- * @param hasManifest whether there is a manifest.json
+ * @param manifestError why manifest.json cannot be used, if there is one that cannot
  */
 public record Session(
-        Path folder, List<ThreadFiles> threads, Optional<Manifest> manifest, boolean hasManifest) {
+        Path folder,
+        List<ThreadFiles> threads,
+        Optional<Manifest> manifest,
+        Optional<IOException> manifestError) {
     private static final Pattern PROCESS = Pattern.compile("pid_[0-9]+");
     private static final Pattern THREAD = Pattern.compile("thread_[0-9]+");
 
@@ -35,7 +38,8 @@ public record Session(
 
     /**
      * Opens a session's folder, or a folder with one process of a session below it. A file that
-     * cannot be read as one of the format is in the {@code refused} of its thread.
+     * cannot be read as one of the format is in the {@code refused} of its thread, and an error of
+     * the manifest in {@code manifestError}.
      *
      * @throws IOException if a folder or a file cannot be opened
      */
@@ -53,12 +57,14 @@ public record Session(
             }
         }
         threads.sort(Comparator.comparingLong(ThreadFiles::id));
-        Path manifest = folder.resolve("manifest.json");
-        return new Session(
-                folder,
-                List.copyOf(threads),
-                manifest(manifest),
-                Files.exists(manifest, LinkOption.NOFOLLOW_LINKS));
+        Optional<Manifest> manifest = Optional.empty();
+        Optional<IOException> manifestError = Optional.empty();
+        try {
+            manifest = manifest(folder.resolve("manifest.json"));
+        } catch (IOException error) {
+            manifestError = Optional.of(error);
+        }
+        return new Session(folder, List.copyOf(threads), manifest, manifestError);
     }
 
     private static List<String> names(Path folder) throws IOException {
@@ -76,14 +82,14 @@ public record Session(
         return processes.size() == 1 && !isSession ? folder.resolve(processes.get(0)) : folder;
     }
 
-    private static Optional<Manifest> manifest(Path path) {
-        try {
-            return isFile(path)
-                    ? Optional.of(Manifest.parse(Files.readAllBytes(path)))
-                    : Optional.empty();
-        } catch (IOException unusable) {
+    private static Optional<Manifest> manifest(Path path) throws IOException {
+        if (Files.notExists(path, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
         }
+        if (!isFile(path)) {
+            throw new IOException(path + ": not a regular file");
+        }
+        return Optional.of(Manifest.parse(Files.readAllBytes(path)));
     }
 
     /** Returns whether there is a file. A symlink may lead out of the session. */
@@ -126,21 +132,12 @@ public record Session(
         }
     }
 
-    /** Returns the events of all threads by time, then by thread and position, without holes. */
-    public List<Merged> merged() {
-        List<Merged> merged = new ArrayList<>();
-        for (ThreadFiles thread : threads) {
-            thread.index().ifPresent(index -> {
-                for (long seq = 0; seq < index.count(); seq++) {
-                    if (!index.isHole(seq)) {
-                        merged.add(new Merged(thread.id(), seq, index.get(seq)));
-                    }
-                }
-            });
-        }
-        // The threads are in order already, and so are the events of each.
-        merged.sort((a, b) -> Long.compareUnsigned(a.event.timestampNs(), b.event.timestampNs()));
-        return merged;
+    /**
+     * Returns the events of all threads by time, then by thread and position, without holes. It keeps
+     * no events in memory.
+     */
+    public Iterable<Merged> merged() {
+        return () -> new MergedEvents(threads);
     }
 
     /**

@@ -4,21 +4,29 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
  * The bytes of a file of any size, mapped or in memory. Threads may share a source.
  *
- * <p>A file must not be truncated while it is mapped: the virtual machine then throws an {@link
- * InternalError} where the bytes are read. To read such a file, pass its bytes to {@link #of}.
+ * <p>A file stays mapped until the garbage collector finds that neither the source nor a record or
+ * view of it is in use; until then, Windows does not delete the file. It must not be truncated while
+ * it is mapped: the virtual machine then throws an {@link InternalError} where the bytes are read.
+ * To read such a file, pass its bytes to {@link #of}.
  */
 public final class Source {
     private static final int SHIFT = 30;
 
     /** The longest view that {@link #slice} returns, in bytes. */
     private static final int STEP = 1 << SHIFT;
+
+    /** The size in bytes below which files are read: a process may map only some 65,000. */
+    private static final int SMALL = 1 << 16;
 
     /** Buffer i begins at i * STEP and overlaps with the next one, so no record crosses an end. */
     private final ByteBuffer[] buffers;
@@ -37,21 +45,24 @@ public final class Source {
     }
 
     /**
-     * Maps a file into memory.
+     * Maps a file into memory, or reads it if it is small.
      *
      * @throws IOException if the file cannot be opened or mapped
      */
     public static Source map(Path path) throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
             long size = file.size();
-            ByteBuffer[] buffers = new ByteBuffer[(int) (size >>> SHIFT) + 1];
-            for (int i = 0; i < buffers.length; i++) {
-                long start = (long) i << SHIFT;
-                long length = Math.min(size - start, Integer.MAX_VALUE);
-                buffers[i] = file.map(FileChannel.MapMode.READ_ONLY, start, length);
-                buffers[i].order(ByteOrder.LITTLE_ENDIAN);
+            if (size < SMALL) {
+                return of(path.toString(), Files.readAllBytes(path));
             }
-            return new Source(path.toString(), buffers, size);
+            // A list, since a sparse file may have more buffers than can be mapped.
+            List<ByteBuffer> buffers = new ArrayList<>();
+            for (long start = 0; start <= size; start += STEP) {
+                long length = Math.min(size - start, Integer.MAX_VALUE);
+                ByteBuffer buffer = file.map(FileChannel.MapMode.READ_ONLY, start, length);
+                buffers.add(buffer.order(ByteOrder.LITTLE_ENDIAN));
+            }
+            return new Source(path.toString(), buffers.toArray(ByteBuffer[]::new), size);
         }
     }
 
@@ -81,11 +92,11 @@ public final class Source {
      *
      * @throws IndexOutOfBoundsException if they are not all in the file, or more than 1 GiB
      */
-    public ByteBuffer slice(long from, int length) {
+    public ByteBuffer slice(long from, long length) {
         if (from < 0 || length < 0 || length > STEP || from > size - length) {
             throw new IndexOutOfBoundsException(name + ": " + length + " bytes at " + from);
         }
-        ByteBuffer view = buffer(from).slice(position(from), length).asReadOnlyBuffer();
+        ByteBuffer view = buffer(from).slice(position(from), (int) length).asReadOnlyBuffer();
         return view.order(ByteOrder.LITTLE_ENDIAN);
     }
 
@@ -165,7 +176,7 @@ public final class Source {
     long crc32c(long from, long to) {
         CRC32C crc = new CRC32C();
         for (long at = from; at < to; at += STEP) {
-            crc.update(slice(at, (int) Math.min(to - at, STEP)));
+            crc.update(slice(at, Math.min(to - at, STEP)));
         }
         return crc.getValue();
     }
