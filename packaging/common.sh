@@ -16,7 +16,7 @@ mkdir -p "$dist" "$work"
 tools() {
     [ -x "$work/tools/bin/maturin" ] || {
         python3 -m venv "$work/tools"
-        "$work/tools/bin/pip" install -q 'maturin>=1.9,<2' ziglang cargo-zigbuild
+        "$work/tools/bin/pip" install -q 'maturin>=1.9,<2' ziglang
     }
     export PATH=$work/tools/bin:$PATH
 }

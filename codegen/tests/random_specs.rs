@@ -335,7 +335,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     (
         "python",
         "python3",
-        "python3 -c 'import sys; sys.path.insert(0, \"src\"); import atf_format.files'",
+        "python3 -c 'import sys; sys.path.insert(0, \"src\"); import adatrace_reader.files'",
     ),
     ("typescript", "tsc", "tsc"),
 ];
@@ -371,12 +371,12 @@ fn compare(layout: &Layout, folder: &Path) -> Result<(), String> {
     let python = r#"
 import sys
 sys.path.insert(0, "readers/python/src")
-from atf_format import records
+from adatrace_reader import records
 for record in filter(lambda own: hasattr(own, "LAYOUTS"), list(vars(records).values())):
     for wire in record.LAYOUTS:
         bytes_ = bytes(value * 7 % 256 for value in range(record.SIZE))
         assert record.read(bytes_, 0, wire).write(wire) == bytes_, (record, wire)
-from atf_format.files import DetailFile, IndexFile, Refused
+from adatrace_reader.files import DetailFile, IndexFile, Refused
 for path in open("files").read().split():
     reader = DetailFile if path.endswith("detail.atf") else IndexFile
     try:

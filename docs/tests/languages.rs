@@ -73,9 +73,9 @@ const LANGUAGES: &[Language] = &[
         tools: &["node", "tsc"],
         file: "example.ts",
         around: ("", ""),
-        script: "mkdir -p node_modules/atf-format
-                 cp $READER/package.json node_modules/atf-format
-                 tsc -p $READER --outDir node_modules/atf-format/dist
+        script: "mkdir -p node_modules/@adatrace/reader
+                 cp $READER/package.json node_modules/@adatrace/reader
+                 tsc -p $READER --outDir node_modules/@adatrace/reader/dist
                  echo '{\"type\": \"module\"}' >package.json
                  echo '{\"compilerOptions\": {\"strict\": true, \"target\": \"ES2022\", \"types\": [],
                         \"module\": \"Node16\", \"lib\": [\"ES2022\", \"WebWorker\"]},
@@ -88,7 +88,7 @@ const LANGUAGES: &[Language] = &[
 /// What comes before a fragment that is not whole, which begins with the first words.
 const FRAGMENTS: &[(&str, &str)] = &[(
     "const cursor = ",
-    "import { IndexFile } from \"atf-format\";\nimport { FileSource } from \"atf-format/node\";\n\
+    "import { IndexFile } from \"@adatrace/reader\";\nimport { FileSource } from \"@adatrace/reader/node\";\n\
      const file = new IndexFile(new FileSource(\"thread_0/index.atf\"));\n\
      const count = (kind: number, _: number) => console.log(kind);\n",
 )];

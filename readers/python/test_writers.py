@@ -11,7 +11,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "src"))
 
-from atf_format import (  # noqa: E402
+from adatrace_reader import (  # noqa: E402
     WIRES,
     Arch,
     Clock,

@@ -20,11 +20,11 @@ from typing import Any
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "src"))
 
-from atf_format import records  # noqa: E402
-from atf_format.files import NOWHERE, DetailFile, IndexFile, Refused  # noqa: E402
-from atf_format.session import Session, Thread  # noqa: E402
-from atf_format.session_writer import SessionWriter  # noqa: E402
-from atf_format.writers import Detail  # noqa: E402
+from adatrace_reader import records  # noqa: E402
+from adatrace_reader.files import NOWHERE, DetailFile, IndexFile, Refused  # noqa: E402
+from adatrace_reader.session import Session, Thread  # noqa: E402
+from adatrace_reader.session_writer import SessionWriter  # noqa: E402
+from adatrace_reader.writers import Detail  # noqa: E402
 
 
 def document(record: Any, wire: int) -> dict[str, Any]:

@@ -40,8 +40,8 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
     (
         "python",
         &templates!("python":
-            "src/atf_format/files.py.jinja" "src/atf_format/manifest.py.jinja"
-            "src/atf_format/records.py.jinja" "src/atf_format/writers.py.jinja"
+            "src/adatrace_reader/files.py.jinja" "src/adatrace_reader/manifest.py.jinja"
+            "src/adatrace_reader/records.py.jinja" "src/adatrace_reader/writers.py.jinja"
         ),
     ),
     (

@@ -205,7 +205,7 @@ fn an_accessor_with_the_place_of_another_field_is_noticed() {
     let Some(python) = programs::reader("python") else {
         return;
     };
-    let path = python.folder().join("src/atf_format/records.py");
+    let path = python.folder().join("src/adatrace_reader/records.py");
     let right = fs::read_to_string(&path).unwrap();
     for (own, other) in [
         ("timestamp_ns=v[0]", "timestamp_ns=v[1]"),

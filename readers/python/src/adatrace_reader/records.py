@@ -1142,7 +1142,7 @@ class RingHeader:
 def dtype(record: type, wire: int) -> Any:
     """Returns the NumPy dtype of a record, to view events without a copy.
 
-    >>> from atf_format import IndexEvent, dtype
+    >>> from adatrace_reader import IndexEvent, dtype
     >>> dtype(IndexEvent, 1)["timestamp_ns"]
     dtype('uint64')
     """

@@ -1,6 +1,6 @@
 """Reads and writes ATF v2 (ADA Trace Format): function traces, one file of events for each thread.
 
->>> from atf_format import IndexFile, EventKind
+>>> from adatrace_reader import IndexFile, EventKind
 >>> file = IndexFile.open("thread_0/index.atf")
 >>> calls = sum(event.event_kind == EventKind.CALL for event in file)
 """

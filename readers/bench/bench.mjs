@@ -1,0 +1,44 @@
+// The reader in TypeScript against loads typed by hand, as bench.c. Both add the halves of a time: bigints are slow.
+import { readFileSync } from "node:fs";
+import { BytesSource, IndexFile } from "../typescript/dist/src/index.js";
+
+const [, , path, rounds] = process.argv;
+const bytes = readFileSync(path);
+const file = new IndexFile(new BytesSource(bytes), { verify: false });
+
+function byHand() {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let low = 0, high = 0;
+    const kinds = [0, 0, 0, 0];
+    for (let at = 64; at + 64 < bytes.length; at += 32) {
+        low += view.getUint32(at, true);
+        high += view.getUint32(at + 4, true);
+        kinds[view.getUint32(at + 20, true) & 3]++;
+    }
+    return { low, high, kinds };
+}
+
+function byReader() {
+    let low = 0, high = 0;
+    const kinds = [0, 0, 0, 0];
+    const cursor = file.cursor();
+    while (cursor.next()) {
+        low += cursor.event.timestampNsLow;
+        high += cursor.event.timestampNsHigh;
+        kinds[cursor.event.eventKind & 3]++;
+    }
+    return { low, high, kinds };
+}
+
+const times = [[], []], sums = [];
+for (let round = 0; round < Number(rounds); round++) {
+    for (const [which, work] of [byHand, byReader].entries()) {
+        const start = process.hrtime.bigint();
+        sums[which] = work();
+        times[which].push(Number(process.hrtime.bigint() - start) / 1e9);
+    }
+}
+if (JSON.stringify(sums[0]) !== JSON.stringify(sums[1])) throw new Error("the sums differ");
+const median = (list) => list.sort((a, b) => a - b)[list.length >> 1];
+const total = BigInt.asUintN(64, BigInt(sums[0].low) + (BigInt(sums[0].high) << 32n));
+console.log(median(times[0]).toFixed(6), median(times[1]).toFixed(6), total.toString(), sums[0].kinds[1]);

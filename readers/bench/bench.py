@@ -1,0 +1,36 @@
+"""The reader in Python, through NumPy, against a NumPy view typed by hand, as bench.c."""
+
+import pathlib
+import sys
+import time
+
+import numpy
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python/src"))
+from adatrace_reader import IndexFile  # noqa: E402
+
+path, rounds = sys.argv[1], int(sys.argv[2])
+TYPED = numpy.dtype({"names": ["time", "kind"], "formats": ["<u8", "<u4"], "offsets": [0, 20], "itemsize": 32})
+data = pathlib.Path(path).read_bytes()
+file = IndexFile(data, verify=False)
+
+
+def by_hand():
+    events = numpy.frombuffer(data, TYPED, offset=64, count=(len(data) - 128) // 32)
+    return int(events["time"].sum()), int((events["kind"] == 1).sum())
+
+
+def by_reader():
+    events = file.array()
+    return int(events["timestamp_ns"].sum()), int((events["event_kind"] == 1).sum())
+
+
+times, sums = {by_hand: [], by_reader: []}, set()
+for _ in range(rounds):
+    for work, seconds in times.items():
+        start = time.perf_counter()
+        sums.add(work())
+        seconds.append(time.perf_counter() - start)
+[(total, calls)] = sums
+typed, generated = (sorted(seconds)[rounds // 2] for seconds in times.values())
+print(f"{typed:.6f} {generated:.6f} {total} {calls}")
