@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use atf::rules;
-use atf_report::badge::{self, Mood};
+use atf_report::badge;
 use serde_json::{Value, json};
 
 use crate::output::Output;
 use crate::pages::Model;
-use crate::results::{Answer, Implementation, Version};
-
-/// The latest versions' answers by case.
-pub(crate) type ByCase<'a> = BTreeMap<&'a str, Vec<(&'a Implementation, &'a Answer)>>;
+use crate::results::{Answer, Implementation};
+use crate::rows::{ByCase, badge_words, history, shown, summary};
 
 impl Model<'_> {
     /// Writes the pages of results.
-    pub(crate) fn results(&self, output: &mut Output, by_case: &ByCase<'_>) -> io::Result<()> {
+    pub(crate) fn write_results(&self, output: &mut Output) -> io::Result<()> {
+        let by_case = &self.results.by_case();
         for one in &self.results.all {
             self.implementation(output, one, by_case)?;
         }
@@ -137,70 +136,4 @@ fn is_only(one: &Implementation, answer: &Answer, by_case: &ByCase<'_>) -> bool 
     let answers = by_case.get(answer.case.as_str()).into_iter().flatten();
     let mut others = answers.filter(|(other, it)| other.slug != one.slug && it.role == answer.role);
     others.clone().any(|(_, it)| it.is_passed()) && !others.any(|(_, it)| it.is_failed())
-}
-
-/// Returns an implementation's answer to a case.
-pub(crate) fn shown(one: &Implementation, answer: &Answer) -> Value {
-    json!({
-        "name": one.name,
-        "slug": one.slug,
-        "role": answer.role,
-        "state": answer.state(),
-        "class": answer.class,
-        "message": answer.message,
-        "listed": answer.listed,
-    })
-}
-
-/// Returns an implementation's row in lists.
-pub(crate) fn summary(one: &Implementation) -> Value {
-    let testee = &one.latest().testee;
-    let url = testee.url.as_ref();
-    let mut row = history(one.latest(), None);
-    row["name"] = json!(one.name);
-    row["slug"] = json!(one.slug);
-    row["url"] = json!(url.filter(|url| url.starts_with("https://")));
-    row["roles"] = json!(testee.roles.join(", "));
-    row["wire"] = json!(testee.wire);
-    row["features"] = json!(testee.features.join(", "));
-    row["words"] = json!(badge_words(one.latest()).0);
-    row
-}
-
-/// Returns a version's row, with what changed since the version before.
-fn history(version: &Version, before: Option<&Version>) -> Value {
-    let failures = |version: &Version| {
-        let failures = version.failures();
-        let names = failures.map(|answer| (answer.role.clone(), answer.case.clone()));
-        names.collect::<BTreeSet<_>>()
-    };
-    let change = before.map(|before| {
-        let (old, new) = (failures(before), failures(version));
-        [old.difference(&new).count(), new.difference(&old).count()]
-    });
-    json!({
-        "version": version.testee.version,
-        "refused": version.testee.refused,
-        "day": version.at.split('T').next(),
-        "corpus": version.editions.corpus,
-        "passed": version.count("passed"),
-        "failed": version.count("failed"),
-        "known": version.count("known"),
-        "skipped": version.count("skipped"),
-        "change": change,
-    })
-}
-
-/// Returns a badge's words and colour.
-fn badge_words(version: &Version) -> (String, Mood) {
-    let [passed, failed, known] = ["passed", "failed", "known"].map(|it| version.count(it));
-    match (passed, failed, known) {
-        (0, 0, 0) => ("nothing graded".to_owned(), Mood::Nothing),
-        (_, 0, 0) => (format!("{passed} passed"), Mood::Good),
-        (_, 0, _) => (format!("{passed} passed, {known} known"), Mood::Known),
-        _ => (
-            format!("{failed} of {} failed", passed + failed + known),
-            Mood::Bad,
-        ),
-    }
 }

@@ -15,6 +15,7 @@ mod markdown;
 mod output;
 mod pages;
 mod results;
+mod rows;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,7 @@ pub fn build_with(options: &Options, addresses: &str) -> io::Result<Size> {
     };
     let mut output = Output::new()?;
     model.write(&mut output)?;
+    model.write_results(&mut output)?;
     for address in addresses.lines().filter(|line| line.ends_with('/')) {
         if !output.has(address) {
             pages::withdrawn(&mut output, address)?;

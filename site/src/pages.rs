@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::cases::Entry;
 use crate::claims::{self, Claims};
-use crate::graded::{ByCase, shown, summary};
 use crate::markdown::{DECISIONS, Docs, RULES, doc_address, section_address};
 use crate::output::Output;
 use crate::results::Results;
+use crate::rows::{ByCase, shown, summary};
 
 /// The sections about each language: documents and headings.
 const START: &str = "
@@ -45,7 +45,7 @@ pub(crate) struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// Writes all pages.
+    /// Writes all pages but those of results.
     pub(crate) fn write(&self, output: &mut Output) -> io::Result<()> {
         let by_case = self.results.by_case();
         self.documents(output)?;
@@ -55,7 +55,6 @@ impl Model<'_> {
         self.cases(output, &by_case)?;
         self.decisions(output)?;
         self.claims(output)?;
-        self.results(output, &by_case)?;
         self.home(output)?;
         let page = json!({"html": "", "scripts": ["search.js"], "is_search": true});
         output.page("search/", "text.html", "Search", page)
