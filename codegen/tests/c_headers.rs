@@ -32,7 +32,12 @@ fn the_headers_of_the_c_api_and_of_the_reader_in_cpp_compile_alone() {
     let include = |folder| format!("-I{}/../{folder}", env!("CARGO_MANIFEST_DIR"));
     let (capi, reader) = (include("atf/capi/include"), include("readers/cpp/include"));
     let both = ["atf.h", "atf_record.h"];
-    let only_cpp = ["atf/records.hpp", "atf/files.hpp", "atf/session.hpp"];
+    let only_cpp = [
+        "atf/records.hpp",
+        "atf/files.hpp",
+        "atf/session.hpp",
+        "atf/writers.hpp",
+    ];
     for compiler in Compiler::all() {
         let only_cpp = only_cpp.iter().filter(|_| compiler.is_cpp());
         for name in both.iter().chain(only_cpp) {

@@ -1158,10 +1158,11 @@ private:
         event.payload.data = grammar_.data(at + grammar_.event_size);
         event.payload.size = event.header.total_length - grammar_.event_size;
         if (grammar_.has_function(at)) {
+            const auto size = static_cast<std::size_t>(grammar_.payload_size);
             const std::uint8_t* data = event.payload.data;
             event.function = {
                 DetailFunctionPayload::read(data, wire()),
-                {data + grammar_.payload_size, event.payload.size - grammar_.payload_size}};
+                {data + size, event.payload.size - size}};
         }
         return event;
     }

@@ -105,10 +105,10 @@ public:
         LooseLinks loose;
         for (std::uint64_t seq = 0; seq < count; seq++) {
             const auto to = link(seq);
-            const bool is_mutual = to && *to < back.size() && back[*to] == seq;
+            const bool is_mutual = to && *to < back.size() && back[static_cast<std::size_t>(*to)] == seq;
             if (to && !is_mutual) loose.dangling++;
         }
-        for (std::uint64_t seq = 0; seq < back.size(); seq++) {
+        for (std::size_t seq = 0; seq < back.size(); seq++) {
             if (back[seq] >= count || link(back[seq]) != seq) loose.orphans++;
         }
         return loose;
