@@ -43,9 +43,9 @@ type Thread struct {
 
 // SessionEvent is an event of a session, with its thread and its position there.
 type SessionEvent struct {
-	IndexEvent
 	ThreadID uint32
 	Seq      int
+	Event    IndexEvent
 }
 
 var (
@@ -255,7 +255,7 @@ func (m *MergedEvents) Next() bool {
 		return false
 	}
 	r := &m.runs[0]
-	m.event = SessionEvent{r.events.At(r.seq), r.id, r.seq}
+	m.event = SessionEvent{r.id, r.seq, r.events.At(r.seq)}
 	if r.seq == r.last {
 		heap.Pop(&m.runs)
 		return true

@@ -29,12 +29,6 @@ function eventsOf(file: IndexFile | DetailFile): Record<string, unknown>[] {
     }));
 }
 
-function hasHole(file: IndexFile | DetailFile): boolean {
-    if (file instanceof DetailFile) return false;
-    for (let seq = 0; seq < file.length; seq++) if (file.isHole(seq)) return true;
-    return false;
-}
-
 function ofFile(file: IndexFile | DetailFile, kind: Kind): Answer {
     const { header, footer } = file;
     const events = eventsOf(file);
@@ -45,7 +39,8 @@ function ofFile(file: IndexFile | DetailFile, kind: Kind): Answer {
         checksum: !footer ? "not_checked" : footer.checksum === 0 ? "absent" : "good",
         trailing_bytes: String(file.trailingBytes),
     };
-    const verdict = file.isFinalized && !hasHole(file) ? "accept" : "recover";
+    const hasHoles = file instanceof IndexFile && file.hasHoles();
+    const verdict = file.isFinalized && !hasHoles ? "accept" : "recover";
     const others = { header: fields(header), footer: footer ? fields(footer) : null };
     return { kind, verdict, ...others, derived, events } as Answer;
 }
@@ -116,7 +111,7 @@ function accessors(line: string): { fields: Record<string, unknown> } {
     const pascal = name.replace(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase());
     const bytes = Uint8Array.from(data.match(/../g) ?? [], (byte) => parseInt(byte, 16));
     const all = records as unknown as Record<string, typeof records.IndexEvent>;
-    const record = all[pascal]!.read(new DataView(bytes.buffer), 0, Number(wire));
+    const record = all[pascal]!.read(new DataView(bytes.buffer), 0, Number(wire) as records.Wire);
     return { fields: fields(record) };
 }
 

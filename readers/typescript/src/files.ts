@@ -20,6 +20,7 @@ import {
     DetailFooter,
     DetailHeader,
     DetailFunctionPayload,
+    type Wire,
 } from "./records.js";
 import { NOWHERE, Window, type Place, type Source } from "./source.js";
 
@@ -171,7 +172,7 @@ class IndexGrammar extends Window {
     readonly eventSize = IndexEvent.SIZE;
     readonly footerSize = IndexFooter.SIZE;
     readonly headerSize = IndexHeader.SIZE;
-    readonly wire: number;
+    readonly wire: Wire;
     private readonly p: IndexPlaces;
     /** The offset of the footer, or nowhere. */
     readonly footerAt: number;
@@ -189,7 +190,7 @@ class IndexGrammar extends Window {
     constructor(source: Source, { name = "index.atf", verify = true }: ReadOptions) {
         super(source);
         const version = this.number(0, INDEX_PLACES_1.headerVersion);
-        this.wire = [1, 2].includes(version) ? version : 1;
+        this.wire = version === 2 ? 2 : 1;
         this.p = INDEX_PLACES_1;
         if (this.wire === 2) this.p = INDEX_PLACES_2;
         const refused = (at: number, place: Place, field: string, expected: string, rule: string) =>
@@ -668,7 +669,7 @@ class DetailGrammar extends Window {
     readonly footerSize = DetailFooter.SIZE;
     readonly headerSize = DetailHeader.SIZE;
     readonly payloadSize = DetailFunctionPayload.SIZE;
-    readonly wire: number;
+    readonly wire: Wire;
     private readonly p: DetailPlaces;
     /** The offset of the footer, or nowhere. */
     readonly footerAt: number;
@@ -684,7 +685,7 @@ class DetailGrammar extends Window {
     constructor(source: Source, { name = "detail.atf", verify = true }: ReadOptions) {
         super(source);
         const version = this.number(0, DETAIL_PLACES_1.headerVersion);
-        this.wire = [1, 2].includes(version) ? version : 1;
+        this.wire = version === 2 ? 2 : 1;
         this.p = DETAIL_PLACES_1;
         if (this.wire === 2) this.p = DETAIL_PLACES_2;
         const refused = (at: number, place: Place, field: string, expected: string, rule: string) =>
@@ -1038,7 +1039,11 @@ export class IndexCursor {
     #next: number;
 
     /** @internal */
-    constructor(grammar: IndexGrammar) {
+    static of(grammar: IndexGrammar): IndexCursor {
+        return new IndexCursor(grammar);
+    }
+
+    private constructor(grammar: IndexGrammar) {
         this.#grammar = grammar;
         this.#next = grammar.start();
         this.event = IndexEvent.read(new DataView(new ArrayBuffer(0)), 0, grammar.wire);
@@ -1066,7 +1071,7 @@ export class IndexCursor {
  */
 export class IndexFile implements Iterable<IndexEvent> {
     /** The wire version. */
-    readonly wire: number;
+    readonly wire: Wire;
     readonly header: IndexHeader;
     /** The footer, if there is one. */
     readonly footer: IndexFooter | undefined;
@@ -1110,6 +1115,12 @@ export class IndexFile implements Iterable<IndexEvent> {
         return at < this.#grammar.eventsEnd && this.#grammar.isHole(at);
     }
 
+    /** Returns whether any event was never written. */
+    hasHoles(): boolean {
+        for (let seq = 0; seq < this.length; seq++) if (this.isHole(seq)) return true;
+        return false;
+    }
+
     [Symbol.iterator](): Iterator<IndexEvent, undefined> {
         const cursor = this.cursor();
         const { event } = cursor;
@@ -1123,7 +1134,7 @@ export class IndexFile implements Iterable<IndexEvent> {
 
     /** Returns a cursor before the first event, which reads several times as fast as iteration. */
     cursor(): IndexCursor {
-        return new IndexCursor(this.#grammar);
+        return IndexCursor.of(this.#grammar);
     }
 }
 
@@ -1133,7 +1144,7 @@ export class IndexFile implements Iterable<IndexEvent> {
  */
 export class DetailFile implements Iterable<DetailEvent> {
     /** The wire version. */
-    readonly wire: number;
+    readonly wire: Wire;
     readonly header: DetailHeader;
     /** The footer, if there is one. */
     readonly footer: DetailFooter | undefined;

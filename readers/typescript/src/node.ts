@@ -105,9 +105,7 @@ export class Thread {
     get isWhole(): boolean {
         const { index, detail } = this;
         if (!index?.isFinalized || this.refused.length > 0) return false;
-        if (detail !== undefined && !detail.isFinalized) return false;
-        for (let seq = 0; seq < index.length; seq++) if (index.isHole(seq)) return false;
-        return true;
+        return !index.hasHoles() && (detail?.isFinalized ?? true);
     }
 
     /** Returns the events with their positions, except for holes. */

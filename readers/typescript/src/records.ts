@@ -5,6 +5,9 @@
  * Numbers of 64 bits are bigints. Reserved fields are left out.
  */
 
+/** A wire version. */
+export type Wire = 1 | 2;
+
 /** CPU architectures. Other values may occur. */
 export const Arch = {
     /** x86-64. */
@@ -154,8 +157,8 @@ export abstract class IndexHeader {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): IndexHeader {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): IndexHeader {
         if (wire === 1) return new IndexHeader1(view, at);
         return new IndexHeader2(view, at);
     }
@@ -370,8 +373,8 @@ export abstract class IndexEvent {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): IndexEvent {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): IndexEvent {
         if (wire === 1) return new IndexEvent1(view, at);
         return new IndexEvent2(view, at);
     }
@@ -524,8 +527,8 @@ export abstract class IndexFooter {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): IndexFooter {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): IndexFooter {
         if (wire === 1) return new IndexFooter1(view, at);
         return new IndexFooter2(view, at);
     }
@@ -641,8 +644,8 @@ export abstract class DetailHeader {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): DetailHeader {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): DetailHeader {
         if (wire === 1) return new DetailHeader1(view, at);
         return new DetailHeader2(view, at);
     }
@@ -826,8 +829,8 @@ export abstract class DetailEventHeader {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): DetailEventHeader {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): DetailEventHeader {
         if (wire === 1) return new DetailEventHeader1(view, at);
         return new DetailEventHeader2(view, at);
     }
@@ -943,8 +946,8 @@ export abstract class DetailFunctionPayload {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): DetailFunctionPayload {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): DetailFunctionPayload {
         if (wire === 1) return new DetailFunctionPayload1(view, at);
         return new DetailFunctionPayload2(view, at);
     }
@@ -1053,8 +1056,8 @@ export abstract class DetailFooter {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): DetailFooter {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): DetailFooter {
         if (wire === 1) return new DetailFooter1(view, at);
         return new DetailFooter2(view, at);
     }
@@ -1174,8 +1177,8 @@ export abstract class RingHeader {
         this._at = at;
     }
 
-    /** Views the record at an offset in bytes of a wire version, 1 or 2. */
-    static read(view: DataView, at: number, wire: number): RingHeader {
+    /** Views the record at an offset in bytes of a wire version. */
+    static read(view: DataView, at: number, wire: Wire): RingHeader {
         if (wire === 1) return new RingHeader1(view, at);
         return new RingHeader2(view, at);
     }

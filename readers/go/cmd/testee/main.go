@@ -100,12 +100,12 @@ func ofSession(session *atf.Session) document {
 	}
 	var start, end any
 	for all := session.Merged(); all.Next(); {
-		event := all.Event()
-		end = strconv.FormatUint(event.TimestampNs(), 10)
+		own := all.Event()
+		end = strconv.FormatUint(own.Event.TimestampNs(), 10)
 		if start == nil {
 			start = end
 		}
-		merged = append(merged, [2]any{event.ThreadID, strconv.Itoa(event.Seq)})
+		merged = append(merged, [2]any{own.ThreadID, strconv.Itoa(own.Seq)})
 	}
 	manifest, verdict := "absent", "recover"
 	if session.Manifest != nil {

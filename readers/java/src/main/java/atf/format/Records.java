@@ -47,17 +47,15 @@ public final class Records {
 
         /** Returns whether the format defines a number. */
         public static boolean isKnown(long value) {
-            return value == 1 || value == 2;
+            return of(value).isPresent();
         }
 
         /** Returns the constant of a number, if the format defines it. */
         public static Optional<Arch> of(long value) {
-            for (Arch own : values()) {
-                if (own.value == value) {
-                    return Optional.of(own);
-                }
-            }
-            return Optional.empty();
+            return Optional.ofNullable(
+                    value == 1L ? X86_64
+                    : value == 2L ? ARM64
+                    : null);
         }
     }
 
@@ -89,17 +87,18 @@ public final class Records {
 
         /** Returns whether the format defines a number. */
         public static boolean isKnown(long value) {
-            return value == 1 || value == 2 || value == 3 || value == 4 || value == 5;
+            return of(value).isPresent();
         }
 
         /** Returns the constant of a number, if the format defines it. */
         public static Optional<Os> of(long value) {
-            for (Os own : values()) {
-                if (own.value == value) {
-                    return Optional.of(own);
-                }
-            }
-            return Optional.empty();
+            return Optional.ofNullable(
+                    value == 1L ? IOS
+                    : value == 2L ? ANDROID
+                    : value == 3L ? MACOS
+                    : value == 4L ? LINUX
+                    : value == 5L ? WINDOWS
+                    : null);
         }
     }
 
@@ -127,17 +126,16 @@ public final class Records {
 
         /** Returns whether the format defines a number. */
         public static boolean isKnown(long value) {
-            return value == 1 || value == 2 || value == 3;
+            return of(value).isPresent();
         }
 
         /** Returns the constant of a number, if the format defines it. */
         public static Optional<Clock> of(long value) {
-            for (Clock own : values()) {
-                if (own.value == value) {
-                    return Optional.of(own);
-                }
-            }
-            return Optional.empty();
+            return Optional.ofNullable(
+                    value == 1L ? MACH_CONTINUOUS
+                    : value == 2L ? QPC
+                    : value == 3L ? BOOTTIME
+                    : null);
         }
     }
 
@@ -165,17 +163,16 @@ public final class Records {
 
         /** Returns whether the format defines a number. */
         public static boolean isKnown(long value) {
-            return value == 1 || value == 2 || value == 3;
+            return of(value).isPresent();
         }
 
         /** Returns the constant of a number, if the format defines it. */
         public static Optional<EventKind> of(long value) {
-            for (EventKind own : values()) {
-                if (own.value == value) {
-                    return Optional.of(own);
-                }
-            }
-            return Optional.empty();
+            return Optional.ofNullable(
+                    value == 1L ? CALL
+                    : value == 2L ? RETURN
+                    : value == 3L ? EXCEPTION
+                    : null);
         }
     }
 
@@ -201,17 +198,15 @@ public final class Records {
 
         /** Returns whether the format defines a number. */
         public static boolean isKnown(long value) {
-            return value == 3 || value == 4;
+            return of(value).isPresent();
         }
 
         /** Returns the constant of a number, if the format defines it. */
         public static Optional<DetailEventType> of(long value) {
-            for (DetailEventType own : values()) {
-                if (own.value == value) {
-                    return Optional.of(own);
-                }
-            }
-            return Optional.empty();
+            return Optional.ofNullable(
+                    value == 3L ? FUNCTION_CALL
+                    : value == 4L ? FUNCTION_RETURN
+                    : null);
         }
     }
 

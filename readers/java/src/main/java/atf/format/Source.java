@@ -7,8 +7,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
@@ -27,6 +25,9 @@ public final class Source {
 
     /** The size in bytes below which files are read: a process may map only some 65,000. */
     private static final int SMALL = 1 << 16;
+
+    /** The most buffers of a file: 16 TiB. The virtual machine needs mappings of its own. */
+    private static final int MOST_BUFFERS = 1 << 14;
 
     /** Buffer i begins at i * STEP and overlaps with the next one, so no record crosses an end. */
     private final ByteBuffer[] buffers;
@@ -47,7 +48,7 @@ public final class Source {
     /**
      * Maps a file into memory, or reads it if it is small.
      *
-     * @throws IOException if the file cannot be opened or mapped
+     * @throws IOException if the file cannot be opened or mapped, or has 16 TiB or more
      */
     public static Source map(Path path) throws IOException {
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
@@ -55,14 +56,17 @@ public final class Source {
             if (size < SMALL) {
                 return of(path.toString(), Files.readAllBytes(path));
             }
-            // A list, since a sparse file may have more buffers than can be mapped.
-            List<ByteBuffer> buffers = new ArrayList<>();
-            for (long start = 0; start <= size; start += STEP) {
-                long length = Math.min(size - start, Integer.MAX_VALUE);
-                ByteBuffer buffer = file.map(FileChannel.MapMode.READ_ONLY, start, length);
-                buffers.add(buffer.order(ByteOrder.LITTLE_ENDIAN));
+            if (size >>> SHIFT >= MOST_BUFFERS) {
+                throw new IOException(path + ": cannot map " + size + " bytes");
             }
-            return new Source(path.toString(), buffers.toArray(ByteBuffer[]::new), size);
+            ByteBuffer[] buffers = new ByteBuffer[(int) (size >>> SHIFT) + 1];
+            for (int i = 0; i < buffers.length; i++) {
+                long start = (long) i << SHIFT;
+                long length = Math.min(size - start, Integer.MAX_VALUE);
+                buffers[i] = file.map(FileChannel.MapMode.READ_ONLY, start, length);
+                buffers[i].order(ByteOrder.LITTLE_ENDIAN);
+            }
+            return new Source(path.toString(), buffers, size);
         }
     }
 
