@@ -38,7 +38,7 @@ fn links_and_anchors(text: &str) -> (Vec<String>, Vec<String>) {
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         match event {
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                links.push(dest_url.into_string())
+                links.push(dest_url.into_string());
             }
             Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
             Event::End(TagEnd::Heading(_)) => {
