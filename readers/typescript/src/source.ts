@@ -95,7 +95,8 @@ export class Window {
 
     /** Returns a view of a copy of bytes that are in the file. */
     copied(at: number, length: number): DataView {
-        return new DataView(this.bytes(at, length).slice().buffer);
+        // A Buffer's slice would not be a copy.
+        return new DataView(new Uint8Array(this.bytes(at, length)).buffer);
     }
 
     number(at: number, place: Place): number {
