@@ -1,6 +1,6 @@
-import atf.format.IndexEvent;
 import atf.format.IndexFile;
 import atf.format.ReadOption;
+import atf.format.Records.IndexEvent;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
