@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { BytesSource, IndexFile } from "../typescript/dist/src/index.js";
 
+const CARRY = 2 ** 32; // a sum of more would not be exact
 const [, , path, rounds] = process.argv;
 const bytes = readFileSync(path);
 const file = new IndexFile(new BytesSource(bytes), { verify: false });
@@ -12,6 +13,7 @@ function byHand() {
     const kinds = [0, 0, 0, 0];
     for (let at = 64; at + 64 < bytes.length; at += 32) {
         low += view.getUint32(at, true);
+        if (low >= CARRY) { low -= CARRY; high++; }
         high += view.getUint32(at + 4, true);
         kinds[view.getUint32(at + 20, true) & 3]++;
     }
@@ -24,6 +26,7 @@ function byReader() {
     const cursor = file.cursor();
     while (cursor.next()) {
         low += cursor.event.timestampNsLow;
+        if (low >= CARRY) { low -= CARRY; high++; }
         high += cursor.event.timestampNsHigh;
         kinds[cursor.event.eventKind & 3]++;
     }
