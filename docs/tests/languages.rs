@@ -1,5 +1,5 @@
 //! Runs the examples on the pages of `readers`, in each language whose tools are installed, and checks
-//! what `docs/targets.md` says of each.
+//! what `docs/targets.md` states about each.
 
 #![cfg(unix)]
 
@@ -85,7 +85,7 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// What comes before a fragment that is not whole, which begins with the first words.
+/// The lines before a fragment that is no whole program, by the fragment's first words.
 const FRAGMENTS: &[(&str, &str)] = &[(
     "const cursor = ",
     "import { IndexFile } from \"@adatrace/reader\";\nimport { FileSource } from \"@adatrace/reader/node\";\n\

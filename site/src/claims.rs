@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::markdown::Docs;
 
-/// Everything that a source says of a subject: a record, a field, a file, a constant or a topic.
+/// Everything that a source states about a subject: a record, a field, a file, a constant or a topic.
 #[derive(Default)]
 pub(crate) struct Claim {
     /// The lines, section and content of each statement.

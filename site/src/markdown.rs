@@ -58,7 +58,7 @@ impl Docs {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{folder}/{name}");
             let path = path.trim_start_matches('/');
-            // What a build leaves beside the readers is not a document.
+            // Files that a build leaves beside the readers are no documents.
             let is_built = ["node_modules", "build", "dist", "target"].contains(&name.as_str());
             if entry.path().is_dir() {
                 if recursive && !is_built {

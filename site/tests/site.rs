@@ -18,8 +18,8 @@ const CASE: &str = "v1/iftr-004-one-bit-off";
 /// An address that an older edition had.
 const WITHDRAWN: &str = "rules/ATF-IFTR-999/";
 
-/// Returns the kit's report on two implementations. The first fails two cases, one of which the
-/// second fails too.
+/// Returns the kit's report on two implementations. The first fails two cases. The second
+/// fails one of them, too.
 fn report(version: &str, at: &str) -> Value {
     let testee = |name: &str| {
         json!({"name": name, "version": version, "url": null, "roles": ["read"], "wire": [1],

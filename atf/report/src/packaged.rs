@@ -1,4 +1,4 @@
-//! What packages ship next to a program, from its command line: completion scripts and manual pages.
+//! Completion scripts and manual pages, which packages ship next to a program, from its command line.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ impl Packaged {
     ///
     /// # Errors
     ///
-    /// If writing fails.
+    /// Returns an error if writing fails; for the pages, it names the folder.
     pub fn write(&self, mut program: clap::Command, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Completions { shell } => {
@@ -42,7 +42,9 @@ impl Packaged {
                 out.write_all(&script)?;
                 out.flush()
             }
-            Self::Manual { out } => clap_mangen::generate_to(program, out),
+            Self::Manual { out } => clap_mangen::generate_to(program, out).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", out.display()))
+            }),
         }
     }
 }

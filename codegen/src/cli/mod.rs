@@ -107,7 +107,9 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     match &cli.command {
         Command::Spec(SpecCommand::Breaking(options)) => return breaking::run(options, cli),
         Command::Manual { out } => {
-            clap_mangen::generate_to(Cli::command(), out)?;
+            clap_mangen::generate_to(Cli::command(), out).map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", out.display()))
+            })?;
             return Ok(ExitCode::SUCCESS);
         }
         _ => {}

@@ -138,7 +138,10 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Symbolize(options)) => symbolize::run(&options),
         Ok(Command::Synth(options)) => synth::run(&options),
         Ok(Command::Packaged(it)) => (it.write(Cli::command(), &mut stdout()))
-            .map_err(Failure::from)
+            .map_err(|error| match it {
+                Packaged::Manual { .. } => Failure::Usage(error.to_string()),
+                Packaged::Completions { .. } => Failure::from(error),
+            })
             .map(|()| State::Fine),
         // An error in the command line, even if its message cannot be written.
         Err(text) if text.use_stderr() => {
