@@ -9,7 +9,7 @@ use std::{env, fs, panic};
 use atf_fuzz::{TARGETS, Target, found, mutate, seeds};
 
 const USAGE: &str = "\
-usage, in the folder fuzz/: cargo run --no-default-features --example atf-fuzz -- COMMAND
+usage, in the folder fuzz/: cargo run --example atf-fuzz -- COMMAND
   seed                   write the files of the conformance corpus to corpus/TARGET
   targets                list the targets
   mutate SECONDS [TARGET...]

@@ -1,5 +1,7 @@
 //! Runs the C API on arbitrary bytes, and checks that it agrees with the Rust API and never panics.
 
+#![allow(unsafe_code, reason = "C is called")]
+
 use std::ptr;
 
 use atf::Checksum;

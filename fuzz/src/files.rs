@@ -13,8 +13,7 @@ pub fn index(data: &[u8]) {
     let count = index.event_count();
     assert!(
         index.events_end() <= size,
-        "{} events end after the end of the file",
-        count
+        "{count} events end after the end of the file"
     );
     let mut seen = 0;
     for (seq, event) in (0..).zip(index.events_in(..)) {

@@ -3,6 +3,11 @@
 //! `cargo fuzz run TARGET` runs one of these functions. `tests/smoke.rs` ensures that the functions
 //! keep working: it runs all of them on real and damaged files with a stable toolchain.
 
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "a target panics if it finds a mistake"
+)]
+
 mod answers;
 mod capi;
 mod differential;

@@ -63,9 +63,9 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
             let end = (at + size).min(least.len());
             let shorter = [&least[..at], &least[end..]].concat();
             if panics(&shorter) {
-                least = shorter
+                least = shorter;
             } else {
-                at = end
+                at = end;
             }
         }
         size /= 2;

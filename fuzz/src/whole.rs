@@ -92,6 +92,7 @@ fn said(thread: &ThreadReader) -> Said {
     }
 }
 
+#[allow(unsafe_code, reason = "a mapping is a promise about the file")]
 fn mapped(session: &SessionReader, folder: &Path) {
     // SAFETY: nothing else changes these files.
     let options = unsafe { OpenOptions::new().mapped() };
@@ -228,7 +229,7 @@ fn followed(session: &SessionReader) {
         let is_certain = !index.header().is_placeholder() || index.bytes_after_footer() == 0;
         let must_end = is_certain && is_whole(index.completeness(), &index.disagreements());
         if must_end || end.is_finalized() {
-            let expected = End::finalized(index.checksum(), None);
+            let expected = End::finalized(&index.checksum(), None);
             same("followed", &(&all, expected), &(&given, end));
         } else {
             // Followers do not read the ring, and return only events that are certain.
@@ -241,7 +242,7 @@ fn followed(session: &SessionReader) {
         };
         let all: Vec<_> = detail.events_in(..).map_while(Result::ok).collect();
         if is_whole(detail.completeness(), &detail.disagreements()) || end.is_finalized() {
-            let expected = End::finalized(detail.checksum(), detail.framing_problem());
+            let expected = End::finalized(&detail.checksum(), detail.framing_problem());
             same("followed", &(&all, expected), &(&given, end));
         } else {
             assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
@@ -259,7 +260,7 @@ enum End {
 
 impl End {
     /// Returns the expected last result of a follower of a finalized file.
-    fn finalized(checksum: atf::Result<Checksum>, framing: Option<&atf::Error>) -> Self {
+    fn finalized(checksum: &atf::Result<Checksum>, framing: Option<&atf::Error>) -> Self {
         let is_damaged = matches!(checksum, Ok(Checksum::Bad { .. })) || framing.is_some();
         Self::Finalized { is_damaged }
     }

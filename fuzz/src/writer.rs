@@ -227,7 +227,7 @@ pub fn writer(data: &[u8]) {
     );
     let count = written.events.len() as u64;
     if written.is_finalized {
-        assert_eq!(index.event_count(), count)
+        assert_eq!(index.event_count(), count);
     } else {
         // At the end of an unfinalized file, neither zeros nor an event of kind 0 before them
         // count as events. Events written verbatim can look like either.
@@ -262,7 +262,7 @@ pub fn writer(data: &[u8]) {
     };
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     if written.is_finalized {
-        assert_eq!(detail.event_count(), places)
+        assert_eq!(detail.event_count(), places);
     } else {
         // In an unfinalized file, trailing events that consist of zeros do not count, although
         // their details exist.

@@ -504,15 +504,15 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         Elsewhere("minutes", ".ci/run", "-p atf-safety -- exhaustive"),
     ),
     (
-        "cargo run --no-default-features --example atf-fuzz -- mutate 60",
-        Elsewhere("a minute", ".ci/run", "fuzz/Cargo.toml"),
+        "cargo run --example atf-fuzz -- mutate 60",
+        Elsewhere("a minute", "fuzz/run", "--example atf-fuzz"),
     ),
     (
-        "cargo run --no-default-features --example atf-fuzz -- about TARGET NAME",
+        "cargo run --example atf-fuzz -- about TARGET NAME",
         Elsewhere(
             "needs a case found by fuzzing",
-            ".ci/run",
-            "fuzz/Cargo.toml",
+            "fuzz/run",
+            "--example atf-fuzz",
         ),
     ),
     (
