@@ -1,11 +1,11 @@
 //! Runs every reader and validator on every writer's files. A reader must return the content of the
 //! script, and a validator must return the correct verdict.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use serde_json::Value;
@@ -47,12 +47,17 @@ pub(super) fn cross(
     let mut written = pool.keep.lock().clone();
     // Writers end in any order.
     written.sort_by_key(|written| written.writer);
+    let decoded = Decoded {
+        capacity: pool.options.jobs.get(),
+        recent: Mutex::default(),
+    };
     let mut tasks = Vec::new();
-    for (reader, manifest) in testees {
-        let roles = [Role::Read, Role::Validate].into_iter();
-        for role in roles.filter(|role| manifest.command(*role).is_some()) {
-            for written in &written {
-                let parts = CrossTask::all(role, manifest, written).into_iter();
+    // All readers of a session follow each other, so that it is decoded only once.
+    for written in &written {
+        for (reader, manifest) in testees {
+            let roles = [Role::Read, Role::Validate].into_iter();
+            for role in roles.filter(|role| manifest.command(*role).is_some()) {
+                let parts = CrossTask::all(role, manifest, written, &decoded).into_iter();
                 tasks.extend(parts.map(|task| (*reader, *manifest, task)));
             }
         }
@@ -76,6 +81,33 @@ pub(super) fn cross(
         matrix: matrix(&results),
         cases: cases(results, name),
     })
+}
+
+/// The expected documents of the sessions that were decoded last.
+#[derive(Debug)]
+struct Decoded {
+    capacity: usize,
+    recent: Mutex<VecDeque<(Arc<Written>, Arc<Documents>)>>,
+}
+
+impl Decoded {
+    /// # Errors
+    ///
+    /// Returns a message if a file is no longer readable.
+    fn documents(&self, written: &Arc<Written>) -> Result<Arc<Documents>, String> {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = recent.iter();
+        if let Some((_, documents)) = known.find(|(known, _)| Arc::ptr_eq(known, written)) {
+            return Ok(Arc::clone(documents));
+        }
+        let documents = Documents::of(&written.scripted.script, &written.folder)?;
+        let documents = Arc::new(documents);
+        recent.push_back((Arc::clone(written), Arc::clone(&documents)));
+        if recent.len() > self.capacity {
+            recent.pop_front();
+        }
+        Ok(documents)
+    }
 }
 
 /// Combines results, each with its writer, into cells.
@@ -176,25 +208,45 @@ fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
 }
 
 /// A task to read or validate a part of a written session.
-struct CrossTask {
+struct CrossTask<'a> {
     role: Role,
+    reader: &'a Manifest,
     written: Arc<Written>,
+    decoded: &'a Decoded,
     subject: Subject,
     needs: [Feature; 1],
     /// The path within the session folder; empty for the folder itself.
     path: String,
+    facts: OnceLock<Facts>,
 }
 
-impl CrossTask {
+/// What is known of a task without its result.
+#[derive(Default)]
+struct Facts {
+    output: Option<u64>,
+    not_graded: Vec<Lack>,
+    share: f64,
+    files: Files,
+}
+
+impl<'a> CrossTask<'a> {
     /// Returns the tasks for a session: one per file, and one for the folder if the reader supports
     /// sessions.
-    fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
+    fn all(
+        role: Role,
+        reader: &'a Manifest,
+        written: &Arc<Written>,
+        decoded: &'a Decoded,
+    ) -> Vec<Self> {
         let part = |subject: Subject, path: &str| Self {
             role,
+            reader,
             written: Arc::clone(written),
+            decoded,
             subject,
             needs: [subject.into()],
             path: path.to_owned(),
+            facts: OnceLock::new(),
         };
         let mut parts = Vec::new();
         for path in &written.files {
@@ -212,6 +264,21 @@ impl CrossTask {
         parts
     }
 
+    fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| match self.reading() {
+            Ok(reading) => Facts {
+                output: reading.output(),
+                not_graded: reading.not_graded(self.reader),
+                share: reading.share(self.reader),
+                files: reading.files(),
+            },
+            Err(_) => Facts {
+                share: 1.0,
+                ..Facts::default()
+            },
+        })
+    }
+
     /// Makes the task that the part would be if it were a case of the corpus.
     ///
     /// # Errors
@@ -220,16 +287,16 @@ impl CrossTask {
     fn reading(&self) -> Result<Reading, String> {
         let Written {
             scripted,
-            folder,
             files,
             broken,
             ..
         } = &*self.written;
+        let documents = self.decoded.documents(&self.written)?;
         let Documents {
             session,
             index,
             detail,
-        } = Documents::of(&scripted.script, folder)?;
+        } = &*documents;
         let is_session = self.subject == Subject::Session;
         let own = broken.iter();
         let own = own.filter(|(file, _)| is_session || *file == self.path);
@@ -238,7 +305,7 @@ impl CrossTask {
             let broken = broken.iter().filter(|(file, _)| file == path);
             let broken: Vec<_> = broken.map(|(_, rule)| *rule).collect();
             let events = |document: &Value| document["events"].as_array().map_or(0, Vec::len);
-            let mut documents = index.iter().chain(&detail);
+            let mut documents = index.iter().chain(detail);
             let found = documents.find(|(known, _)| *known == path);
             let file = verdicts::File {
                 is_detail: path.ends_with("detail.atf"),
@@ -255,9 +322,9 @@ impl CrossTask {
                 .collect();
             let lost = session.as_ref().and_then(verdicts::lost);
             let judged = verdicts::session(&own, files, lost.as_deref(), false, &[]);
-            (session, judged)
+            (session.clone(), judged)
         } else {
-            let mut documents = index.iter().chain(&detail);
+            let mut documents = index.iter().chain(detail);
             let found = documents.find(|(path, _)| *path == self.path);
             (
                 found.map(|(_, document)| document.clone()),
@@ -318,7 +385,7 @@ impl CrossTask {
     }
 }
 
-impl Task for CrossTask {
+impl Task for CrossTask<'_> {
     fn about(&self) -> About<'_> {
         About {
             role: self.role,
@@ -346,22 +413,19 @@ impl Task for CrossTask {
     }
 
     fn output(&self) -> Option<u64> {
-        self.reading().ok()?.output()
+        self.facts().output
     }
 
-    fn not_graded(&self, manifest: &Manifest) -> Vec<Lack> {
-        let reading = self.reading();
-        reading.map_or_else(|_| Vec::new(), |reading| reading.not_graded(manifest))
+    fn not_graded(&self, _: &Manifest) -> Vec<Lack> {
+        self.facts().not_graded.clone()
     }
 
-    fn share(&self, manifest: &Manifest) -> f64 {
-        self.reading()
-            .map_or(1.0, |reading| reading.share(manifest))
+    fn share(&self, _: &Manifest) -> f64 {
+        self.facts().share
     }
 
     fn files(&self) -> Files {
-        self.reading()
-            .map_or_else(|_| Files::default(), |reading| reading.files())
+        self.facts().files.clone()
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
