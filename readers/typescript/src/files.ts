@@ -1056,7 +1056,8 @@ export class IndexCursor {
     }
 
     #load(): boolean {
-        this.#end = min(8192 * IndexEvent.SIZE, this.#grammar.eventsEnd - this.#next);
+        const { block, eventsEnd } = this.#grammar;
+        this.#end = min(block - (block % IndexEvent.SIZE), eventsEnd - this.#next);
         if (this.#end <= 0) return false;
         this.event._view = this.#grammar.view(this.#next, this.#end);
         this.event._at = 0;

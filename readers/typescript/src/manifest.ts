@@ -267,11 +267,15 @@ function readManifest(value: json.Value): Manifest {
 
 /** Parses the bytes of manifest.json. Throws a RefusedError if a key is missing or of a wrong type. */
 export function parseManifest(bytes: Uint8Array): Manifest {
+    let rule = "ATF-MANI-002";
     try {
-        return readManifest(json.parse(bytes));
+        const value = json.parse(bytes);
+        json.object(value);
+        rule = "ATF-MANI-003";
+        return readManifest(value);
     } catch (error) {
         if (!(error instanceof json.InvalidError)) throw error;
         const expected = `strict JSON with the format's keys: ${error.message}`;
-        throw new RefusedError("manifest.json", 0, "manifest", expected, "ATF-MANI-002");
+        throw new RefusedError("manifest.json", 0, "manifest", expected, rule);
     }
 }

@@ -85,11 +85,15 @@ public record Manifest(
      * @throws FormatException if they are not strict JSON, or keys are missing or of a wrong type
      */
     public static Manifest parse(byte[] bytes) throws FormatException {
+        String rule = "ATF-MANI-002";
         try {
-            return of(Json.parse(bytes));
+            Object value = Json.parse(bytes);
+            Json.object(value);
+            rule = "ATF-MANI-003";
+            return of(value);
         } catch (Json.Invalid invalid) {
             String expected = "strict JSON with the format's keys: " + invalid.getMessage();
-            throw new FormatException("manifest.json", 0, "manifest", expected, "ATF-MANI-002");
+            throw new FormatException("manifest.json", 0, "manifest", expected, rule);
         }
     }
 
