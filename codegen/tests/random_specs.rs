@@ -1,18 +1,17 @@
 //! Generates every target from random specs: odd names, reserved words, texts with quotes and the
 //! ends of comments, other enumerations, split records, a third wire version. What is generated must
-//! compile, the readers in Python and Lua must find what the interpreter finds, and records in Python
-//! must write what they read.
+//! compile, the readers in Python and Lua must find what the interpreter finds, records in Python must
+//! write what they read, and the C headers must have the layout's offsets.
 //!
 //! `ATF_SPECS=1000` tries as many; `ATF_SPEC_SEED=7` tries one. A failing spec is reduced to the
 //! changes that are needed for the failure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use atf_codegen::emit::folder;
-use atf_codegen::emit::readers;
+use atf_codegen::emit::{c, folder, readers};
 use atf_interpreter::{File, grammar_of};
 use atf_samples::tools::has;
 use atf_spec::layout::Layout;
@@ -195,9 +194,10 @@ fn texts(layout: &mut Value, random: &mut Random) {
 /// Puts fields of all widths, one of them an array, before a footer's reserved bytes.
 fn split_reserved(layout: &mut Value, random: &mut Random) {
     for record in items(layout, "records") {
-        // Arrays that only one wire version has are not tried: not every target can hold them.
         let name = random.name();
-        for own in items(record, "layouts") {
+        // In half of the records, only one wire version has the fields.
+        let wires = if random.below(2) == 0 { 1 } else { usize::MAX };
+        for own in items(record, "layouts").iter_mut().take(wires) {
             let fields = items(own, "fields");
             let Some(last) = fields.last_mut().filter(|last| last["type"] == "u8[24]") else {
                 continue;
@@ -283,11 +283,18 @@ fn spec() -> (Value, ManifestFile) {
     (layout, compiled.spec.expect("a spec").manifest)
 }
 
+fn changed<'a>(real: &Value, changes: impl Iterator<Item = &'a Change>) -> Result<Layout, String> {
+    let mut layout = real.clone();
+    changes.for_each(|change| change.apply(&mut layout));
+    serde_json::from_value(layout).map_err(|error| error.to_string())
+}
+
 /// Generates and compiles everything from the changed layout. Returns what failed.
 fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<(), String> {
-    let mut layout = real.clone();
-    changes.iter().for_each(|change| change.apply(&mut layout));
-    let layout: Layout = serde_json::from_value(layout).map_err(|error| error.to_string())?;
+    // The spec's compiler refuses keywords of C as names of fields.
+    let no_renamed_field = changes.iter().filter(|change| change.what > 2);
+    compile_c(&changed(real, no_renamed_field)?)?;
+    let layout = changed(real, changes.iter())?;
     let folder = TempDir::new().expect("a temporary folder");
     for language in readers::languages() {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -316,6 +323,33 @@ fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<
         write(&folder.path().join(file.path), file.text.as_bytes());
     }
     compare(&layout, folder.path())
+}
+
+/// Compiles the C headers, and expects the compiler's layout to be the spec's.
+fn compile_c(layout: &Layout) -> Result<(), String> {
+    if !has("gcc") {
+        return Ok(());
+    }
+    let folder = TempDir::new().expect("a temporary folder");
+    for file in c::headers(layout).into_iter().chain([c::probe(layout)]) {
+        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        write(&folder.path().join(name), file.text.as_bytes());
+    }
+    let script = "gcc -std=c11 -Wall -Wextra -Werror -o probe probe.c && ./probe";
+    let found = run(Command::new("sh").args(["-c", script]).current_dir(&folder))?;
+    let found: BTreeSet<&str> = found.lines().collect();
+    for record in &layout.records {
+        for own in &record.layouts {
+            for field in &own.fields {
+                let (name, offset, size) = (&field.name, field.offset, field.ty.size());
+                let line = format!("v{} {}.{name} {offset} {size}", own.wire, record.name);
+                if !found.contains(&*line) {
+                    return Err(format!("the C headers lack {line}"));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The script that compiles a language's generated files in its folder, and the tool that it needs.
