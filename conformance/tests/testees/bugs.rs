@@ -219,7 +219,7 @@ fn caught(bug: &str, name: &str, role: &str, class: &str) -> (Option<i32>, Value
     );
     fs::write(testee.manifest(), text).unwrap();
     // A program that never ends runs until the time limit.
-    let seconds = if class == "timeout" { "15" } else { "60" };
+    let seconds = if class == "timeout" { "5" } else { "60" };
     let limits = ["--memory-limit", "200", "--time-limit", seconds];
     let arguments = [&["--case", name, "--role", role], &limits[..]].concat();
     let (code, report) = programs::run(&[&testee], &arguments);
