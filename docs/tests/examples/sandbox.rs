@@ -16,21 +16,12 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
 }
 
-/// The folder with the commands, which are built only once. After `cargo test --workspace`, they
-/// are up to date.
+/// The folder with the commands. They are built with all tests, since their dependencies would have
+/// other features without these: after `cargo test --workspace`, they are up to date.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
-    let packages = [
-        "atf-cli",
-        "atf-conformance",
-        "atf-codegen",
-        "atf-instrument",
-    ];
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
+    let built = Command::new(env!("CARGO"))
         .current_dir(root())
-        .args(["build", "--quiet", "--offline"]);
-    let built = cargo
-        .args(packages.map(|name| format!("--package={name}")))
+        .args(["test", "--workspace", "--no-run", "--quiet", "--offline"])
         .status();
     assert!(built.expect("cargo runs").success());
     // The path of this test is target/debug/deps/examples-0123.
