@@ -62,8 +62,6 @@ const LONGEST = 8;
 /** The numbers in a source. The bytes after its end read as 0. */
 export class Window {
     readonly size: number;
-    /** How many bytes of the source to view at once: many if that copies nothing. */
-    readonly block: number;
     readonly #source: Source;
     readonly #head: DataView;
     #block: DataView;
@@ -73,7 +71,6 @@ export class Window {
     constructor(source: Source) {
         this.#source = source;
         this.size = source.size;
-        this.block = source instanceof BytesSource ? 2 ** 30 : 4 * BLOCK;
         this.#head = this.#padded(0, HEAD);
         this.#block = this.#head;
         this.#dataEnd = this.#scan(0, this.size);
