@@ -26,10 +26,12 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     assert!(built.expect("cargo runs").success());
     // The path of this test is target/debug/deps/examples-0123.
     let test = env::current_exe().expect("a test has a path");
-    test.ancestors()
-        .nth(2)
-        .expect("the folder of the profile")
-        .to_owned()
+    let programs = test.ancestors().nth(2).expect("the folder of the profile");
+    // Beside the commands, where `atf` looks for it, only `cargo build` puts the library.
+    let library = "libatf_instrument.so";
+    let built = programs.join("deps").join(library);
+    fs::copy(built, programs.join(library)).expect("the library was built");
+    programs.to_owned()
 });
 
 /// A stand-in for `cargo run` that starts the already built programs.
