@@ -21,7 +21,7 @@ pub(crate) fn root() -> PathBuf {
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let built = Command::new(env!("CARGO"))
         .current_dir(root())
-        .args(["test", "--workspace", "--no-run", "--quiet", "--offline"])
+        .args(["test", "--workspace", "--no-run", "--quiet", "--locked"])
         .status();
     assert!(built.expect("cargo runs").success());
     // The path of this test is target/debug/deps/examples-0123.
