@@ -220,7 +220,7 @@ struct CrossTask<'a> {
     facts: OnceLock<Facts>,
 }
 
-/// What is known of a task without its result.
+/// Facts about a task that do not depend on its result.
 #[derive(Default)]
 struct Facts {
     output: Option<u64>,

@@ -1030,7 +1030,7 @@ export interface DetailEvent {
     readonly function?: { readonly registers: DetailFunctionPayload; readonly stack: Uint8Array };
 }
 
-/** `IndexEvent.SIZE` as a number that compilers see: reading a property would take longer. */
+/** `IndexEvent.SIZE`, which is slower to read than a constant. */
 const STEP = 32;
 
 /** Moves through the events of an index with one object for all of them. */
