@@ -21,8 +21,9 @@ static void give_up(const char *what) {
     if (!strcmp(what, "user") && (setgid(65534) || setuid(65534))) exit(9);
     if (!strcmp(what, "root") && (chroot("/proc/self/fdinfo") || chdir("/"))) exit(9);
     if (!strcmp(what, "numbers")) {
-        // Two numbers are free.
-        struct rlimit few = {5, 5};
+        // Four numbers are free: two for the recorder of the child, and two that the parent's
+        // recorder may use at the time of the fork, which the child inherits.
+        struct rlimit few = {7, 7};
         setrlimit(RLIMIT_NOFILE, &few);
     }
     if (!strcmp(what, "sizes")) {
