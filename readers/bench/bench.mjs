@@ -23,12 +23,13 @@ function byHand() {
 function byReader() {
     let low = 0, high = 0;
     const kinds = [0, 0, 0, 0];
-    const cursor = file.cursor();
-    while (cursor.next()) {
-        low += cursor.event.timestampNsLow;
-        if (low >= CARRY) { low -= CARRY; high++; }
-        high += cursor.event.timestampNsHigh;
-        kinds[cursor.event.eventKind & 3]++;
+    for (const block of file.blocks()) {
+        while (block.next()) {
+            low += block.timestampNsLow;
+            if (low >= CARRY) { low -= CARRY; high++; }
+            high += block.timestampNsHigh;
+            kinds[block.eventKind & 3]++;
+        }
     }
     return { low, high, kinds };
 }

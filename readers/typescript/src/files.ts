@@ -8,6 +8,7 @@
  */
 
 import {
+    blockOf,
     isArch,
     isOs,
     isClock,
@@ -20,6 +21,7 @@ import {
     DetailFooter,
     DetailHeader,
     DetailFunctionPayload,
+    type IndexEventBlock,
     type Wire,
 } from "./records.js";
 import { NOWHERE, Window, type Place, type Source } from "./source.js";
@@ -1030,46 +1032,6 @@ export interface DetailEvent {
     readonly function?: { readonly registers: DetailFunctionPayload; readonly stack: Uint8Array };
 }
 
-/** `IndexEvent.SIZE`, which is slower to read than a constant. */
-const STEP = 32;
-
-/** Moves through the events of an index with one object for all of them. */
-export class IndexCursor {
-    /** The event that `next` moved to. */
-    readonly event: IndexEvent;
-    readonly #grammar: IndexGrammar;
-    #end = 0;
-    #next: number;
-
-    /** @internal */
-    static of(grammar: IndexGrammar): IndexCursor {
-        return new IndexCursor(grammar);
-    }
-
-    private constructor(grammar: IndexGrammar) {
-        this.#grammar = grammar;
-        this.#next = grammar.start();
-        this.event = IndexEvent.read(new DataView(new ArrayBuffer(0)), 0, grammar.wire);
-    }
-
-    /** Moves to the next event. Returns false if there is none. */
-    next(): boolean {
-        const { event } = this;
-        const at = event._at + STEP;
-        event._at = at;
-        return at < this.#end || this.#load();
-    }
-
-    #load(): boolean {
-        this.#end = min(8192 * IndexEvent.SIZE, this.#grammar.eventsEnd - this.#next);
-        if (this.#end <= 0) return false;
-        this.event._view = this.#grammar.view(this.#next, this.#end);
-        this.event._at = 0;
-        this.#next += this.#end;
-        return true;
-    }
-}
-
 /**
  * A header, events of one size, and a footer. A file without a footer was never finalized: its
  * events end where the last complete one does. Iterate over it for its events.
@@ -1127,19 +1089,29 @@ export class IndexFile implements Iterable<IndexEvent> {
     }
 
     [Symbol.iterator](): Iterator<IndexEvent, undefined> {
-        const cursor = this.cursor();
-        const { event } = cursor;
+        // A generator would take half as long again.
+        const blocks = this.blocks();
+        let block = blocks.next().value;
         return {
-            next: () =>
-                cursor.next()
-                    ? { done: false, value: IndexEvent.read(event._view, event._at, this.wire) }
-                    : { done: true, value: undefined },
+            next: () => {
+                while (block && !block.next()) block = blocks.next().value;
+                return block
+                    ? { done: false, value: IndexEvent.read(block._view, block._at, this.wire) }
+                    : { done: true, value: undefined };
+            },
         };
     }
 
-    /** Returns a cursor before the first event, which reads several times as fast as iteration. */
-    cursor(): IndexCursor {
-        return IndexCursor.of(this.#grammar);
+    /**
+     * Yields the events in blocks, each one object for all its events. An inner loop over `next`
+     * reads several times as fast as iteration.
+     */
+    *blocks(): Generator<IndexEventBlock, void, undefined> {
+        const grammar = this.#grammar;
+        const most = 32_768 * IndexEvent.SIZE;
+        for (let at = grammar.start(); at < grammar.eventsEnd; at += most) {
+            yield blockOf(grammar.view(at, min(most, grammar.eventsEnd - at)), this.wire);
+        }
     }
 }
 

@@ -466,6 +466,20 @@ class IndexEvent1 extends IndexEvent {
     }
 }
 
+class IndexEventBlock1 extends IndexEvent1 {
+    /** @internal The view's own length is slow to read, and so is a private field. */
+    readonly _end: number;
+
+    constructor(view: DataView) {
+        super(view, -32);
+        this._end = view.byteLength;
+    }
+
+    next() {
+        return (this._at += 32) < this._end;
+    }
+}
+
 class IndexEvent2 extends IndexEvent {
     get timestampNs() {
         return this._view.getBigUint64(this._at + 0, true);
@@ -507,6 +521,31 @@ class IndexEvent2 extends IndexEvent {
             event_kind: Number(this.eventKind),
         };
     }
+}
+
+class IndexEventBlock2 extends IndexEvent2 {
+    /** @internal The view's own length is slow to read, and so is a private field. */
+    readonly _end: number;
+
+    constructor(view: DataView) {
+        super(view, -32);
+        this._end = view.byteLength;
+    }
+
+    next() {
+        return (this._at += 32) < this._end;
+    }
+}
+
+/** Events in turn: `next` moves to the first, then to the one after it. It returns false at the end. */
+export interface IndexEventBlock extends IndexEvent {
+    next(): boolean;
+}
+
+/** @internal */
+export function blockOf(view: DataView, wire: Wire): IndexEventBlock {
+    if (wire === 1) return new IndexEventBlock1(view);
+    return new IndexEventBlock2(view);
 }
 
 /**
