@@ -25,9 +25,14 @@ fn collect(folder: &Path, files: &mut Vec<(String, String)>) {
         let name = path.strip_prefix(root()).expect("a path below the root");
         let name = name.to_str().expect("a path in UTF-8").to_owned();
         let last = name.rsplit('/').next().unwrap_or_default();
-        // The map itself, the history, builds, and files that commands write.
+        // The map itself, the history, builds, and files that commands and fuzzers write.
         let skipped = ["ARCHITECTURE.md", "CHANGELOG.md", "target", ".git", "tests"];
-        let is_written = ["conformance/corpus", "docs/reference", "fuzz/found"];
+        let is_written = [
+            "conformance/corpus",
+            "docs/reference",
+            "fuzz/corpus",
+            "fuzz/found",
+        ];
         if skipped.contains(&last) || is_written.contains(&&*name) {
             continue;
         }

@@ -67,8 +67,9 @@ impl RecordOptions {
     /// Checks that the options fit the session.
     pub(super) fn check(&self, session: &SessionWriter) -> Result<()> {
         self.capacity.check()?;
-        let keep = self.segment.and_then(|segment| segment.keep);
-        super::check("keep", keep.unwrap_or(1), 1, usize::MAX)?;
+        if let Some(Segment { keep: Some(keep), .. }) = self.segment {
+            super::check("keep", keep, 1, usize::MAX)?;
+        }
         let needing = [
             ("window", self.window.is_some()),
             ("segment", self.segment.is_some()),

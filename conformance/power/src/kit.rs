@@ -55,7 +55,7 @@ impl Kit {
     pub(crate) fn refused(&self, manifest: &Manifest) -> Result<Option<String>, Fault> {
         contained(|| {
             let pool = Pool::new(&self.options)?;
-            Ok(smoke(&pool, manifest, &self.tasks)?.err())
+            Ok(smoke(&pool, manifest, self.tasks.iter().map(AsRef::as_ref))?.err())
         })
     }
 

@@ -24,7 +24,10 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> ExitCode {
     let tasks = tasks();
     let done = each(&options.testees, |pool, manifest, out| {
-        let (name, result) = (Printable(&manifest.name), smoke(pool, manifest, &tasks)?);
+        let (name, result) = (
+            Printable(&manifest.name),
+            smoke(pool, manifest, tasks.iter().map(AsRef::as_ref))?,
+        );
         match &result {
             Ok(()) => writeln!(out, "{name}: ok")?,
             Err(why) => writeln!(out, "{name}: {}", Printable(why))?,

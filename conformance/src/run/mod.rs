@@ -22,6 +22,7 @@ mod task;
 pub mod warden;
 mod writing;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -170,10 +171,17 @@ pub fn run(
 ) -> io::Result<Results> {
     let start = Instant::now();
     let pool = Pool::new(options)?;
+    let all = || tasks.iter().map(AsRef::as_ref);
+    let selected = all().filter(|task| select.takes(*task));
+    let roles: BTreeSet<Role> = selected.map(|task| task.about().role).collect();
+    // Readers and validators also get what writers write.
+    let is_used =
+        |role| select.takes_role(role) && (roles.contains(&role) || roles.contains(&Role::Write));
+    let smoke_tasks = || all().filter(|task| is_used(task.about().role));
     let mut testees: Vec<Testee> = candidates.iter().map(Candidate::describe).collect();
     for (testee, candidate) in testees.iter_mut().zip(candidates) {
         if let Some(manifest) = candidate.manifest() {
-            testee.refused = smoke(&pool, manifest, tasks)?.err();
+            testee.refused = smoke(&pool, manifest, smoke_tasks())?.err();
         }
     }
     let mut work = Vec::new();
@@ -182,9 +190,7 @@ pub fn run(
         let Some(manifest) = candidate.manifest().filter(|_| graded) else {
             continue;
         };
-        let asked = tasks
-            .iter()
-            .map(|task| -> &dyn Task { &**task })
+        let asked = all()
             .filter(|task| manifest.command(task.about().role).is_some() && select.takes(*task));
         work.extend(asked.map(|task| Work {
             testee,

@@ -27,13 +27,12 @@ const LETTERS: usize = 500;
 /// # Errors
 ///
 /// Returns an error if the kit itself cannot continue.
-pub fn smoke(
+pub fn smoke<'a>(
     pool: &Pool<'_>,
     manifest: &Manifest,
-    tasks: &[Box<dyn Smoke>],
+    tasks: impl Iterator<Item = &'a dyn Smoke>,
 ) -> io::Result<Result<(), String>> {
     let mut seen = BTreeSet::new();
-    let tasks = tasks.iter().map(AsRef::as_ref);
     let tasks: Vec<&dyn Smoke> = tasks
         .filter(|task| task.is_smoke() && pool.asks(manifest, *task))
         .filter(|task| {

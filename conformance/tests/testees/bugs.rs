@@ -95,7 +95,7 @@ fn each_planted_bug_is_caught_by_a_case_of_its_rule() {
     assert_eq!(listed, known);
     let halves = TABLE.chunks(TABLE.len().div_ceil(2));
     let rows: Vec<_> = thread::scope(|scope| {
-        let halves = halves.map(|half| scope.spawn(|| rows(half, &planted)));
+        let halves = halves.map(|half| scope.spawn(|| rows(&testee, half, &planted)));
         let halves: Vec<_> = halves.collect();
         halves
             .into_iter()
@@ -167,12 +167,13 @@ fn planted(testee: &Testee) -> BTreeMap<String, Bug> {
 /// Returns one row of the table per bug, or a message if the kit missed the bug or reported a
 /// failure of another class.
 fn rows(
+    python: &Testee,
     table: &[(&str, &str, &str, &str, &str)],
     planted: &BTreeMap<String, Bug>,
 ) -> Vec<Result<Row, String>> {
     let row = |(bug, name, class, rule, field): &(&str, &str, &str, &str, &str)| {
         let Bug { role, words } = &planted[*bug];
-        let (code, case) = caught(bug, name, role, class);
+        let (code, case) = caught(python, bug, name, role, class);
         let seen = case["class"].as_str();
         let difference = &case["differences"][0];
         // The report must show a difference.
@@ -210,19 +211,12 @@ fn rows(
 }
 
 /// Returns the kit's exit code and the result of the case.
-fn caught(bug: &str, name: &str, role: &str, class: &str) -> (Option<i32>, Value) {
-    let testee = programs::python().unwrap();
-    let text = fs::read_to_string(testee.manifest()).unwrap();
-    let text = text.replace(
-        "\"./testee.py\", ",
-        &format!("\"./testee.py\", \"--bug\", \"{bug}\", "),
-    );
-    fs::write(testee.manifest(), text).unwrap();
+fn caught(python: &Testee, bug: &str, name: &str, role: &str, class: &str) -> (Option<i32>, Value) {
     // A program that never ends runs until the time limit.
     let seconds = if class == "timeout" { "5" } else { "60" };
     let limits = ["--memory-limit", "200", "--time-limit", seconds];
     let arguments = [&["--case", name, "--role", role], &limits[..]].concat();
-    let (code, report) = programs::run(&[&testee], &arguments);
+    let (code, report) = programs::run(&[&python.planted(bug)], &arguments);
     let cases = report["cases"].as_array().unwrap();
     let case = cases.iter().find(|case| case["case"] == name);
     let mut case = case.cloned().unwrap_or(report.clone());

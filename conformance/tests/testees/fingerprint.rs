@@ -1,31 +1,16 @@
 //! Tests that a fingerprint shows the source that an implementation follows.
 
-use std::fs;
 use std::process::Command;
 
-use crate::programs::{self, succeeds};
+use crate::programs::{self, Testee, succeeds};
 
-/// Returns the fingerprint of the implementation in Python with planted bugs.
-fn fingerprint(bugs: &[&str]) -> String {
-    let testee = programs::python().unwrap();
-    let text = fs::read_to_string(testee.manifest()).unwrap();
-    let flags: Vec<_> = bugs
-        .iter()
-        .map(|bug| format!("\"--bug\", \"{bug}\", "))
-        .collect();
-    let planted = format!("\"./testee.py\", {}", flags.concat());
-    fs::write(
-        testee.manifest(),
-        text.replace("\"./testee.py\", ", &planted),
-    )
-    .unwrap();
+fn fingerprint(testee: &Testee) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
-    let limit = ["--time-limit", "60"];
+    command.arg("fingerprint").arg(testee.manifest());
     succeeds(
         command
-            .arg("fingerprint")
-            .arg(testee.manifest())
-            .args(limit),
+            .args(["--time-limit", "60"])
+            .env("PATH", programs::path()),
     )
 }
 
@@ -39,7 +24,7 @@ fn line<'a>(fingerprint: &'a str, about: &str) -> &'a str {
 
 #[test]
 fn an_implementation_of_both_wire_versions_follows_our_decisions() {
-    let found = fingerprint(&[]);
+    let found = fingerprint(&programs::python().unwrap());
     assert!(
         found.starts_with("python: S1 on 25 of 30, S2 on 24 of 30"),
         "{found}"
@@ -79,7 +64,9 @@ fn bugs_that_are_readings_of_other_sources_show() {
             "append_only (S0 S1 S3 S4)",
         ),
     ];
+    let testee = programs::python().unwrap();
     for (bug, about, expected) in readings {
-        assert_eq!(line(&fingerprint(&[bug]), about), expected, "{bug}");
+        let found = fingerprint(&testee.planted(bug));
+        assert_eq!(line(&found, about), expected, "{bug}");
     }
 }

@@ -4,15 +4,18 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use atf_samples::readers;
 use atf_samples::tools::has;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder with a `TESTEE.toml` and its programs.
-pub(crate) struct Testee(TempDir);
+/// A folder with a manifest and its programs. Those with planted bugs share it.
+pub(crate) struct Testee {
+    folder: Arc<TempDir>,
+    manifest: String,
+}
 
 impl Testee {
     fn of(language: &str) -> Self {
@@ -24,15 +27,33 @@ impl Testee {
         for (name, path) in files(from) {
             fs::copy(path, folder.path().join(name)).unwrap();
         }
-        Self(folder)
+        Self::new(folder)
+    }
+
+    fn new(folder: TempDir) -> Self {
+        Self {
+            folder: folder.into(),
+            manifest: "TESTEE.toml".to_owned(),
+        }
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     pub(crate) fn manifest(&self) -> PathBuf {
-        self.folder().join("TESTEE.toml")
+        self.folder().join(&self.manifest)
+    }
+
+    /// Returns the same programs in Python with one of their bugs.
+    pub(crate) fn planted(&self, bug: &str) -> Self {
+        let bugged = format!("\"./testee.py\", \"--bug\", \"{bug}\", ");
+        let text = fs::read_to_string(self.manifest()).unwrap();
+        let manifest = format!("{bug}.toml");
+        let text = text.replace("\"./testee.py\", ", &bugged);
+        fs::write(self.folder().join(&manifest), text).unwrap();
+        let folder = Arc::clone(&self.folder);
+        Self { folder, manifest }
     }
 }
 
@@ -61,7 +82,15 @@ pub(crate) fn interpreter() -> Testee {
 }
 
 pub(crate) fn python() -> Option<Testee> {
-    has("python3").then(|| Testee::of("python"))
+    let testee = has("python3").then(|| Testee::of("python"))?;
+    // Otherwise, each of thousands of processes may compile it.
+    let mut compile = Command::new("python3");
+    succeeds(
+        compile
+            .args(["-m", "compileall", "-q"])
+            .arg(testee.folder()),
+    );
+    Some(testee)
 }
 
 /// Builds the readers that are generated for other languages, if their tools are there.
@@ -72,7 +101,7 @@ pub(crate) fn readers() -> Vec<Testee> {
 
 /// Builds the reader that is generated for a language, if its tools are there.
 pub(crate) fn reader(language: &str) -> Option<Testee> {
-    let testee = Testee(TempDir::new().unwrap());
+    let testee = Testee::new(TempDir::new().unwrap());
     readers::build(language, testee.folder())
         .unwrap()
         .then_some(testee)

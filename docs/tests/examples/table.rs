@@ -501,7 +501,7 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     ),
     (
         "cargo run --release -p atf-safety -- NAME",
-        Elsewhere("minutes", ".ci/run", "-p atf-safety -- exhaustive"),
+        Elsewhere("minutes", ".ci/run", "/atf-safety\" exhaustive"),
     ),
     (
         "cargo run --example atf-fuzz -- mutate 60",
