@@ -67,7 +67,10 @@ impl RecordOptions {
     /// Checks that the options fit the session.
     pub(super) fn check(&self, session: &SessionWriter) -> Result<()> {
         self.capacity.check()?;
-        if let Some(Segment { keep: Some(keep), .. }) = self.segment {
+        if let Some(Segment {
+            keep: Some(keep), ..
+        }) = self.segment
+        {
             super::check("keep", keep, 1, usize::MAX)?;
         }
         let needing = [
