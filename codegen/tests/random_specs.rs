@@ -8,11 +8,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
 
 use atf_codegen::emit::{c, folder, readers};
 use atf_interpreter::{File, grammar_of};
+use atf_samples::random::Random;
 use atf_samples::tools::has;
 use atf_spec::layout::Layout;
 use atf_spec::model::ManifestFile;
@@ -59,26 +63,13 @@ const TEXTS: [&str; 10] = [
     "@param @returns {@link Object} \\todo",
 ];
 
-/// Random numbers from a seed, by `SplitMix64`.
-struct Random(u64);
+fn name(random: &mut Random) -> String {
+    let names: Vec<_> = NAMES.split_whitespace().collect();
+    random.pick(&names).to_owned()
+}
 
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((value ^ (value >> 31)) % (end as u64).max(1)).expect("it is below a usize")
-    }
-
-    fn name(&mut self) -> String {
-        let names: Vec<_> = NAMES.split_whitespace().collect();
-        names[self.below(names.len())].to_owned()
-    }
-
-    fn text(&mut self) -> String {
-        TEXTS[self.below(TEXTS.len())].to_owned()
-    }
+fn text(random: &mut Random) -> String {
+    random.pick(&TEXTS).to_owned()
 }
 
 /// A change of a layout: a seed of its own, so that it is the same without the others.
@@ -90,7 +81,7 @@ struct Change {
 
 impl Change {
     fn apply(&self, layout: &mut Value) {
-        let random = &mut Random(self.seed);
+        let random = &mut Random::new(self.seed);
         match self.what {
             0..3 => rename_field(layout, random),
             3 => rename_members(layout, random),
@@ -116,7 +107,7 @@ fn rename_field(layout: &mut Value, random: &mut Random) {
         .flat_map(|own| own["fields"].as_array().expect("fields"))
         .map(|field| field["name"].as_str().expect("a name").to_owned())
         .collect();
-    let (old, new) = (known[random.below(known.len())].clone(), random.name());
+    let (old, new) = (known[random.below(known.len())].clone(), name(random));
     let trimmed = |name: &str| name.trim_start_matches('_').to_owned();
     if KEPT.contains(&old.as_str()) || known.iter().any(|own| trimmed(own) == trimmed(&new)) {
         return;
@@ -163,7 +154,7 @@ fn rename_members(layout: &mut Value, random: &mut Random) {
     let at = random.below(enums.len());
     let mut names = BTreeMap::new();
     for member in items(&mut enums[at], "members") {
-        let name = random.name();
+        let name = name(random);
         let name = name.trim_start_matches('_').to_owned();
         if names.insert(name.clone(), ()).is_none() {
             member["name"] = name.into();
@@ -173,31 +164,31 @@ fn rename_members(layout: &mut Value, random: &mut Random) {
 
 fn texts(layout: &mut Value, random: &mut Random) {
     for record in items(layout, "records") {
-        record["doc"] = random.text().into();
+        record["doc"] = text(random).into();
         for own in items(record, "layouts") {
             for field in items(own, "fields") {
-                field["doc"] = random.text().into();
+                field["doc"] = text(random).into();
             }
         }
     }
     for own in items(layout, "enums") {
-        own["doc"] = random.text().into();
+        own["doc"] = text(random).into();
         items(own, "members")
             .iter_mut()
-            .for_each(|member| member["doc"] = random.text().into());
+            .for_each(|member| member["doc"] = text(random).into());
     }
     for grammar in items(layout, "grammars") {
-        grammar["doc"] = random.text().into();
+        grammar["doc"] = text(random).into();
         items(grammar, "functions")
             .iter_mut()
-            .for_each(|own| own["doc"] = random.text().into());
+            .for_each(|own| own["doc"] = text(random).into());
     }
 }
 
 /// Puts fields of all widths, one of them an array, before a footer's reserved bytes.
 fn split_reserved(layout: &mut Value, random: &mut Random) {
     for record in items(layout, "records") {
-        let name = random.name();
+        let name = name(random);
         // In half of the records, only one wire version has the fields.
         let wires = if random.below(2) == 0 { 1 } else { usize::MAX };
         for own in items(record, "layouts").iter_mut().take(wires) {
@@ -234,7 +225,7 @@ fn add_record(layout: &mut Value, random: &mut Random) {
             "reserved": name.starts_with('_'),
         })
     };
-    let first = random.name();
+    let first = name(random);
     let layouts = wires.iter().map(|wire| {
         let fields = [
             field(&format!("{first}_a"), 0, "u32"),
@@ -468,6 +459,31 @@ fn run(command: &mut Command) -> Result<String, String> {
     ))
 }
 
+/// Tries a random spec. Of one that fails, returns the changes that are needed for that, and why.
+fn reduced(seed: u64, real: &Value, manifest: &ManifestFile) -> Result<(), String> {
+    let random = &mut Random::new(seed);
+    let count = 2 + random.below(12);
+    let mut changes: Vec<_> = (0..count)
+        .map(|_| Change {
+            what: random.below(8),
+            seed: random.below(1 << 30) as u64,
+        })
+        .collect();
+    let Err(mut why) = attempt(&changes, real, manifest) else {
+        return Ok(());
+    };
+    let mut at = 0;
+    while at < changes.len() {
+        let mut fewer = changes.clone();
+        fewer.remove(at);
+        match attempt(&fewer, real, manifest) {
+            Err(still) => (changes, why) = (fewer, still),
+            Ok(()) => at += 1,
+        }
+    }
+    Err(format!("seed {seed}, {changes:?}:\n{why}\n"))
+}
+
 #[test]
 fn every_target_compiles_and_reads_by_random_specs() {
     let number = |name: &str| {
@@ -481,30 +497,20 @@ fn every_target_compiles_and_reads_by_random_specs() {
     };
     let (real, manifest) = spec();
     attempt(&[], &real, &manifest).expect("the spec itself");
-    let mut failures = String::new();
-    for seed in seeds {
-        let random = &mut Random(seed);
-        let count = 2 + random.below(12);
-        let mut changes: Vec<_> = (0..count)
-            .map(|_| Change {
-                what: random.below(8),
-                seed: random.below(1 << 30) as u64,
-            })
-            .collect();
-        let Err(mut why) = attempt(&changes, &real, &manifest) else {
-            continue;
-        };
-        let mut at = 0;
-        while at < changes.len() {
-            let mut fewer = changes.clone();
-            fewer.remove(at);
-            match attempt(&fewer, &real, &manifest) {
-                Err(still) => (changes, why) = (fewer, still),
-                Ok(()) => at += 1,
+    let seeds = Mutex::new(seeds);
+    let failures = Mutex::new(String::new());
+    let work = || {
+        while let Some(seed) = { seeds.lock().expect("seeds").next() } {
+            if let Err(why) = reduced(seed, &real, &manifest) {
+                failures.lock().expect("failures").push_str(&why);
             }
         }
-        failures.push_str(&format!("seed {seed}, {changes:?}:\n{why}\n"));
-    }
+    };
+    thread::scope(|scope| {
+        let count = thread::available_parallelism().map_or(1, NonZero::get);
+        (0..count).for_each(|_| drop(scope.spawn(work)));
+    });
+    let failures = failures.into_inner().expect("failures");
     assert!(failures.is_empty(), "{failures}");
 }
 

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::panic;
 use std::time::{Duration, Instant};
 
+use atf_samples::random::Random;
+
 use crate::Target;
 
 /// The result of fuzzing one target.
@@ -31,8 +33,8 @@ pub fn mutate(
     let start = Instant::now();
     let mut inputs = 0;
     while start.elapsed() < time {
-        let mut input = chance.pick(&seeds).to_vec();
-        let changes = 1 + chance.below(4);
+        let mut input = chance.0.pick(&seeds).to_vec();
+        let changes = 1 + chance.0.below(4);
         for _ in 0..changes {
             chance.change(&mut input, &seeds);
         }
@@ -79,9 +81,9 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
     least
 }
 
-/// An xorshift generator, which yields the same numbers from a seed on every machine.
+/// Random changes of inputs.
 #[derive(Debug)]
-pub struct Chance(u64);
+pub struct Chance(Random);
 
 /// Boundary values.
 const EDGES: [u64; 12] = [
@@ -100,26 +102,10 @@ const EDGES: [u64; 12] = [
 ];
 
 impl Chance {
-    /// Creates the numbers of a seed.
+    /// Creates the changes of a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        let end = u64::try_from(end.max(1)).expect("64 bits are enough");
-        usize::try_from(self.next() % end).expect("it is below a usize")
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
+        Self(Random::new(seed))
     }
 
     /// Cuts an input, flips a bit, or changes a piece; it may copy a piece of one of the `seeds`.
@@ -127,30 +113,30 @@ impl Chance {
         if input.is_empty() {
             input.push(0);
         }
-        let at = self.below(input.len());
-        match self.below(7) {
-            0 => input[at] ^= 1 << self.below(8),
-            1 => input[at] = self.next().to_le_bytes()[0],
+        let at = self.0.below(input.len());
+        match self.0.below(7) {
+            0 => input[at] ^= 1 << self.0.below(8),
+            1 => input[at] = self.0.number().to_le_bytes()[0],
             2 => input.truncate(at),
             3 => {
-                let (number, size) = (self.pick(&EDGES), self.pick(&[1, 2, 4, 8]));
+                let (number, size) = (self.0.pick(&EDGES), self.0.pick(&[1, 2, 4, 8]));
                 let bytes = number.to_le_bytes();
                 let places = input[at..].iter_mut().zip(&bytes[..size]);
                 places.for_each(|(place, byte)| *place = *byte);
             }
             4 => {
-                let end = (at + 1 + self.below(64)).min(input.len());
+                let end = (at + 1 + self.0.below(64)).min(input.len());
                 input.drain(at..end);
             }
             5 => {
-                let end = (at + 1 + self.below(96)).min(input.len());
+                let end = (at + 1 + self.0.below(96)).min(input.len());
                 let again = input[at..end].to_vec();
                 input.splice(at..at, again);
             }
             _ => {
-                let other = self.pick(seeds);
-                let from = self.below(other.len());
-                let end = (from + 1 + self.below(128)).min(other.len());
+                let other = self.0.pick(seeds);
+                let from = self.0.below(other.len());
+                let end = (from + 1 + self.0.below(128)).min(other.len());
                 let piece = &other[from.min(end)..end];
                 let until = (at + piece.len()).min(input.len());
                 input.splice(at..until, piece.iter().copied());

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use atf_conformance::corpus::{self, edition};
 use atf_fuzz::found;
+use atf_samples::random::Random;
 
 type Body = fn(&[u8]);
 
@@ -104,14 +105,11 @@ fn spec_files_never_panic() {
 /// Runs a body on inputs of many sizes, generated from a seed.
 fn made_up(body: Body, rounds: u64) {
     for seed in 0..rounds {
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut random = Random::new(seed);
         let bytes: Vec<u8> = (0..16 + seed % 700)
             .map(|_| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
                 // Make small numbers frequent, as in the inputs that a fuzzer finds.
-                let [byte, choice, ..] = state.to_le_bytes();
+                let [byte, choice, ..] = random.number().to_le_bytes();
                 if choice < 128 { byte & 3 } else { byte }
             })
             .collect();

@@ -1,6 +1,6 @@
 //! ATF v2 files for tests: [sessions](folder) of a real tracer, and [files] written byte by byte.
-//! Also contains the [layout] of all records, typed by hand, the [tools] that tests need, and the
-//! generated [readers].
+//! Also contains the [layout] of all records, typed by hand, the [tools] and [random] numbers that
+//! tests need, and the generated [readers].
 //!
 //! Nothing here uses the library's structs or constants, so a mistake in them cannot stay hidden.
 
@@ -19,6 +19,7 @@ use std::{fs, io};
 
 pub mod files;
 pub mod layout;
+pub mod random;
 pub mod readers;
 pub mod tools;
 

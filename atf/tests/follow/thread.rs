@@ -8,6 +8,7 @@ use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind, Wire};
 
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
+use atf_samples::random::Random;
 
 fn event(seq: u64) -> Event {
     Event::new(
@@ -22,32 +23,25 @@ fn event(seq: u64) -> Event {
 }
 
 /// Returns the next number of a pseudorandom sequence.
-fn next(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
 fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
     let options = WriteOptions::default()
         .wire(wire)
         .survive_kill(survive_kill)
         .buffer_size(4 << 10);
     let mut writer = ThreadWriter::create(folder, 3, &options).unwrap();
-    let mut state = 0x9e37_79b9_7f4a_7c15;
+    let mut random = Random::new(0);
     for seq in 0..count {
-        let payload: Vec<u8> = (0..next(&mut state) % 400)
+        let payload: Vec<u8> = (0..random.number() % 400)
             .map(|byte| byte.to_le_bytes()[0])
             .collect();
-        match next(&mut state) % 3 {
+        match random.number() % 3 {
             0 => writer.write(&event(seq)).map(drop).unwrap(),
             _ => {
                 let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload);
                 writer.write_with_detail(&event(seq), &detail).unwrap();
             }
         }
-        if next(&mut state).is_multiple_of(50) {
+        if random.number().is_multiple_of(50) {
             writer.flush().unwrap();
         }
     }

@@ -40,8 +40,9 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
     (
         "python",
         &templates!("python":
-            "src/adatrace_reader/files.py.jinja" "src/adatrace_reader/manifest.py.jinja"
-            "src/adatrace_reader/records.py.jinja" "src/adatrace_reader/writers.py.jinja"
+            "src/adatrace_reader/_words.jinja" "src/adatrace_reader/files.py.jinja"
+            "src/adatrace_reader/manifest.py.jinja" "src/adatrace_reader/records.py.jinja"
+            "src/adatrace_reader/writers.py.jinja"
         ),
     ),
     (

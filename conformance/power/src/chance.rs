@@ -1,9 +1,10 @@
 //! Random faults and scripts from a seed.
 
 use atf_conformance::protocol::{Feature, Manifest};
+use atf_samples::random::Random;
 
-/// An xorshift generator.
-pub(crate) struct Chance(u64);
+/// The faults and scripts of a seed.
+pub(crate) struct Chance(Random);
 
 /// Boundary values.
 const EDGES: [u64; 14] = [
@@ -41,24 +42,17 @@ const STEPS: [u64; 12] = [
 ];
 
 impl Chance {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(Random::new(seed))
     }
 
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
+        self.0.below(end)
     }
 
     fn edge(&mut self) -> u64 {
         match self.below(3) {
-            0 => self.next() >> self.below(64),
+            0 => self.0.number() >> self.below(64),
             1 => self.below(200) as u64,
             _ => EDGES[self.below(EDGES.len())],
         }
@@ -89,7 +83,7 @@ impl Chance {
         let near = |this: &mut Self| (at + 1 + this.below(96)).min(bytes.len());
         match self.below(9) {
             0 => bytes[at] ^= 1 << self.below(8),
-            1 => bytes[at] = self.next().to_le_bytes()[0],
+            1 => bytes[at] = self.0.number().to_le_bytes()[0],
             2 => bytes.truncate(at),
             // Most fields are aligned, and near the value that they should have.
             3 | 4 => {
@@ -169,7 +163,7 @@ impl Chance {
             );
             if is_linked {
                 let payload: String = (0..self.below(200))
-                    .map(|_| format!("{:02x}", self.next() & 0xff))
+                    .map(|_| format!("{:02x}", self.0.number() & 0xff))
                     .collect();
                 let (type_, flags) = (if kind == 2 { 4 } else { 3 }, 0);
                 lines += &format!(

@@ -17,6 +17,7 @@ use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile};
+use atf_samples::random::Random;
 use tempfile::TempDir;
 
 /// The number of index events, and also of details.
@@ -154,13 +155,10 @@ pub fn run(races: Range<usize>, reads: &dyn Reads) -> io::Result<Tally> {
 
 /// Changes a file several times.
 fn make(change: Change, path: &Path, seed: u64) -> io::Result<()> {
-    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut random = Random::new(seed);
     let mut size = fs::metadata(path)?.len();
     for _ in 0..8 {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let place = random % size.max(1);
+        let place = random.number() % size.max(1);
         thread::yield_now();
         match change {
             Change::Cut => {

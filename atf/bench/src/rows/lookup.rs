@@ -1,11 +1,12 @@
 //! Looking up events at random places.
 
 use atf::index::{IndexEvent, IndexReader};
+use atf_samples::random::Random;
 use atf_synth::Shape;
 
 use crate::context::Context;
 use crate::harness::{Result, checked};
-use crate::input::{EVENT_SIZE, Events, Random, Session, mapped};
+use crate::input::{EVENT_SIZE, Events, Session, mapped};
 
 /// Events in the file, 32 bytes each.
 const EVENTS: u64 = 20_000_000;
@@ -19,7 +20,9 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let reader = IndexReader::open_with(session.index(), mapped())?;
     let slice = reader.slice(..).ok_or("the mapped file is not in memory")?;
     let mut random = Random::new(1);
-    let places: Vec<u64> = (0..LOOKUPS).map(|_| random.below(session.count)).collect();
+    let places: Vec<u64> = (0..LOOKUPS)
+        .map(|_| random.number() % session.count)
+        .collect();
 
     let records = events.records();
     let read = || {

@@ -3,11 +3,12 @@
 use atf::index::IndexReader;
 use atf::merge::Merge;
 use atf::session::SessionReader;
+use atf_samples::random::Random;
 use atf_synth::Shape;
 
 use crate::context::Context;
 use crate::harness::{Result, checked};
-use crate::input::{EVENT_SIZE, Events, Random, Session};
+use crate::input::{EVENT_SIZE, Events, Session};
 use crate::table::millions;
 
 /// Events in the file, 32 bytes each.
@@ -82,8 +83,8 @@ fn queries(reader: &IndexReader) -> Result<Vec<(u64, u64)>> {
     let (first, last) = reader.time_range()?.ok_or("the file has no events")?;
     let mut random = Random::new(2);
     let query = |_| {
-        let from = first + random.below(last - first);
-        (from, from + random.below((last - first) / 100))
+        let from = first + random.number() % (last - first);
+        (from, from + random.number() % ((last - first) / 100))
     };
     Ok((0..QUERIES).map(query).collect())
 }

@@ -21,6 +21,7 @@ use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use atf::{Completeness, DetailEventType, Error, ErrorKind, EventKind};
 use atf_conformance::rules::Severity;
+use atf_samples::random::Random;
 use tempfile::TempDir;
 
 use support::{Link, accepted, compile, graded, package, present};
@@ -110,23 +111,19 @@ impl Killed {
 }
 
 /// Random times for kills.
-struct Moments(u64);
+struct Moments(Random);
 
 impl Moments {
     fn new() -> Self {
         let seed = std::env::var("ATF_KILL_SEED").ok();
         let seed = seed.map_or(0x5eed, |seed| seed.parse().unwrap());
         println!("ATF_KILL_SEED={seed}");
-        Self(seed | 1 << 32)
+        Self(Random::new(seed))
     }
 
-    /// Returns a random duration below `end` (xorshift64*).
+    /// Returns a random duration below `end`.
     fn below(&mut self, end: Duration) -> Duration {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let random = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
-        end.mul_f64(random as f64 / f64::from(u32::MAX))
+        end.mul_f64((self.0.number() >> 32) as f64 / f64::from(u32::MAX))
     }
 }
 

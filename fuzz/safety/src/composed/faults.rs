@@ -6,43 +6,13 @@ use std::path::Path;
 
 use atf_fuzz::mutate::Chance;
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32_ieee, crc32c};
+use atf_samples::random::Random;
 
 /// The size of headers and footers.
 const RECORD: usize = 64;
 /// The offset of an index footer's `bytes_written`; its magic, count and times precede it.
 const HALF: usize = 32;
 const MAGICS: [&[u8; 4]; 2] = [b"2ITA", b"2DTA"];
-
-/// Random numbers from a seed.
-#[derive(Debug)]
-struct Random(u64);
-
-impl Random {
-    /// Creates the numbers of a seed.
-    #[must_use]
-    const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        // SplitMix64.
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut value = self.0;
-        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        value ^ (value >> 31)
-    }
-
-    /// Returns a number less than `end`, or 0 if `end` is 0.
-    fn below(&mut self, end: usize) -> usize {
-        let number = self.next() % (end as u64).max(1);
-        usize::try_from(number).unwrap_or_default()
-    }
-
-    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
-        of[self.below(of.len())]
-    }
-}
 
 /// A session of an intact thread and a faulty one, and what is wrong with it.
 #[derive(Debug)]
@@ -117,7 +87,7 @@ impl Composed {
 
     /// Cuts a file, or changes bits and pieces of it, anywhere.
     fn change(&mut self, random: &mut Random) {
-        let mut chance = Chance::new(random.next());
+        let mut chance = Chance::new(random.number());
         let which = random.below(2);
         let seeds = self.files.clone();
         let seeds = seeds.each_ref().map(Vec::as_slice);

@@ -159,7 +159,7 @@ class ThreadWriter:
     ) -> int:
         """Appends an event and its detail. Returns the event's position.
 
-        Wire version 2 does not store `call_depth`. Raises ValueError if the files are finalized or
+        Only wire version 1 stores `call_depth`. Raises ValueError if the files are finalized or
         full, and struct.error if a number does not fit; then nothing was appended.
         """
         self._index.check()
