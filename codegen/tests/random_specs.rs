@@ -404,6 +404,12 @@ for record in filter(lambda own: hasattr(own, "LAYOUTS"), list(vars(records).val
     for wire in record.LAYOUTS:
         bytes_ = bytes(value * 7 % 256 for value in range(record.SIZE))
         assert record.read(bytes_, 0, wire).write(wire) == bytes_, (record, wire)
+import inspect
+from adatrace_reader.writers import ThreadWriter
+names = {name.strip("_") for name in inspect.signature(ThreadWriter.event).parameters}
+for fields in records.IndexEvent.LAYOUTS.values():
+    own = {field.name.strip("_") for field in fields if "[" not in field.type}
+    assert own - names <= {"thread_id", "detail_seq"}, own - names
 from adatrace_reader.files import DetailFile, IndexFile, Refused
 for path in open("files").read().split():
     reader = DetailFile if path.endswith("detail.atf") else IndexFile

@@ -26,11 +26,11 @@ impl Random {
         usize::try_from(number).expect("it is below a usize")
     }
 
-    /// Returns one of some items.
+    /// Returns one of the items.
     ///
     /// # Panics
     ///
-    /// Panics if there is none.
+    /// Panics if the slice is empty.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }

@@ -22,7 +22,6 @@ fn event(seq: u64) -> Event {
     )
 }
 
-/// Returns the next number of a pseudorandom sequence.
 fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
     let options = WriteOptions::default()
         .wire(wire)

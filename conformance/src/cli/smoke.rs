@@ -9,7 +9,8 @@ use super::run::{Testees, each, failure, tasks};
 
 const AFTER_HELP: &str = "\
 Runs one simple case for each role, feature and wire version that an implementation claims, and
-validates the answers against the protocol's JSON Schemas. `run` does this too before it grades.
+validates the answers against the protocol's JSON Schemas. Before it grades, `run` does this too,
+for the roles that it grades.
 
 Exit status: 0 all speak the protocol; 2 usage error; 3 one does not, or cannot be started.";
 

@@ -11,7 +11,7 @@ use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Grade, Outcome, Role, Score, State};
 use atf_conformance::run::warden::End;
-use atf_conformance::run::{Candidate, Ended, Reading};
+use atf_conformance::run::{Candidate, Ended, Reading, Select};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, case, document, failure};
@@ -574,6 +574,26 @@ fn a_reader_without_checksums_still_shows_the_footer_checksum() {
     let results = bench.run(&[reader], clean);
     let refused = results.testees[0].refused.as_deref().unwrap();
     assert!(refused.contains("v1/clean-index: /footer: "), "{refused}");
+}
+
+#[test]
+fn a_role_that_the_run_does_not_grade_is_not_tried() {
+    let mut bench = Bench::new();
+    let clean = corpus::cases().into_iter();
+    let clean: Vec<_> = clean.filter(|case| case.name == "v1/clean-index").collect();
+    let script = format!("echo '{}'", clean[0].expected);
+    let testee = [bench.manifest("reader", &script, "validate = ['false', '{path}']\n")];
+    let results = bench.run(&testee, clean.clone());
+    let refused = results.testees[0].refused.as_deref().unwrap();
+    assert!(
+        refused.starts_with("validate: v1/clean-index: "),
+        "{refused}"
+    );
+    bench.select = Select::new(&[], &[], &[Role::Read]).unwrap();
+    let results = bench.run(&testee, clean);
+    assert_eq!(results.testees[0].refused, None);
+    assert_eq!(results.cases.len(), 1);
+    assert_eq!(results.cases[0].outcome, Outcome::Passed);
 }
 
 #[test]

@@ -94,6 +94,7 @@ pub(crate) struct Bench {
     pub(crate) cases: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) repeat: NonZero<u32>,
+    pub(crate) select: Select,
     /// The program that the wardens run.
     pub(crate) kit: PathBuf,
 }
@@ -112,6 +113,7 @@ impl Bench {
             cases,
             limits,
             repeat: NonZero::<u32>::MIN,
+            select: Select::default(),
             kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
         }
     }
@@ -134,7 +136,8 @@ impl Bench {
         self.manifest(name, script, &keys)
     }
 
-    fn manifest(&self, name: &str, script: &str, keys: &str) -> Candidate {
+    /// Makes a reader with further keys in its manifest.
+    pub(crate) fn manifest(&self, name: &str, script: &str, keys: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}.sh"));
         fs::write(&program, script).unwrap();
         let text = format!(
@@ -182,7 +185,7 @@ impl Bench {
             grading: Grading::All,
             interrupt: Arc::default(),
         };
-        run(candidates, tasks, &Select::default(), &options, &|_, _| {}).unwrap()
+        run(candidates, tasks, &self.select, &options, &|_, _| {}).unwrap()
     }
 
     /// Grades a script on the case.
