@@ -397,7 +397,15 @@ fn a_browser_shows_your_own_results() {
     let drop = |text: &str| {
         let text = json!(text);
         let script = format!(
-            "const data = new DataTransfer();\n\
+            // The file is read after the page has loaded, unless a frame that is being written holds
+            // the page back.
+            "const held = document.body.appendChild(document.createElement('iframe'));\n\
+             const frame = held.contentDocument;\n\
+             frame.open();\n\
+             const answered = () => {{ frame.close(); held.remove(); }};\n\
+             new MutationObserver(answered)\n\
+             .observe(document.getElementById('answer'), {{childList: true}});\n\
+             const data = new DataTransfer();\n\
              data.items.add(new File([{text}], 'results.json'));\n\
              document.getElementById('drop').dispatchEvent(\n\
              new DragEvent('drop', {{bubbles: true, cancelable: true, dataTransfer: data}}));"
