@@ -292,8 +292,9 @@ AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_op
 /**
  * Stops recording and finalizes all threads and the session; summary may be NULL. Events whose
  * recording calls have already returned are in the trace; later events are lost, and their calls
- * report the loss. Returns the recording's first error; in that case the rest of the session is
- * still finalized, but summary is not written. ATF_ERROR_STATE: the recording has already stopped.
+ * report the loss, except for a thread's last few calls during this one. Returns the recording's
+ * first error; in that case the rest of the session is still finalized, but summary is not written.
+ * ATF_ERROR_STATE: the recording has already stopped.
  */
 AtfStatus atf_recording_stop(const AtfRecording *recording, AtfRecordSummary *summary,
                              size_t summary_size);

@@ -337,7 +337,7 @@ impl Recording {
 
     /// Stops recording: drains all rings once more and finalizes all threads and the manifest.
     /// Events whose calls have already returned are in the trace. Later events are lost, and their
-    /// calls report the loss.
+    /// calls report the loss, except for a thread's last few calls during this one.
     ///
     /// # Errors
     ///

@@ -176,7 +176,11 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
         "README.md",
         "cargo run --release -p atf-conformance -- run   # grade this implementation with the suite anyone else would use",
-        Elsewhere("minutes", ".ci/run", "step cargo test --locked --workspace"),
+        Elsewhere(
+            "minutes",
+            ".github/workflows/nightly.yml",
+            "cargo run --release -p atf-conformance -- run",
+        ),
     ),
     (
         "docs/libraries.md",
@@ -521,7 +525,7 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     ),
     (
         "atf-conformance run",
-        Elsewhere("minutes", ".ci/run", "-p atf-conformance -- run"),
+        Elsewhere("minutes", ".ci/run", "/atf-conformance\" run"),
     ),
     (
         "atf-conformance run TESTEE.toml",
