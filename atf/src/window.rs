@@ -296,6 +296,18 @@ impl Buffer {
     }
 }
 
+/// Returns the position of the last byte that is not zero. Skips zeros by blocks, which the
+/// processor compares at once.
+fn last_nonzero(bytes: &[u8]) -> Option<usize> {
+    const BLOCK: usize = 128;
+    let is_zero = |block: &[u8]| block.iter().fold(0, |seen, byte| seen | byte) == 0;
+    let zeros: usize = { bytes.rchunks(BLOCK).take_while(|block| is_zero(block)) }
+        .map(<[u8]>::len)
+        .sum();
+    let (rest, _) = bytes.split_at(bytes.len().saturating_sub(zeros));
+    rest.iter().rposition(|byte| *byte != 0)
+}
+
 /// Returns the offset after the last nonzero byte in `start..end`, or `start` if all bytes are
 /// zeros.
 pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u64> {
@@ -321,11 +333,28 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
                 &buffer
             }
         };
-        if let Some(last) = chunk.iter().rposition(|byte| *byte != 0) {
+        if let Some(last) = last_nonzero(chunk) {
             return Ok(chunk_start.saturating_add(last as u64).saturating_add(1));
         }
         // Skip the holes of a sparse file.
         end = input.stored_end(start, chunk_start)?;
     }
     Ok(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_byte_that_is_not_zero_is_found_at_every_place() {
+        for size in [0, 1, 127, 128, 129, 300] {
+            assert_eq!(last_nonzero(&vec![0; size]), None);
+            for last in 0..size {
+                let mut bytes = vec![0; size];
+                bytes[..=last].fill(7);
+                assert_eq!(last_nonzero(&bytes), Some(last));
+            }
+        }
+    }
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::page;
 
 /// The number of sessions that each CI run compares.
-const COUNT: u64 = 3000;
+const COUNT: u64 = 1000;
 
 /// Options of `composed`.
 #[derive(clap::Args)]

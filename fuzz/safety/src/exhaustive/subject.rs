@@ -143,11 +143,11 @@ fn detail(source: Source<'_>) -> Option<Reading> {
     let detail = detail.ok()?;
     let event = |event: atf::Result<DetailEvent>| {
         let event = event.ok()?;
-        let mut hasher = DefaultHasher::new();
-        match detail.payload_bytes(&event) {
-            Some(payload) => hasher.write(payload),
-            None => hasher.write(&detail.payload(&event, usize::MAX).ok()?),
-        }
+        // Another checksum than that of the format.
+        let payload = match detail.payload_bytes(&event) {
+            Some(payload) => crc32fast::hash(payload),
+            None => crc32fast::hash(&detail.payload(&event, usize::MAX).ok()?),
+        };
         Some(Event {
             end: event.payload_offset() + event.payload_size(),
             time: event.header.timestamp,
@@ -157,7 +157,7 @@ fn detail(source: Source<'_>) -> Option<Reading> {
                 Some(event.header.flags.into()),
             ),
             of: event.header.index_seq,
-            rest: Some(hasher.finish()),
+            rest: Some(payload.into()),
         })
     };
     Some(Reading {

@@ -49,15 +49,20 @@ const CALLS: [&str; 19] = [
 pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
 
 /// Makes each of the recovery's calls fail in turn, with each kind of fault, and also makes the
-/// disk fill up. Stops after `most` faults.
+/// disk fill up. Does only one in `step` of these runs, and stops after `most` faults.
 ///
 /// # Errors
 ///
 /// Returns an error if the temporary folders cannot be created.
-pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Result<Tally> {
+pub fn recovering(
+    layer: Layer,
+    recovers: Recover<'_>,
+    step: usize,
+    most: usize,
+) -> io::Result<Tally> {
     let mut tally = Tally::default();
     for version in ["v1", "v2"] {
-        recovering_from(version, layer, recovers, most, &mut tally)?;
+        recovering_from(version, layer, recovers, [step, most], &mut tally)?;
     }
     Ok(tally)
 }
@@ -66,7 +71,7 @@ fn recovering_from(
     version: &str,
     layer: Layer,
     recovers: Recover<'_>,
-    most: usize,
+    [step, most]: [usize; 2],
     tally: &mut Tally,
 ) -> io::Result<()> {
     let folder = super::layer::scratch()?;
@@ -100,7 +105,7 @@ fn recovering_from(
     // In-memory writers share their code with writers of real files, and are tested with every
     // size.
     let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
-    for plan in calls.chain(spaces) {
+    for plan in calls.chain(spaces).step_by(step) {
         if tally.faults.len() >= most {
             break;
         }
