@@ -149,11 +149,12 @@ fn files(folder: &Path) -> impl Iterator<Item = (OsString, PathBuf)> {
     files.map(|entry| (entry.file_name(), entry.path()))
 }
 
-/// Builds a package of this workspace, in the profile of this test.
+/// Builds a package of this workspace, in the profile of this test and with the dependencies that
+/// were built with it.
 fn cargo(language: &str, package: &str) -> Testee {
     let testee = Testee::of(language);
     let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", package]);
+    build.args(["build", "--quiet", "--workspace", "--bin", package]);
     if !cfg!(debug_assertions) {
         build.arg("--release");
     }
