@@ -66,7 +66,7 @@ pub struct ProcessName {
 }
 
 impl ProcessName {
-    /// Parses the name of a folder; returns `None` if it has another form.
+    /// Parses the name of a folder; returns `None` if it is not of this form.
     #[must_use]
     pub fn parse(folder_name: &str) -> Option<Self> {
         let rest = folder_name.strip_prefix(PROCESS_FOLDER)?;

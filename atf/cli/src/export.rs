@@ -185,7 +185,7 @@ impl Opened {
         }
         if summary.is_cut {
             complain(
-                "some calls are not told apart: the trace has more stacks than the form's limit",
+                "some calls cannot be told apart: the trace has more stacks than the format allows",
             );
         }
         for problem in &summary.problems {
@@ -194,7 +194,7 @@ impl Opened {
         if summary.late_events > 0 {
             let events = Counted(summary.late_events, "event");
             told.say(format!(
-                "{events} after {} ns, the latest time of an export, are left out",
+                "{events} after {} ns, the latest time that an export can hold, are left out",
                 i64::MAX
             ));
         }

@@ -9,7 +9,7 @@ use atf_analyze::Options;
 
 use crate::sink::LATEST_NS;
 
-/// Returns the options for analyzing up to the latest time of an export.
+/// Returns the options for analyzing up to the latest time that an export can hold.
 pub(crate) fn until_latest(options: &Options) -> Options {
     Options {
         to_ns: options.to_ns.min(LATEST_NS),

@@ -129,7 +129,7 @@ fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Resu
 }
 
 /// Returns the event count in a file's verified footer, 0 if there is no file, or `None` if the
-/// file has no verified footer or its header has another count. No checksum covers either.
+/// file has no verified footer or its header has a different count. No checksum covers either.
 pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
     let input = match Input::open_in_session(path, options) {
         Ok(input) => input,

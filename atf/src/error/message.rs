@@ -200,8 +200,7 @@ impl fmt::Display for ErrorKind {
                 f.write_str("is inside the input, or would be read as part of a trace")
             }
             Self::NoThreadId => f.write_str(
-                "not read: the name has no thread id after `thread_`; rename the folder to \
-                 have it read",
+                "not read: the name has no thread id after `thread_`; to read it, rename the folder",
             ),
             Self::MissingFolder => {
                 f.write_str("listed in the manifest, but the folder does not exist")

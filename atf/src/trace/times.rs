@@ -15,7 +15,7 @@ pub(super) fn on_clock(clock: Option<&MediaClock>, timestamp_ns: u64) -> u64 {
 
 impl IndexReader {
     /// Returns the times on which the header and the footer agree, in nanoseconds. If the first or the
-    /// last event has another time, it changed after it was written.
+    /// last event has a different time, it changed after it was written.
     #[must_use]
     pub fn stated_time_range(&self) -> Option<(u64, u64)> {
         let (header, footer) = (self.header(), self.footer()?);

@@ -192,7 +192,7 @@ pub(crate) const fn common_offset(record: Record, name: &str) -> usize {
     while index < fields.len() {
         assert!(
             fields[index].offset == fields[0].offset,
-            "the field has another offset in a wire version"
+            "the field's offset differs between wire versions"
         );
         index += 1;
     }

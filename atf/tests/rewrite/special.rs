@@ -211,7 +211,7 @@ fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
     let why = format!("cannot be read: {too_long}");
     let left = report.sessions[0].left_behind.iter();
     let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
-    let advice = "not a thread's name: rename it to thread_N to have it read; a copy of the rest \
+    let advice = "not a thread's name: to read it, rename it to thread_N; a copy of the rest \
         is in unreadable/";
     let expected = [
         (&*format!("{thread}/index.atf"), &*why),

@@ -107,7 +107,7 @@ fn whole(
             .map(|own| own.file.as_str())
             .collect();
         return Err(invalid(&format!(
-            "{path}: byte 0: no magic of {}",
+            "{path}: byte 0: not the magic of {}",
             known.join(" or ")
         )));
     };

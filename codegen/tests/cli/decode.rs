@@ -79,7 +79,7 @@ fn a_file_that_cannot_be_decoded_is_refused_with_the_place() {
     let usage = |says: &str| (2, format!("atf-codegen: {says}\n"));
     assert_eq!(
         refused(b"#!/bin/sh", &[]),
-        usage("FILE: byte 0: no magic of index.atf or detail.atf")
+        usage("FILE: byte 0: not the magic of index.atf or detail.atf")
     );
     assert_eq!(
         refused(&[0; 40], &["--record", "index_event", "--at", "9"]),

@@ -129,9 +129,9 @@ fn a_name_in_c_has_one_meaning() {
     let stem = check_field("_checksum");
     assert_refused(&stem, "would define `atf_index_footer_get_checksum` twice");
     let guard = check_constant("ATF_V1_H");
-    assert_refused(&guard, "`ATF_V1_H` has another meaning in the C headers");
+    assert_refused(&guard, "`ATF_V1_H` already has a meaning in the C headers");
     let record = check("records/index_event.yaml", "c_name: record\n");
-    assert_refused(&record, "`record` has another meaning in the C headers");
+    assert_refused(&record, "`record` already has a meaning in the C headers");
 }
 
 #[test]
@@ -248,11 +248,11 @@ fn a_type_in_rust_has_one_meaning() {
     assert_refused(&twins, "the library in Rust would define `A1` twice");
     for name in ["wire", "option", "u16", "field"] {
         let ran = check_enum(name, "ACME", "one");
-        assert_refused(&ran, "has another meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the library in Rust");
     }
     for name in ["error", "string", "manifest_thread"] {
         let ran = check_object(name);
-        assert_refused(&ran, "has another meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the library in Rust");
     }
     let clock = check_object("clock");
     assert_refused(&clock, "the library in Rust would define `Clock` twice");
@@ -263,19 +263,19 @@ fn a_constant_in_rust_has_one_meaning() {
     let members = check_enum("acme", "ACME", "members");
     assert_refused(
         &members,
-        "`MEMBERS` has another meaning in the library in Rust",
+        "`MEMBERS` already has a meaning in the library in Rust",
     );
     let size =
         "fields:\n  - name: event_size\n    wire: { 1: { name: size }, 2: { name: size } }\n";
     let size = check("records/index_header.yaml", size);
-    assert_refused(&size, "`SIZE` has another meaning in the library in Rust");
+    assert_refused(&size, "`SIZE` already has a meaning in the library in Rust");
 }
 
 #[test]
 fn a_field_is_not_named_like_a_part_of_the_decoded_record() {
     for name in ["wire", "bytes", "encode", "clone"] {
         let ran = check_field(name);
-        assert_refused(&ran, "has another meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the library in Rust");
     }
 }
 
@@ -283,7 +283,7 @@ fn a_field_is_not_named_like_a_part_of_the_decoded_record() {
 fn a_key_of_the_manifest_is_not_named_like_a_part_of_its_reader() {
     for name in ["reader", "object", "place", "position"] {
         let ran = check_key(&format!("name: {name}, type: u8"));
-        assert_refused(&ran, "has another meaning in the library in Rust");
+        assert_refused(&ran, "already has a meaning in the library in Rust");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{Fault, Measured};
 pub(crate) enum Class {
     /// The mutant gives the same answers as the original.
     Equivalent,
-    /// The mutant gives other answers, but only allowed ones.
+    /// The mutant gives different answers, but only allowed ones.
     Permitted,
     /// The mutant gives a wrong answer, and no case shows it.
     Survivor,

@@ -343,7 +343,7 @@ impl Recipe {
     }
 }
 
-/// Returns a session's document with another state of its manifest.
+/// Returns a session's document with a different state of its manifest.
 fn with_manifest(document: &Value, state: &str) -> Value {
     let mut document = document.clone();
     document["derived"]["manifest"] = state.into();

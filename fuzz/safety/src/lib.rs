@@ -9,7 +9,7 @@
 //! | [`crashes`] | power is lost at every step of a writer, and any unsynchronized data may be missing |
 //! | [`hostile`] | counts, lengths, links and names are crafted to cost a lot of memory and time |
 //! | [`limits`] | limits on open files, file sizes and memory; sparse files, deep folders, file modes |
-//! | [`races`] | files are truncated, overwritten and replaced while they are read |
+//! | [`races`] | files are truncated, overwritten and replaced while they are being read |
 //!
 //! `docs/safety.md` lists the counts and the planted bugs that each detector finds.
 //! The attacks run on a [`Subject`](exhaustive::Subject) or a similar interface, so that tests can

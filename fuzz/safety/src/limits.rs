@@ -271,7 +271,7 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     let read = read_so_far()?.saturating_sub(before);
     holds(read <= READ, format!("{read} bytes are read"))?;
     let copy = fs::metadata(out.join("unreadable/thread_1/index.atf"))?;
-    holds(copy.len() == 1 << 40, "the copy has another size")?;
+    holds(copy.len() == 1 << 40, "the copy's size is different")?;
     holds(copy.blocks() * 512 <= READ, "the copy is not sparse")
 }
 

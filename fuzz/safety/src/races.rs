@@ -1,4 +1,4 @@
-//! Truncates, overwrites or replaces a file while it is read.
+//! Truncates, overwrites or replaces a file while it is being read.
 //!
 //! The default reader uses positioned reads, so a change by another process may cause an error or
 //! different bytes, but no panic, signal or extra event. If the file is only truncated or replaced,

@@ -183,13 +183,13 @@ struct Differs;
 
 impl Subject for Differs {
     fn capi(&self, _kind: FileKind, bytes: &[u8]) {
-        assert_ne!(bytes.len(), 200, "C has another count");
+        assert_ne!(bytes.len(), 200, "C has a different count");
     }
 }
 
 #[test]
 fn a_c_api_that_differs_from_the_library() {
-    assert!(words(&Differs).contains("C has another count"));
+    assert!(words(&Differs).contains("C has a different count"));
 }
 
 /// A recovery that copies files instead of repairing them.

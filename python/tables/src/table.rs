@@ -160,7 +160,7 @@ const EVENTS: &[Column] = &[
         "kind of the event",
         "index_event.event_kind",
     )
-    .or_null("another kind, also in a gap"),
+    .or_null("any other kind, also in a gap"),
     FUNCTION_ID,
     FUNCTION,
     Column::number(
@@ -234,7 +234,7 @@ const fn register(name: &'static str, about: &'static str, source: &'static str)
     Column::number(name, about, source).or_null(OPAQUE)
 }
 
-const OPAQUE: &str = "a payload of another shape";
+const OPAQUE: &str = "not a function payload";
 const X_REGS: &str = "detail_function_payload.x_regs";
 
 const DETAILS: &[Column] = &[
@@ -260,7 +260,7 @@ const DETAILS: &[Column] = &[
         "kind of the detail",
         "detail_event_header.event_type",
     )
-    .or_null("another kind"),
+    .or_null("any other kind"),
     Column::number(
         "payload_size",
         "bytes of the payload",
@@ -278,7 +278,7 @@ const DETAILS: &[Column] = &[
     ),
     register(
         "x1",
-        "second register; always 0 in sessions of `atf record`, as `x0`",
+        "second register; always 0 in sessions of `atf record`, like `x0`",
         X_REGS,
     ),
     register("x2", "third register", X_REGS),
@@ -300,7 +300,7 @@ const DETAILS: &[Column] = &[
     Column::new(
         "payload",
         ColumnKind::Bytes,
-        "bytes of a payload of another shape, such as the fields of a call in JSON",
+        "bytes of a payload that is not a function payload, such as the fields of a call in JSON",
         "the bytes after detail_event_header",
     )
     .or_null(

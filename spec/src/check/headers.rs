@@ -35,7 +35,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
 
 fn clash(spec: &Spec, name: &str, place: Place, other: Owner<'_>) -> Diagnostic {
     let Some(first) = self::place(spec, other) else {
-        let why = format!("`{name}` has another meaning in the C headers");
+        let why = format!("`{name}` already has a meaning in the C headers");
         return Diagnostic::error(place, why);
     };
     let why = format!("the C headers would define `{name}` twice");

@@ -48,7 +48,7 @@ impl Scope {
 
 fn refuse(name: &str, place: Place, taken: &[&str], faults: &mut Vec<Diagnostic>) {
     if taken.contains(&name) {
-        let why = format!("`{name}` has another meaning in the library in Rust");
+        let why = format!("`{name}` already has a meaning in the library in Rust");
         report(Diagnostic::error(place, why), faults);
     }
 }

@@ -106,7 +106,7 @@ fn fwrite(watch: &mut Stopwatch, path: &Path, tape: &Tape, count: u64) -> Result
 #[allow(unsafe_code, reason = "C streams need it")]
 fn put<T: IntoBytes + Immutable>(stream: *mut libc::FILE, record: &T) -> io::Result<()> {
     let bytes = record.as_bytes();
-    // SAFETY: the length is the number of bytes, and `fwrite` above closes the stream last.
+    // SAFETY: the pointer and the length are those of `bytes`; the caller closes the stream last.
     match unsafe { libc::fwrite(bytes.as_ptr().cast(), bytes.len(), 1, stream) } {
         1 => Ok(()),
         _ => Err(io::Error::last_os_error()),

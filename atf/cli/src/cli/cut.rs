@@ -108,7 +108,7 @@ fn range(options: &Options, processes: &[TimedProcess]) -> Result<[(u64, u64); 2
             Err(Failure::Usage(format!("{}: {message}", path.display())))
         }
         _ => {
-            let message = "--clock media: the range has other timestamps in each session: cut them one by one";
+            let message = "--clock media: the range has different timestamps in each session: cut them one by one";
             Err(Failure::Usage(format!("{}: {message}", path.display())))
         }
     }

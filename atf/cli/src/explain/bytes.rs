@@ -57,7 +57,7 @@ impl Bytes {
             match self.source.read_at(place, &mut self.piece[filled..]) {
                 Ok(0) => {
                     let message = format!(
-                        "{}: the file was truncated while it was read (at {place:#x})",
+                        "{}: the file was truncated while it was being read (at {place:#x})",
                         self.name
                     );
                     return Err(Failure::Usage(message));

@@ -224,7 +224,10 @@ impl<W: Write> Text<W> {
         self.label("links")?;
         write!(self.out, "{} good", links.good.0)?;
         for (count, what) in [
-            (links.times_differ.0, "to detail events with another time"),
+            (
+                links.times_differ.0,
+                "to detail events with a different time",
+            ),
             (links.dangling.0, "to missing detail events"),
             (links.crossed.0, "to detail events that link elsewhere"),
         ] {

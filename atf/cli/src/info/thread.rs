@@ -104,7 +104,7 @@ impl From<Ring> for RingInfo {
 pub(crate) struct Links {
     /// Links to a detail event that links back and has the same time.
     pub(crate) good: U64,
-    /// Links to a detail event that links back but has another time.
+    /// Links to a detail event that links back but has a different time.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) times_differ: U64,
     /// Links to a missing detail event.
@@ -253,7 +253,10 @@ impl ThreadInfo {
                 self.problems.push(problem);
             }
             if links.times_differ.0 > 0 {
-                let problem = problem(links.times_differ.0, "to detail events with another time");
+                let problem = problem(
+                    links.times_differ.0,
+                    "to detail events with a different time",
+                );
                 self.problems.push(problem.breaks("ATF-LINK-006"));
             }
         }

@@ -161,7 +161,7 @@ impl<W: Write> Text<W> {
             Ending::HeaderNotUpdated => {
                 write!(
                     self.out,
-                    "{odd}died{odd:#} while it was finalized, no event is missing"
+                    "{odd}died{odd:#} while it was being finalized; no event is missing"
                 )?;
             }
             ending @ Ending::Unfinalized { .. } if thread.lost_footer => {

@@ -495,7 +495,7 @@ fn advice(path: &Path, name: &str) -> Result<Option<&'static str>> {
                 error.map_or(Ok(None), Err)
             }
             Some(_) => Ok(Some(
-                "a whole manifest that was never renamed: rename it to manifest.json to have it read",
+                "a complete manifest that was never renamed: to use it, rename it to manifest.json",
             )),
             None => Ok(None),
         };
@@ -506,7 +506,7 @@ fn advice(path: &Path, name: &str) -> Result<Option<&'static str>> {
             || names(path)?.iter().any(|name| is_thread_file(name)));
     if is_thread {
         return Ok(Some(
-            "not a thread's name: rename it to thread_N to have it read",
+            "not a thread's name: to read it, rename it to thread_N",
         ));
     }
     match is_folder.then(|| Tree::find(path)) {

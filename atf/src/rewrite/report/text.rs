@@ -355,7 +355,7 @@ impl Display for NoteKind {
             Self::RingDetailsNotRead => {
                 "the details in a ring.atf that do not belong to detail.atf"
             }
-            Self::RingLeftOver => "a ring.atf whose events the files have already",
+            Self::RingLeftOver => "a ring.atf whose events the files already have",
             Self::CallsGivenUp => "open calls, because too many were open",
             Self::OtherBuild => "names of another build, which were not used",
             Self::ChecksumBad => {

@@ -13,7 +13,7 @@ fn rings() {
     let expected = "\
 session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or changed
   thread_1: 2 events, 0 details
-    mended: a ring.atf whose events the files have already: ring.atf: index.atf has a footer [ATF-RING-001]
+    mended: a ring.atf whose events the files already have: ring.atf: index.atf has a footer [ATF-RING-001]
   thread_2: 2 events, 0 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0x80) [ATF-IFTR-001]
     lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2 [ATF-RING-002]
@@ -84,7 +84,7 @@ session: scrubbed, 7 events and 3 details of 1 thread; 2 things were lost or cha
     mended: the original had no manifest: manifest.json [ATF-MANI-001]
   recovery.json: not copied: set aside by an earlier recovery
   thread_7/orphans.atf: not copied: set aside by an earlier recovery
-  thread_X: not copied: not a thread's name: rename it to thread_N to have it read [ATF-SESS-004]
+  thread_X: not copied: not a thread's name: to read it, rename it to thread_N [ATF-SESS-004]
 ";
     assert_report(&report, 2, expected);
     let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
@@ -97,7 +97,7 @@ session: scrubbed, 7 events and 0 details of 1 thread; 2 things were lost or cha
     mended: the original had no manifest: manifest.json [ATF-MANI-001]
   recovery.json: not copied: set aside by an earlier recovery
   thread_7/orphans.atf: not copied: set aside by an earlier recovery
-  thread_X: not copied: not a thread's name: rename it to thread_N to have it read [ATF-SESS-004]
+  thread_X: not copied: not a thread's name: to read it, rename it to thread_N [ATF-SESS-004]
 ";
     assert_report(&report, 2, expected);
 }
@@ -215,7 +215,7 @@ a/pid_2: recovered, 1 event and 0 details of 1 thread; 5 things were lost or cha
   thread_2: not copied: not a folder [ATF-SESS-002]
   notes: not copied: not part of a session
   notes.txt: not copied: not part of a session
-  renamed: not read: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
+  renamed: not read: not a thread's name: to read it, rename it to thread_N; a copy is in unreadable/
 a/pid_3: nothing to change, 1 event and 0 details of 1 thread
   the thread: 1 event, 0 details
 README: not copied: not part of a session

@@ -51,7 +51,7 @@ enum Command {
     /// Limit the process's resources, and read unusual files and folders
     #[cfg(target_os = "linux")]
     Limits(limits::Options),
-    /// Truncate, overwrite and replace files while they are read
+    /// Truncate, overwrite and replace files while they are being read
     Races(races::Options),
 }
 

@@ -1,4 +1,4 @@
-//! `races`: changes files while they are read.
+//! `races`: changes files while they are being read.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -146,7 +146,7 @@ impl Comparer {
         bad(
             path,
             format!(
-                "{what} at offset {offset}: the archive has other bytes. Does a tracer still write the session?"
+                "{what} at offset {offset}: the archive has different bytes. Is a tracer still writing the session?"
             ),
         )
     }
@@ -156,7 +156,7 @@ impl Sink for Comparer {
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error> {
         let path = below(&self.root, &entry.path);
         if !self.left.remove(entry) {
-            return Err(bad(&path, "it was changed or removed while it was packed"));
+            return Err(bad(&path, "it was changed or removed while it was being packed"));
         }
         self.offset = 0;
         match entry.kind {
@@ -206,7 +206,7 @@ impl Sink for Comparer {
             None => Ok(()),
             Some(entry) => {
                 let path = below(&self.root, &entry.path);
-                Err(bad(&path, "it appeared while the session was packed"))
+                Err(bad(&path, "it appeared while the session was being packed"))
             }
         }
     }
