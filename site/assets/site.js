@@ -19,7 +19,8 @@
   if (location.protocol.startsWith("http") && location.pathname.endsWith("/index.html")) {
     history.replaceState(null, "", location.pathname.slice(0, -10) + location.search + location.hash);
   }
-  for (const code of document.querySelectorAll("[data-site]")) {
+  // From a disk, the address means nothing to others.
+  for (const code of location.protocol === "file:" ? [] : document.querySelectorAll("[data-site]")) {
     code.textContent = code.textContent.replaceAll("SITE/", root);
   }
   for (const button of document.querySelectorAll("[data-copy]")) {

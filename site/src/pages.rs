@@ -66,7 +66,7 @@ impl Model<'_> {
         let kit = "docs/conformance/README.md";
         let verdict = self.docs.below(kit, "## From nothing to a verdict")?;
         let install = self.docs.below("README.md", "## Install")?;
-        let quick = install.match_indices("```").nth(1);
+        let quick = install.match_indices("```").nth(3);
         let quick = quick.map_or("", |(at, fence)| &install[..at + fence.len()]);
         let page = json!({
             "quick": self.docs.html("README.md", quick, ""),
@@ -173,7 +173,9 @@ impl Model<'_> {
                 "is_graded": !self.results.all.is_empty(),
             });
             output.page(&address, "rule.html", rule.id, page)?;
-            output.index("rule", rule.id, rule.rule, &address);
+            let group = { rules::GROUPS.iter() }.find(|(prefix, _)| rule.id.starts_with(prefix));
+            let text = format!("{}: {}", group.map_or("", |(_, title)| title), rule.rule);
+            output.index("rule", rule.id, &text, &address);
         }
         let sections = rules::GROUPS.iter().map(|(prefix, title)| {
             let own = rules::ALL.iter().filter(|rule| rule.id.starts_with(prefix));

@@ -367,6 +367,10 @@ fn a_browser_finds_rules_cases_and_fields() {
     for (words, first) in [
         ("atf-iftr-004", "rules/ATF-IFTR-004/index.html"),
         (
+            "footer+nonzero+checksum+index",
+            "rules/ATF-IFTR-004/index.html",
+        ),
+        (
             "v1/iftr-004-one-bit-off",
             "cases/v1/iftr-004-one-bit-off/index.html",
         ),
@@ -382,6 +386,17 @@ fn a_browser_finds_rules_cases_and_fields() {
         let link = values(found, "href")[0];
         assert!(link.ends_with(&format!("/site/{first}")), "{words}: {link}");
     }
+}
+
+#[test]
+fn a_browser_opens_what_a_cell_of_the_matrix_links_to() {
+    let cell = values(SITE.page("results/"), "href");
+    let cell = cell.iter().find(|link| link.starts_with("#pair-")).unwrap();
+    let Some(page) = opened(&format!("results/index.html{cell}")) else {
+        return;
+    };
+    let section = format!("<details id=\"{}\" open=\"\">", &cell[1..]);
+    assert!(page.contains(&section), "{section}");
 }
 
 #[test]

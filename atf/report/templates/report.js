@@ -18,9 +18,38 @@
     setTheme(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]);
   });
 
+  // A link into folded sections opens them, and on paper they all are. `set` sets the filters, if the page has any.
+  let set = null;
+  const open = () => {
+    if (location.hash.startsWith("#?")) {
+      set?.(Object.fromEntries(new URLSearchParams(location.hash.slice(2))));
+      return;
+    }
+    const target = location.hash && id(location.hash.slice(1));
+    const details = target && target.closest("details");
+    if (details) {
+      if (details.hidden) set?.({});
+      for (let fold = details; fold; fold = fold.parentElement.closest("details")) fold.open = true;
+      details.querySelector("summary").focus();
+      target.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", open);
+  // A second click on the same link does not change the URL.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#"]');
+    if (link && link.hash === location.hash) open();
+  });
+  addEventListener("beforeprint", () => {
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+  });
+
   // Filters of results and failures, kept in the URL so a view can be shared.
   const form = id("filters");
-  if (!form) return;
+  if (!form) {
+    open();
+    return;
+  }
   const letters = { state: "s", testee: "t", role: "r", wire: "c", rule: "u", verdict: "v" };
   const names = [...form.elements].map((control) => control.name).filter((name) => name);
   const words = (text) => (text ?? "").split(" ");
@@ -29,13 +58,14 @@
   for (const list of document.querySelectorAll("[data-list]")) {
     const all = lists.get(list.dataset.list) ?? [];
     lists.set(list.dataset.list, all);
-    for (const element of list.children) all.push({ element, text: element.textContent.toLowerCase() });
+    const heading = list.closest("details")?.querySelector("summary").textContent ?? "";
+    for (const element of list.children) all.push({ element, text: `${heading} ${element.textContent}`.toLowerCase() });
   }
   // Folded sections: hidden if no child is left, opened if one matches a filter.
   const folds = [...document.querySelectorAll("details:has([data-list])")];
   const fits = (one, want) => names.every((name) => {
     if (!want[name]) return true;
-    if (name === "text") return one.text.includes(want.text.toLowerCase());
+    if (name === "text") return words(want.text.toLowerCase()).every((word) => one.text.includes(word));
     const own = words(one.element.dataset[letters[name]]);
     return words(want[name]).some((word) => own.includes(word));
   });
@@ -63,7 +93,7 @@
       history.replaceState(null, "", hash);
     }
   };
-  const set = (values) => {
+  set = (values) => {
     for (const name of names) form.elements[name].value = values[name] ?? "";
     apply();
   };
@@ -82,34 +112,12 @@
     const { t: testee, r: role, u: rule } = link.dataset;
     set({ testee, role, rule });
   });
-  const open = () => {
-    if (location.hash.startsWith("#?")) {
-      set(Object.fromEntries(new URLSearchParams(location.hash.slice(2))));
-      return;
-    }
-    const target = location.hash && id(location.hash.slice(1));
-    const details = target && target.closest("details");
-    if (details) {
-      if (details.hidden) set({});
-      for (let fold = details; fold; fold = fold.parentElement.closest("details")) fold.open = true;
-      details.querySelector("summary").focus();
-      target.scrollIntoView();
-    }
-  };
-  addEventListener("hashchange", open);
-  // A second click on the same link does not change the URL.
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest('a[href^="#"]');
-    if (link && link.hash === location.hash) open();
-  });
-
   const toggle = (isOpen) => {
     const all = document.querySelectorAll("[data-list] > details:not([hidden])");
     for (const one of [...folds, ...all]) one.open = isOpen;
   };
   id("open-all")?.addEventListener("click", () => toggle(true));
   id("close-all")?.addEventListener("click", () => toggle(false));
-  addEventListener("beforeprint", () => toggle(true));
   // Filters in the URL take precedence over the empty form.
   if (!location.hash.startsWith("#?")) apply();
   open();

@@ -88,7 +88,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "README.md",
-        "git clone REPOSITORY atf && cd atf            # REPOSITORY: this page's address",
+        "git clone REPOSITORY atf && cd atf            # REPOSITORY: the project's address",
         Elsewhere(
             "downloads and installs",
             ".github/workflows/nightly.yml",
