@@ -351,8 +351,8 @@ mod tests {
         for size in [0, 1, 127, 128, 129, 300] {
             assert_eq!(last_nonzero(&vec![0; size]), None);
             for last in 0..size {
-                let mut bytes = vec![0; size];
-                bytes[..=last].fill(7);
+                let mut bytes = vec![7; last + 1];
+                bytes.resize(size, 0);
                 assert_eq!(last_nonzero(&bytes), Some(last));
             }
         }

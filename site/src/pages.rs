@@ -22,6 +22,7 @@ const START: &str = "
 C: docs/libraries.md ## A header
 C: docs/libraries.md ## C
 C: docs/conformance/README.md ### C
+C++: docs/conformance/README.md ### C++17
 C++: readers/cpp/README.md # ATF v2 in C++
 C++: docs/conformance/ci-examples.md ## A C++ tracer with CMake
 Rust: docs/libraries.md ## Rust

@@ -66,6 +66,14 @@ fn the_guides_commands_for_c_lead_to_a_verdict() {
 }
 
 #[test]
+fn the_guides_commands_for_cpp_lead_to_a_verdict() {
+    if has("make") && has("c++") {
+        let said = follow("C++17");
+        assert!(said.contains("\nAll "), "{said}");
+    }
+}
+
+#[test]
 fn the_guides_commands_for_rust_lead_to_a_verdict() {
     let said = follow("Rust");
     assert!(said.contains("\nAll "), "{said}");

@@ -241,6 +241,15 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/conformance/README.md",
+        "cp -r conformance/testees/cpp my-cpp",
+        Elsewhere(
+            "builds",
+            "conformance/tests/testees/guide.rs",
+            "follow(\"C++17\")",
+        ),
+    ),
+    (
+        "docs/conformance/README.md",
         "cp -r conformance/testees/starter/rust my-rust",
         Elsewhere(
             "builds",
