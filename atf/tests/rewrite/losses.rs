@@ -104,7 +104,7 @@ fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
     for name in ["thread_X", "renamed"] {
         assert!(found[&format!("unreadable/{name}/index.atf")] == index);
         let said =
-            format!("  {name}: not read: not a thread's name: rename it to thread_N to have");
+            format!("  {name}: not read: not a thread's name: to read it, rename it to thread_N");
         assert!(report.to_string().contains(&said), "{report}");
     }
     let (path, out) = (places.path("out"), places.path("again"));
@@ -251,8 +251,8 @@ fn a_whole_manifest_that_a_killed_writer_had_not_renamed_is_kept() {
     let report = recovered(&places);
     let left = &report.sessions[0].left_behind[0];
     assert_eq!(left.path, "manifest.json.part");
-    let advice = "a whole manifest that was never renamed: rename it to manifest.json to have it \
-                  read; a copy is in unreadable/";
+    let advice = "a complete manifest that was never renamed: to use it, rename it to manifest.json; \
+                  a copy is in unreadable/";
     assert_eq!(left.why, advice);
     let found = crate::files(&places.path("out"));
     assert_eq!(found["unreadable/manifest.json.part"], names.as_bytes());
