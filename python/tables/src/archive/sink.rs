@@ -156,7 +156,10 @@ impl Sink for Comparer {
     fn begin(&mut self, entry: &Entry, target: Option<&str>) -> Result<(), Error> {
         let path = below(&self.root, &entry.path);
         if !self.left.remove(entry) {
-            return Err(bad(&path, "it was changed or removed while it was being packed"));
+            return Err(bad(
+                &path,
+                "it was changed or removed while it was being packed",
+            ));
         }
         self.offset = 0;
         match entry.kind {
