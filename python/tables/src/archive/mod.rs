@@ -74,8 +74,11 @@ mod tests {
     type Change = (fn(&Path), &'static str);
 
     const CHANGES: [Change; 7] = [
-        (|root| edit(root, |data| data[100] ^= 1), "other bytes"),
-        (|root| edit(root, |data| data.truncate(100)), "other bytes"),
+        (|root| edit(root, |data| data[100] ^= 1), "different bytes"),
+        (
+            |root| edit(root, |data| data.truncate(100)),
+            "different bytes",
+        ),
         (
             |root| edit(root, |data| data.push(0)),
             "more bytes at offset 192",
