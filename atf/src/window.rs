@@ -301,9 +301,9 @@ impl Buffer {
 fn last_nonzero(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 128;
     let is_zero = |block: &[u8]| block.iter().fold(0, |seen, byte| seen | byte) == 0;
-    let zeros: usize = { bytes.rchunks(BLOCK).take_while(|block| is_zero(block)) }
-        .map(<[u8]>::len)
-        .sum();
+    let blocks = bytes.rchunks(BLOCK);
+    let zeros = blocks.take_while(|block| is_zero(block)).map(<[u8]>::len);
+    let zeros: usize = zeros.sum();
     let (rest, _) = bytes.split_at(bytes.len().saturating_sub(zeros));
     rest.iter().rposition(|byte| *byte != 0)
 }

@@ -67,6 +67,7 @@ impl Model<'_> {
         let kit = "docs/conformance/README.md";
         let verdict = self.docs.below(kit, "## From nothing to a verdict")?;
         let install = self.docs.below("README.md", "## Install")?;
+        // Through the second block, which builds from source.
         let quick = install.match_indices("```").nth(3);
         let quick = quick.map_or("", |(at, fence)| &install[..at + fence.len()]);
         let page = json!({
@@ -174,19 +175,19 @@ impl Model<'_> {
                 "is_graded": !self.results.all.is_empty(),
             });
             output.page(&address, "rule.html", rule.id, page)?;
-            let group = { rules::GROUPS.iter() }.find(|(prefix, _)| rule.id.starts_with(prefix));
-            let text = format!("{}: {}", group.map_or("", |(_, title)| title), rule.rule);
-            output.index("rule", rule.id, &text, &address);
         }
-        let sections = rules::GROUPS.iter().map(|(prefix, title)| {
-            let own = rules::ALL.iter().filter(|rule| rule.id.starts_with(prefix));
-            let rows = own.map(|rule| {
+        let mut sections = Vec::new();
+        for (prefix, title) in rules::GROUPS {
+            let mut rows = Vec::new();
+            for rule in rules::ALL.iter().filter(|rule| rule.id.starts_with(prefix)) {
                 let (href, tag) = (format!("rules/{}/", rule.id), rule.severity.name());
-                json!({"href": href, "name": rule.id, "text": rule.rule, "tag": tag})
-            });
-            json!({"title": title, "rows": rows.collect::<Vec<_>>()})
-        });
-        list(output, "rules/", "Rules", sections)
+                let text = format!("{title}: {}", rule.rule);
+                output.index("rule", rule.id, &text, &href);
+                rows.push(json!({"href": href, "name": rule.id, "text": rule.rule, "tag": tag}));
+            }
+            sections.push(json!({"title": title, "rows": rows}));
+        }
+        list(output, "rules/", "Rules", sections.into_iter())
     }
 
     fn cases(&self, output: &mut Output, by_case: &ByCase<'_>) -> io::Result<()> {

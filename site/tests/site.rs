@@ -389,6 +389,19 @@ fn a_browser_finds_rules_cases_and_fields() {
 }
 
 #[test]
+fn a_browser_filters_by_words_of_an_entry_and_of_its_heading() {
+    let Some(page) = opened("rules/index.html#?text=nonzero+index+footer") else {
+        return;
+    };
+    let rows = |id: &str| {
+        let row = page.split("<li").find(|row| row.contains(id));
+        row.unwrap().split('>').next().unwrap().to_owned()
+    };
+    assert!(!rows(">ATF-IFTR-004<").contains("hidden"));
+    assert!(rows(">ATF-DFTR-004<").contains("hidden"));
+}
+
+#[test]
 fn a_browser_opens_what_a_cell_of_the_matrix_links_to() {
     let cell = values(SITE.page("results/"), "href");
     let cell = cell.iter().find(|link| link.starts_with("#pair-")).unwrap();

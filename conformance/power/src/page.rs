@@ -26,7 +26,7 @@ person then classes it in [`classes.toml`](../../conformance/power/classes.toml)
 | class | means |
 |---|---|
 | equivalent | it always gives the same answers |
-| permitted | it gives different answers, all of which the protocol allows |
+| permitted | it answers differently, but within what the protocol allows |
 | survivor | it gives a wrong answer that no case shows |
 
 The run fails if a mutant that passes has no class, or if its answers contradict its class. Starters are graded without

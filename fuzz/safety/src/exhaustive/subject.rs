@@ -143,7 +143,7 @@ fn detail(source: Source<'_>) -> Option<Reading> {
     let detail = detail.ok()?;
     let event = |event: atf::Result<DetailEvent>| {
         let event = event.ok()?;
-        // Another checksum than that of the format.
+        // Not the format's own checksum, whose code is tested here.
         let payload = match detail.payload_bytes(&event) {
             Some(payload) => crc32fast::hash(payload),
             None => crc32fast::hash(&detail.payload(&event, usize::MAX).ok()?),
