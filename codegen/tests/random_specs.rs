@@ -1,12 +1,13 @@
 //! Generates every target from random specs: odd names, reserved words, texts with quotes and the
 //! ends of comments, other enumerations, split records, a third wire version. What is generated must
-//! compile, the readers in Python and Lua must find what the interpreter finds, records in Python must
-//! write what they read, and the C headers must have the layout's offsets.
+//! compile. The readers in all languages must read files as the interpreter does, their getters and
+//! setters must have the layout's places, and so must the fields of the C headers.
 //!
-//! `ATF_SPECS=1000` tries as many; `ATF_SPEC_SEED=7` tries one. A failing spec is reduced to the
-//! changes that are needed for the failure.
+//! `ATF_SPECS=1000` tries as many, `ATF_SPECS=7..8` those with these seeds. A failing spec is reduced
+//! to the changes that are needed for the failure.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,9 @@ use std::thread;
 
 use atf_codegen::emit::{c, folder, readers};
 use atf_interpreter::{File, grammar_of};
+use atf_samples::accessors;
 use atf_samples::random::Random;
-use atf_samples::tools::has;
+use atf_samples::tools::{answers, has};
 use atf_spec::layout::Layout;
 use atf_spec::model::ManifestFile;
 use serde_json::{Value, json};
@@ -37,18 +39,8 @@ const NAMES: &str = "and as assert async at auto await begin bool break byte byt
     very_long_name_that_goes_on_and_on";
 
 /// Names by which templates and typed code know fields.
-const KEPT: [&str; 10] = [
-    "magic",
-    "version",
-    "total_length",
-    "stack_size",
-    "timestamp_ns",
-    "detail_seq",
-    "index_seq",
-    "reserved",
-    "event_kind",
-    "checksum",
-];
+const KEPT: &str = "arch call_depth checksum clock_type detail_seq event_kind event_type flags function_id index_seq \
+    magic os stack_size thread_id timestamp timestamp_ns total_length version";
 
 const TEXTS: [&str; 10] = [
     "Ends */ a comment /* and begins one.",
@@ -109,7 +101,11 @@ fn rename_field(layout: &mut Value, random: &mut Random) {
         .collect();
     let (old, new) = (known[random.below(known.len())].clone(), name(random));
     let trimmed = |name: &str| name.trim_start_matches('_').to_owned();
-    if KEPT.contains(&old.as_str()) || known.iter().any(|own| trimmed(own) == trimmed(&new)) {
+    let is_kept = KEPT.split_whitespace().any(|kept| kept == old);
+    if is_kept
+        || trimmed(&old).starts_with("reserved")
+        || known.iter().any(|own| trimmed(own) == trimmed(&new))
+    {
         return;
     }
     for own in items(record, "layouts") {
@@ -156,7 +152,9 @@ fn rename_members(layout: &mut Value, random: &mut Random) {
     for member in items(&mut enums[at], "members") {
         let name = name(random);
         let name = name.trim_start_matches('_').to_owned();
-        if names.insert(name.clone(), ()).is_none() {
+        // Writers set that flag.
+        let is_kept = member["name"] == "has_detail_file";
+        if !is_kept && names.insert(name.clone(), ()).is_none() {
             member["name"] = name.into();
         }
     }
@@ -229,7 +227,7 @@ fn add_record(layout: &mut Value, random: &mut Random) {
     let layouts = wires.iter().map(|wire| {
         let fields = [
             field(&format!("{first}_a"), 0, "u32"),
-            field("_pad", 4, "u8[3]"),
+            field("_reserved", 4, "u8[3]"),
             field(&format!("{first}_b"), 7, "u8"),
             field("list", 8, "u32[4]"),
         ];
@@ -290,6 +288,7 @@ fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<
     compile_c(&changed(real, no_renamed_field)?)?;
     let layout = changed(real, changes.iter())?;
     let folder = TempDir::new().expect("a temporary folder");
+    let files = files(&layout, folder.path())?;
     for language in readers::languages() {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../readers")
@@ -305,9 +304,12 @@ fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<
         for file in readers::render(language, &layout, manifest) {
             write(&folder.path().join(file.path), file.text.as_bytes());
         }
-        let checks = COMMANDS.iter().filter(|(known, ..)| *known == language);
-        for (_, _, script) in checks.filter(|(_, tool, _)| has(tool)) {
-            run(Command::new("sh").args(["-c", script]).current_dir(&out))?;
+        let programs = PROGRAMS.iter().filter(|own| own.language == language);
+        for program in programs.filter(|own| has(own.tool)) {
+            run(Command::new("sh")
+                .args(["-c", program.build])
+                .current_dir(&out))?;
+            program.check(&layout, &out, &files)?;
         }
     }
     let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/lua/atf.lua.jinja");
@@ -316,7 +318,7 @@ fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<
     for file in folder::render(&templates, &layout, manifest, "").map_err(|e| e.to_string())? {
         write(&folder.path().join(file.path), file.text.as_bytes());
     }
-    compare(&layout, folder.path())
+    check_lua(folder.path(), &files)
 }
 
 /// Compiles the C headers, and expects the compiler's layout to be the spec's.
@@ -346,79 +348,137 @@ fn compile_c(layout: &Layout) -> Result<(), String> {
     Ok(())
 }
 
-/// The script that compiles a language's generated files in its folder, and the tool that it needs.
-const COMMANDS: &[(&str, &str, &str)] = &[
-    (
-        "cpp",
-        "g++",
-        "echo '#include <atf/files.hpp>' |
-         g++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror -Iinclude -x c++ -",
-    ),
-    ("go", "go", "go vet ."),
-    (
-        "java",
-        "javac",
-        "javac --release 17 -Xlint:all -Werror -d build $(find src -name '*.java')",
-    ),
-    (
-        "python",
-        "python3",
-        "python3 -c 'import sys; sys.path.insert(0, \"src\"); import adatrace_reader.files'",
-    ),
-    ("typescript", "tsc", "tsc"),
+/// A language's testee: the generated files with a program that prints what they read.
+struct Program {
+    language: &'static str,
+    tool: &'static str,
+    /// The script that compiles it in its folder.
+    build: &'static str,
+    start: [&'static str; 2],
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        language: "cpp",
+        tool: "g++",
+        build: "g++ -std=c++17 -Wall -Wextra -Werror -Iinclude -o testee testee.cpp",
+        start: ["./testee", ""],
+    },
+    Program {
+        language: "go",
+        tool: "go",
+        build: "go vet ./... && go build -o testee ./cmd/testee",
+        start: ["./testee", ""],
+    },
+    Program {
+        language: "java",
+        tool: "javac",
+        build: "javac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC --release 17 -Xlint:all -Werror \
+            -d build $(find src -name '*.java') Testee.java",
+        start: ["sh", "testee"],
+    },
+    Program {
+        language: "python",
+        tool: "python3",
+        build: r#"python3 -c '
+import inspect, sys
+sys.path.insert(0, "src")
+from adatrace_reader import records
+from adatrace_reader.writers import ThreadWriter
+names = {name.strip("_") for name in inspect.signature(ThreadWriter.event).parameters}
+for fields in records.IndexEvent.LAYOUTS.values():
+    own = {field.name.strip("_") for field in fields if "[" not in field.type}
+    assert own - names <= {"thread_id", "detail_seq"}, own - names'"#,
+        start: ["python3", "testee.py"],
+    },
+    Program {
+        language: "typescript",
+        tool: "tsc",
+        build: "tsc --skipLibCheck",
+        start: ["node", "dist/testee.js"],
+    },
 ];
 
-/// Reads files with the readers in Python and Lua, and expects the interpreter's answers.
-fn compare(layout: &Layout, folder: &Path) -> Result<(), String> {
+impl Program {
+    fn command(&self, folder: &Path) -> Command {
+        let [program, script] = self.start;
+        let mut command = Command::new(program);
+        command.args(Some(script).filter(|own| !own.is_empty()));
+        command.current_dir(folder);
+        command
+    }
+
+    fn check(&self, layout: &Layout, folder: &Path, files: &[Read]) -> Result<(), String> {
+        let manifest = fs::read_to_string(folder.join("TESTEE.toml")).expect("a manifest");
+        let is_writer = manifest.contains("\nwrite ");
+        let plain = serde_json::to_value(layout).expect("plain data");
+        let named = |why| format!("{}: {why}", self.language);
+        accessors::check(&mut self.command(folder), is_writer, &plain).map_err(named)?;
+        let paths = files.iter().map(|file| format!("{:?}\n", file.path));
+        let answers = answers(self.command(folder).arg("serve"), paths.collect()).map_err(named)?;
+        let mut wrong = answers.iter().zip(files);
+        let wrong = wrong.find(|(answer, file)| **answer != file.document);
+        match wrong {
+            None if answers.len() == files.len() => Ok(()),
+            None => Err(named(format!(
+                "{} answers of {}",
+                answers.len(),
+                files.len()
+            ))),
+            Some((answer, file)) => Err(named(format!("{answer}\ninstead of\n{}", file.document))),
+        }
+    }
+}
+
+/// A file, and what the interpreter reads in it.
+struct Read {
+    path: PathBuf,
+    document: Value,
+    /// The rule of a file that is refused.
+    rule: Option<String>,
+}
+
+/// Writes whole and cut files.
+fn files(layout: &Layout, folder: &Path) -> Result<Vec<Read>, String> {
     let thread = atf_samples::folder().join("sample-crashed/session_20260105_101500/pid_4243");
-    let mut expected = String::new();
-    let mut list = String::new();
+    let mut files = Vec::new();
     for (number, (name, bytes)) in atf_samples::tree(&thread)
         .expect("a sample")
         .iter()
         .enumerate()
     {
-        let kind = ["index.atf", "detail.atf"]
+        let kind = ["index", "detail"]
             .into_iter()
-            .find(|kind| name.ends_with(kind));
+            .find(|kind| name.ends_with(&format!("{kind}.atf")));
         let Some(kind) = kind else { continue };
         for size in [bytes.len(), bytes.len() * 2 / 3, 70, 9] {
             let bytes = &bytes[..size.min(bytes.len())];
-            let path = folder.join(format!("{number}-{size}-{kind}"));
+            let path = folder.join(format!("{number}-{size}-{kind}.atf"));
             write(&path, bytes);
             let grammar = grammar_of(layout, bytes).ok_or("no grammar")?;
-            let answer = match File::open(layout, grammar, bytes) {
-                Ok(file) => file.events().count().to_string(),
-                Err(refusal) => refusal.requirement.rule.clone(),
+            let (document, rule) = match File::open(layout, grammar, bytes) {
+                Ok(file) => (file.document(), None),
+                Err(refusal) => (
+                    json!({"kind": kind, "verdict": "reject"}),
+                    Some(refusal.requirement.rule.clone()),
+                ),
             };
-            list.push_str(&format!("{}\n", path.display()));
-            expected.push_str(&format!("{answer}\n"));
+            files.push(Read {
+                path,
+                document,
+                rule,
+            });
         }
     }
-    write(&folder.join("files"), list.as_bytes());
-    let python = r#"
-import sys
-sys.path.insert(0, "readers/python/src")
-from adatrace_reader import records
-for record in filter(lambda own: hasattr(own, "LAYOUTS"), list(vars(records).values())):
-    for wire in record.LAYOUTS:
-        bytes_ = bytes(value * 7 % 256 for value in range(record.SIZE))
-        assert record.read(bytes_, 0, wire).write(wire) == bytes_, (record, wire)
-import inspect
-from adatrace_reader.writers import ThreadWriter
-names = {name.strip("_") for name in inspect.signature(ThreadWriter.event).parameters}
-for fields in records.IndexEvent.LAYOUTS.values():
-    own = {field.name.strip("_") for field in fields if "[" not in field.type}
-    assert own - names <= {"thread_id", "detail_seq"}, own - names
-from adatrace_reader.files import DetailFile, IndexFile, Refused
-for path in open("files").read().split():
-    reader = DetailFile if path.endswith("detail.atf") else IndexFile
-    try:
-        print(sum(1 for _ in reader.open(path)))
-    except Refused as refused:
-        print(refused.rule)
-"#;
-    let lua = r#"
+    Ok(files)
+}
+
+/// Reads files with the reader in Lua, and expects as many events, and the same rules.
+fn check_lua(folder: &Path, files: &[Read]) -> Result<(), String> {
+    if !has("lua5.4") {
+        return Ok(());
+    }
+    let script = r#"
 local atf = require("atf")
 for path in io.lines("files") do
   local file = assert(io.open(path, "rb"))
@@ -433,16 +493,18 @@ for path in io.lines("files") do
   end
 end
 "#;
-    for (program, flag, script) in [("python3", "-c", python), ("lua5.4", "-e", lua)] {
-        if !has(program) {
-            continue;
-        }
-        let answer = run(Command::new(program)
-            .args([flag, script])
-            .current_dir(folder))?;
-        if answer != expected {
-            return Err(format!("{program} read\n{answer}instead of\n{expected}"));
-        }
+    let (mut paths, mut expected) = (String::new(), String::new());
+    for file in files {
+        let events = file.document["events"].as_array().map_or(0, Vec::len);
+        let rule = file.rule.clone();
+        writeln!(paths, "{}", file.path.display()).expect("text");
+        writeln!(expected, "{}", rule.unwrap_or(events.to_string())).expect("text");
+    }
+    write(&folder.join("files"), paths.as_bytes());
+    let mut lua = Command::new("lua5.4");
+    let answer = run(lua.args(["-e", script]).current_dir(folder))?;
+    if answer != expected {
+        return Err(format!("Lua read\n{answer}instead of\n{expected}"));
     }
     Ok(())
 }
@@ -492,15 +554,10 @@ fn reduced(seed: u64, real: &Value, manifest: &ManifestFile) -> Result<(), Strin
 
 #[test]
 fn every_target_compiles_and_reads_by_random_specs() {
-    let number = |name: &str| {
-        std::env::var(name)
-            .ok()
-            .and_then(|value| value.parse::<u64>().ok())
-    };
-    let seeds = match number("ATF_SPEC_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("ATF_SPECS").unwrap_or(3),
-    };
+    let range = std::env::var("ATF_SPECS").unwrap_or("3".to_owned());
+    let (first, end) = range.split_once("..").unwrap_or(("0", &range));
+    let number = |text: &str| text.parse::<u64>().expect("ATF_SPECS: a number or a range");
+    let seeds = number(first)..number(end);
     let (real, manifest) = spec();
     attempt(&[], &real, &manifest).expect("the spec itself");
     let seeds = Mutex::new(seeds);
@@ -526,7 +583,7 @@ fn every_language_has_a_check() {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../readers");
     for language in readers::languages().filter(|own| folder.join(own).join("Makefile").is_file()) {
         assert!(
-            COMMANDS.iter().any(|(known, ..)| *known == language),
+            PROGRAMS.iter().any(|own| own.language == language),
             "{language}"
         );
     }

@@ -88,9 +88,9 @@ Object document(const Record& record, int wire) {
         const std::string key = name;
         const bool is_link = key.size() > 4 && key.compare(key.size() - 4, 4, "_seq") == 0;
         if (key == "magic" || (!is_link && json(value) == "null")) return;
-        // Version 1 has 32 bits here.
+        // Only version 2 has 64 bits here.
         const bool is_narrow =
-            std::is_same_v<Record, atf::IndexHeader> && wire == 1 && key == "event_count";
+            std::is_same_v<Record, atf::IndexHeader> && wire != 2 && key == "event_count";
         const std::string own = json(value);
         object.add(name, is_narrow ? own.substr(1, own.size() - 2) : own);
     });

@@ -78,10 +78,10 @@ class Writers(unittest.TestCase):
         thread = self.session(1).thread(0)
         thread.event(1, 1, EventKind.CALL, detail=Detail(b"", 3))
         assert thread._detail
-        thread._detail.count = 2**32 - 1
+        thread._detail.stated.count = 2**32 - 1
         with self.assertRaisesRegex(ValueError, "detail.atf: it has 4294967295 events"):
             thread.event(1, 1, EventKind.CALL, detail=Detail(b"", 3))
-        thread._index.count = 2**32 - 1
+        thread._index.stated.count = 2**32 - 1
         with self.assertRaisesRegex(ValueError, "index.atf: it has 4294967295 events"):
             thread.event(1, 1, EventKind.CALL)
 

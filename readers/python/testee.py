@@ -35,10 +35,11 @@ def document(record: Any, wire: int) -> dict[str, Any]:
             continue
         is_text = field.type.startswith("u64") or field.name.endswith("_seq")
         value = getattr(record, field.name)
+        key = field.name.rstrip("_")  # A keyword of Python has an underscore after it.
         if isinstance(value, tuple):
-            shown[field.name] = [str(each) if is_text else each for each in value]
+            shown[key] = [str(each) if is_text else each for each in value]
         else:
-            shown[field.name] = str(value) if is_text and value is not None else value
+            shown[key] = str(value) if is_text and value is not None else value
     return shown
 
 
@@ -188,7 +189,7 @@ def accessors(request: str) -> dict[str, Any]:
     changed = {name: replace(one, **{name: getattr(other, name)}) for name in names}
     return {
         "fields": document(one, wire),
-        "set": {name: record.write(wire).hex() for name, record in changed.items()},
+        "set": {name.rstrip("_"): record.write(wire).hex() for name, record in changed.items()},
     }
 
 

@@ -1,6 +1,6 @@
 //! ATF v2 files for tests: [sessions](folder) of a real tracer, and [files] written byte by byte.
 //! Also contains the [layout] of all records, typed by hand, the [tools] and [random] numbers that
-//! tests need, and the generated [readers].
+//! tests need, and the generated [readers] with a check of their [accessors].
 //!
 //! Nothing here uses the library's structs or constants, so a mistake in them cannot stay hidden.
 
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+pub mod accessors;
 pub mod files;
 pub mod layout;
 pub mod random;

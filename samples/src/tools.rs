@@ -3,7 +3,9 @@
 use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
 
 /// Reports the running test as skipped. Writes directly to standard error, because the test harness
 /// hides what a passing test prints with `eprintln!`.
@@ -74,6 +76,31 @@ pub fn browsed(address: &str, profile: &Path) -> Option<(String, Vec<String>)> {
     let said = messages.lines().filter(|line| line.contains(":CONSOLE"));
     let said = said.map(str::to_owned).collect();
     Some((String::from_utf8(output.stdout).unwrap(), said))
+}
+
+/// Starts a program, gives it lines, and returns its answers, each a line of JSON.
+///
+/// # Errors
+///
+/// Returns an error if the program fails, or if an answer is not JSON.
+pub fn answers(program: &mut Command, lines: String) -> Result<Vec<Value>, String> {
+    let shown = format!("{program:?}");
+    let error = |why: &dyn Display| format!("{shown}: {why}");
+    let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = program.spawn().map_err(|why| error(&why))?;
+    let mut input = child.stdin.take().expect("a pipe");
+    // The program answers while it gets requests. If it fails, its status says so.
+    let asks = std::thread::spawn(move || drop(input.write_all(lines.as_bytes())));
+    let output = child.wait_with_output().map_err(|why| error(&why))?;
+    asks.join().expect("the thread cannot panic");
+    if !output.status.success() {
+        return Err(error(&output.status));
+    }
+    let answers = output.stdout.split(|byte| *byte == b'\n');
+    let answers = answers.filter(|line| !line.is_empty());
+    answers
+        .map(|line| serde_json::from_slice(line).map_err(|why| error(&why)))
+        .collect()
 }
 
 #[cfg(test)]

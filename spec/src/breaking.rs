@@ -108,6 +108,7 @@ const TABLE: &[(&str, Breaks, Breaks, Breaks)] = &[
     ("records.layouts.reserved.offset", NOTHING, NOTHING, NOTHING),
     ("records.layouts.reserved.type", RUST, RUST, RUST),
     ("grammars", RULES, ADDITION, RULES),
+    ("grammars.derived", RULES, ADDITION, RULES),
     ("grammars.functions", RULES, ADDITION, RULES),
     ("rules", RULES, ADDITION, RULES),
     ("manifest", MANIFEST, MANIFEST, MANIFEST),

@@ -8,7 +8,8 @@ use syn::{BinOp, Expr, Lit, Pat, Stmt, UnOp};
 
 use crate::diagnostic::Diagnostic;
 use crate::grammar::{
-    BUILT_IN, Expression, Function, Grammar, Kind, Named, Parameter, Requirement, Role, Step,
+    BUILT_IN, Derived, Expression, Function, Grammar, Kind, Named, Parameter, Requirement, Role,
+    Step,
 };
 use crate::load::Spec;
 use crate::model::{FunctionSpec, GrammarFile, StepSpec};
@@ -42,6 +43,7 @@ pub fn grammar(spec: &Spec, file: &GrammarFile, faults: &mut Vec<Diagnostic>) ->
     for function in &file.functions {
         compiler.function(&function.name, &mut Vec::new());
     }
+    let derived = compiler.derived();
     let functions = compiler.functions;
     let role = |(role, record): (&At<String>, &At<String>)| Role {
         role: role.value.clone(),
@@ -54,6 +56,7 @@ pub fn grammar(spec: &Spec, file: &GrammarFile, faults: &mut Vec<Diagnostic>) ->
         records: file.records.iter().map(role).collect(),
         reading,
         functions,
+        derived,
     }
 }
 
@@ -107,6 +110,28 @@ impl Compiler<'_> {
         }))
     }
 
+    fn derived(&mut self) -> Vec<Derived> {
+        let mut all: Vec<Derived> = Vec::new();
+        for own in &self.file.derived {
+            let (role, field) = self.path(&own.field);
+            if all.iter().any(|one| one.role == role && one.field == field) {
+                self.fault(&own.field, format!("`{}` is derived twice", own.field));
+            }
+            let is = own.is;
+            all.push(Derived { role, field, is });
+        }
+        all
+    }
+
+    /// Splits `role.field`, and reports a field that does not exist.
+    fn path(&mut self, path: &At<String>) -> (String, String) {
+        let (role, field) = path.split_once('.').unwrap_or((path, ""));
+        if let Err(why) = self.field(role, field) {
+            self.fault(path, why);
+        }
+        (role.to_owned(), field.to_owned())
+    }
+
     fn requirement(&mut self, step: &StepSpec, text: &At<String>) -> Option<Step> {
         let (requires, kind) = self.step(text)?;
         if kind != Kind::Bool {
@@ -123,10 +148,7 @@ impl Compiler<'_> {
             let why = "`expected` has no quotes and no backslashes: it becomes a string";
             self.fault(text, why.to_owned());
         }
-        let (role, name) = field.split_once('.').unwrap_or((field, ""));
-        if let Err(why) = self.field(role, name) {
-            self.fault(field, why);
-        }
+        let (role, name) = self.path(field);
         let at = match &step.at {
             None => None,
             Some(text) => match self.step(text)? {
@@ -141,8 +163,8 @@ impl Compiler<'_> {
             requires,
             at,
             wire: step.wire.map(|wire| wire.value),
-            role: role.to_owned(),
-            field: name.to_owned(),
+            role,
+            field: name,
             expected: expected.clone(),
             rule: rule.value.clone(),
         }))

@@ -28,6 +28,48 @@ pub struct Grammar {
     pub reading: Vec<Step>,
     /// The functions, each after those that it calls.
     pub functions: Vec<Function>,
+    /// The fields that state something about the events, which a writer sets when it finalizes the
+    /// file. In the header of a file that was never finalized, they state it of no events.
+    #[serde(default)]
+    pub derived: Vec<Derived>,
+}
+
+/// A field that states something about the events of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
+pub struct Derived {
+    /// The role of the record with the field.
+    pub role: String,
+    /// The field.
+    pub field: String,
+    /// What it states.
+    pub is: Derivation,
+}
+
+/// What a field states about the events of a file. Each is 0 if there are no events, but for
+/// `start` and `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Derivation {
+    /// The CRC-32C of the events' bytes.
+    Checksum,
+    /// The number of events.
+    Count,
+    /// The offset after the last event.
+    End,
+    /// The position of the first event's link in the other file.
+    FirstLink,
+    /// The timestamp of the first event.
+    FirstTime,
+    /// The position of the last event's link in the other file.
+    LastLink,
+    /// The timestamp of the last event.
+    LastTime,
+    /// The size of the events in bytes.
+    Length,
+    /// The offset of the first event.
+    Start,
 }
 
 /// A record's role in a file.

@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.5.0",
-    digest: "4ec4e324e8911f608d77b5703f97102a5c5dbb4729ea98f9b237e070238849e4",
+    digest: "e47b2b586a3cd1edf1c0f2f30f191dd6c8cb930f4a45000ee410a7f729c44486",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

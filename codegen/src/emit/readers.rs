@@ -19,7 +19,7 @@ const READERS: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "go",
-        &templates!("go": "files.go.jinja" "manifest.go.jinja" "records.go.jinja"),
+        &templates!("go": "cmd/testee/records.go.jinja" "files.go.jinja" "manifest.go.jinja" "records.go.jinja"),
     ),
     (
         "java",

@@ -4,7 +4,6 @@
 //! If a test's tool is missing, the test is skipped with a message. If `ATF_REQUIRE_TOOLS=1` is
 //! set, it fails instead.
 
-mod accessors;
 mod bugs;
 mod ci;
 mod fingerprint;

@@ -1,6 +1,11 @@
 //! Tests that correct implementations pass.
 
-use crate::accessors;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use atf_samples::accessors;
+
 use crate::programs::{self, Testee};
 
 #[test]
@@ -30,13 +35,45 @@ fn the_generated_readers_read_the_corpus_and_what_the_generated_writers_write() 
         passes(&[reader], &[], &["read"]);
         passes(&[reader], &["--pairs", "--shard", "1/10"], &["read"]);
     }
-    accessors::hold(&readers);
+    for reader in &readers {
+        check_accessors(reader).unwrap();
+    }
     let readers: Vec<_> = readers.iter().collect();
     passes(
         &readers,
         &["--case", "*/write-details-in-the-middle"],
         &["write"],
     );
+}
+
+fn check_accessors(reader: &Testee) -> Result<(), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/layout.json");
+    let layout = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let manifest = fs::read_to_string(reader.manifest()).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let program = reader.folder().join(manifest["read"][0].as_str().unwrap());
+    let is_writer = manifest.contains_key("write");
+    accessors::check(&mut Command::new(program), is_writer, &layout)
+}
+
+#[test]
+fn an_accessor_with_the_place_of_another_field_is_noticed() {
+    let Some(python) = programs::reader("python") else {
+        return;
+    };
+    let path = python.folder().join("src/adatrace_reader/records.py");
+    let right = fs::read_to_string(&path).unwrap();
+    for (own, other) in [
+        ("timestamp_ns=v[0]", "timestamp_ns=v[1]"),
+        ("self.timestamp_ns,", "self.function_id,"),
+    ] {
+        assert!(right.contains(own));
+        fs::write(&path, right.replacen(own, other, 1)).unwrap();
+        let why = check_accessors(&python).unwrap_err();
+        assert!(why.contains("timestamp_ns"), "{why}");
+    }
+    fs::write(&path, &right).unwrap();
+    check_accessors(&python).unwrap();
 }
 
 fn passes(testees: &[&Testee], arguments: &[&str], roles: &[&str]) {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::grammar::Kind;
+use crate::grammar::{Derivation, Kind};
 use crate::layout::Wire;
 use crate::yaml::{At, List, Pairs};
 
@@ -22,6 +22,20 @@ pub struct GrammarFile {
     pub reading: List<StepSpec>,
     /// The functions, in any order; none may call itself through others.
     pub functions: List<FunctionSpec>,
+    /// The fields that state something about the events, which a writer sets when it finalizes the
+    /// file.
+    #[serde(default)]
+    pub derived: List<DerivedSpec>,
+}
+
+/// A field that states something about the events.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DerivedSpec {
+    /// The field, as `role.field`.
+    pub field: At<String>,
+    /// What it states.
+    pub is: Derivation,
 }
 
 /// A step of reading: a requirement, or a value that is computed once.

@@ -5,6 +5,14 @@ use serde_json::{Map, Value, json};
 
 use crate::file::File;
 
+impl File<'_> {
+    /// Returns the document of the file.
+    #[must_use]
+    pub fn document(&self) -> Value {
+        decode(self).document
+    }
+}
+
 /// A decoded file.
 pub(crate) struct Decoded {
     pub(crate) document: Value,

@@ -76,8 +76,8 @@ public:
         const Bytes event{unwritten_.data() + at, unwritten_.size() - at};
         checksum = crc32c(event, checksum);
         length += event.size;
-        if (count++ == 0) time_start_ns = timestamp_ns;
-        time_end_ns = timestamp_ns;
+        if (count++ == 0) first_time = timestamp_ns;
+        last_time = timestamp_ns;
         return true;
     }
 
@@ -92,13 +92,14 @@ public:
         return {errno, std::generic_category()};
     }
 
+    /// Appends the footer, and rewrites the header.
     template <typename Footer, typename Header>
-    std::error_code finalize(const Footer& footer, const Header& header) {
+    std::error_code finalize(Header header) {
         if (!file_) return error_;
-        if (!has_footer_) append(footer);
+        if (!has_footer_) append(derived(Footer{}, *this));
         has_footer_ = true;
         if (const std::error_code error = flush()) return error;
-        append(header);
+        append(derived(header, *this));
         if (std::fseek(file_.get(), 0, SEEK_SET) != 0) return {errno, std::generic_category()};
         if (const std::error_code error = flush()) return error;
         file_.reset();
@@ -108,8 +109,10 @@ public:
     std::uint64_t count = 0;
     std::uint64_t length = 0;
     std::uint32_t checksum = 0;
-    std::uint64_t time_start_ns = 0;
-    std::uint64_t time_end_ns = 0;
+    std::uint64_t first_time = 0;
+    std::uint64_t last_time = 0;
+    std::uint64_t first_link = 0;
+    std::uint64_t last_link = 0;
 
 private:
     struct Close {
@@ -123,6 +126,47 @@ private:
     std::vector<std::uint8_t> unwritten_;
     bool has_footer_ = false;
 };
+
+
+/// Returns the header with the fields set that state something about the events.
+inline IndexHeader derived(IndexHeader record, const FileWriter& file) {
+    record.event_count = file.count;
+    record.events_offset = IndexHeader::size;
+    record.footer_offset = IndexHeader::size + file.length;
+    record.time_start_ns = file.first_time;
+    record.time_end_ns = file.last_time;
+    return record;
+}
+
+/// Returns the footer with the fields set that state something about the events.
+inline IndexFooter derived(IndexFooter record, const FileWriter& file) {
+    record.checksum = file.checksum;
+    record.event_count = file.count;
+    record.time_start_ns = file.first_time;
+    record.time_end_ns = file.last_time;
+    record.bytes_written = file.length;
+    return record;
+}
+
+/// Returns the header with the fields set that state something about the events.
+inline DetailHeader derived(DetailHeader record, const FileWriter& file) {
+    record.events_offset = DetailHeader::size;
+    record.event_count = file.count;
+    record.bytes_length = file.length;
+    record.index_seq_start = file.first_link;
+    record.index_seq_end = file.last_link;
+    return record;
+}
+
+/// Returns the footer with the fields set that state something about the events.
+inline DetailFooter derived(DetailFooter record, const FileWriter& file) {
+    record.checksum = file.checksum;
+    record.event_count = file.count;
+    record.time_start_ns = file.first_time;
+    record.time_end_ns = file.last_time;
+    record.bytes_length = file.length;
+    return record;
+}
 
 }  // namespace internal
 
@@ -143,13 +187,10 @@ public:
           index_(folder_ / "index.atf", wire, internal::most_events(wire)) {
         header_.version = detail_header_.version = static_cast<std::uint8_t>(wire);
         header_.flags = 0;
-        header_.event_count = header_.time_start_ns = header_.time_end_ns = 0;
-        header_.events_offset = header_.footer_offset = IndexHeader::size;
         detail_header_.arch = header.arch;
         detail_header_.os = header.os;
         detail_header_.thread_id = header.thread_id;
-        detail_header_.events_offset = DetailHeader::size;
-        index_.append(header_);
+        index_.append(internal::derived(header_, index_));
         static_cast<void>(index_.flush());
     }
 
@@ -193,20 +234,11 @@ public:
     [[nodiscard]] std::error_code finalize() {
         if (const std::error_code error = flush()) return error;
         if (detail_) {
-            DetailFooter footer;
-            footer.bytes_length = detail_header_.bytes_length = detail_->length;
-            detail_header_.event_count = detail_->count;
-            const std::error_code error = detail_->finalize(summed(footer, *detail_), detail_header_);
+            const std::error_code error = detail_->finalize<DetailFooter>(detail_header_);
             if (error) return error;
         }
         header_.flags = detail_ ? IndexFlags::HasDetailFile : 0;
-        header_.event_count = index_.count;
-        header_.footer_offset = IndexHeader::size + index_.length;
-        header_.time_start_ns = index_.time_start_ns;
-        header_.time_end_ns = index_.time_end_ns;
-        IndexFooter footer;
-        footer.bytes_written = index_.length;
-        return index_.finalize(summed(footer, index_), header_);
+        return index_.finalize<IndexFooter>(header_);
     }
 
     /// The number of events.
@@ -214,8 +246,8 @@ public:
     /// Whether there is a detail.atf.
     bool has_detail() const noexcept { return detail_.has_value(); }
     /// The timestamps of the first and the last event, or 0.
-    std::uint64_t time_start_ns() const noexcept { return index_.time_start_ns; }
-    std::uint64_t time_end_ns() const noexcept { return index_.time_end_ns; }
+    std::uint64_t time_start_ns() const noexcept { return index_.first_time; }
+    std::uint64_t time_end_ns() const noexcept { return index_.last_time; }
 
 private:
     static std::filesystem::path created(const std::filesystem::path& folder) {
@@ -224,19 +256,10 @@ private:
         return folder;
     }
 
-    template <typename Footer>
-    static Footer summed(Footer footer, const internal::FileWriter& file) {
-        footer.checksum = file.checksum;
-        footer.event_count = file.count;
-        footer.time_start_ns = file.time_start_ns;
-        footer.time_end_ns = file.time_end_ns;
-        return footer;
-    }
-
     std::error_code append(const IndexEvent& event, const Detail& detail) {
         if (!detail_) {
             detail_.emplace(folder_ / "detail.atf", wire_, internal::most_details(wire_));
-            detail_->append(detail_header_);
+            detail_->append(internal::derived(detail_header_, *detail_));
         }
         if (const std::error_code error = detail_->check()) return error;
         DetailEventHeader header;
@@ -250,8 +273,8 @@ private:
         if (!detail_->append(header, detail.payload, event.timestamp_ns)) {
             return std::make_error_code(std::errc::value_too_large);
         }
-        if (detail_->count == 1) detail_header_.index_seq_start = index_.count;
-        detail_header_.index_seq_end = index_.count;
+        if (detail_->count == 1) detail_->first_link = index_.count;
+        detail_->last_link = index_.count;
         return {};
     }
 

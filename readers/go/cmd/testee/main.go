@@ -159,21 +159,6 @@ func read(path string) (document, error) {
 	return ofIndex(file), err
 }
 
-var records = map[string]func([]byte, int) (json.Marshaler, bool){
-	"index_header":            parse(atf.ParseIndexHeader),
-	"index_event":             parse(atf.ParseIndexEvent),
-	"index_footer":            parse(atf.ParseIndexFooter),
-	"detail_header":           parse(atf.ParseDetailHeader),
-	"detail_event_header":     parse(atf.ParseDetailEventHeader),
-	"detail_function_payload": parse(atf.ParseDetailFunctionPayload),
-	"detail_footer":           parse(atf.ParseDetailFooter),
-	"ring_header":             parse(atf.ParseRingHeader),
-}
-
-func parse[Record json.Marshaler](of func([]byte, int) (Record, bool)) func([]byte, int) (json.Marshaler, bool) {
-	return func(data []byte, wire int) (json.Marshaler, bool) { return of(data, wire) }
-}
-
 // accessors returns the fields of a record, from its name, its wire version and its bytes in hex.
 func accessors(line string) (document, error) {
 	words := strings.Fields(line)
@@ -185,7 +170,7 @@ func accessors(line string) (document, error) {
 	if err != nil {
 		return nil, err
 	}
-	record, ok := records[words[0]](data, wire)
+	record, ok := parse(words[0], data, wire)
 	if !ok {
 		return nil, errors.New(line)
 	}

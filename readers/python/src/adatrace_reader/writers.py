@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from .files import crc32c
@@ -42,8 +42,65 @@ class Detail(NamedTuple):
     flags: int = 0
 
 
+@dataclass
+class _Events:
+    """What the header and the footer of a file state about its events."""
+
+    count: int = 0
+    length: int = 0
+    checksum: int = 0
+    first_time: int = 0
+    last_time: int = 0
+    first_link: int = 0
+    last_link: int = 0
+
+
+def _index_header(record: IndexHeader, events: _Events) -> IndexHeader:
+    return replace(
+        record,
+        event_count=events.count,
+        events_offset=IndexHeader.SIZE,
+        footer_offset=IndexHeader.SIZE + events.length,
+        time_start_ns=events.first_time,
+        time_end_ns=events.last_time,
+    )
+
+
+def _index_footer(record: IndexFooter, events: _Events) -> IndexFooter:
+    return replace(
+        record,
+        checksum=events.checksum,
+        event_count=events.count,
+        time_start_ns=events.first_time,
+        time_end_ns=events.last_time,
+        bytes_written=events.length,
+    )
+
+
+def _detail_header(record: DetailHeader, events: _Events) -> DetailHeader:
+    return replace(
+        record,
+        events_offset=DetailHeader.SIZE,
+        event_count=events.count,
+        bytes_length=events.length,
+        index_seq_start=events.first_link,
+        index_seq_end=events.last_link,
+    )
+
+
+def _detail_footer(record: DetailFooter, events: _Events) -> DetailFooter:
+    return replace(
+        record,
+        checksum=events.checksum,
+        event_count=events.count,
+        time_start_ns=events.first_time,
+        time_end_ns=events.last_time,
+        bytes_length=events.length,
+    )
+
+
 class _Writer:
-    """A file's bytes on their way to the disk, and what its header and footer say of them."""
+    """A file's bytes on their way to the disk."""
 
     def __init__(self, path: str, most: int, header: IndexHeader | DetailHeader, wire: int) -> None:
         self._file = open(path, "xb", buffering=0)
@@ -52,32 +109,30 @@ class _Writer:
         self._events = bytearray()
         self._unwritten = bytearray(header.write(wire))
         self._has_footer = False
-        self.count = 0
-        self.length = 0
-        self.checksum = 0
-        self.time_start_ns = 0
-        self.time_end_ns = 0
+        self.stated = _Events()
 
     def check(self) -> None:
         """Raises ValueError if no event can be appended."""
         if self._has_footer:
             raise ValueError(f"{self._file.name}: it is finalized")
-        if self.count == self._most:
+        if self.stated.count == self._most:
             raise ValueError(f"{self._file.name}: it has {self._most} events, the most it can count")
 
-    def append(self, event: bytes, timestamp_ns: int) -> None:
+    def append(self, event: bytes, timestamp_ns: int, link: int = 0) -> None:
         self._events += event
-        self.time_start_ns = self.time_start_ns if self.count else timestamp_ns
-        self.time_end_ns = timestamp_ns
-        self.count += 1
-        self.length += len(event)
+        stated = self.stated
+        if stated.count == 0:
+            stated.first_time, stated.first_link = timestamp_ns, link
+        stated.last_time, stated.last_link = timestamp_ns, link
+        stated.count += 1
+        stated.length += len(event)
 
     @property
     def is_large(self) -> bool:
         return len(self._events) >= _LARGE
 
     def flush(self) -> None:
-        self.checksum = crc32c(self._events, self.checksum)
+        self.stated.checksum = crc32c(self._events, self.stated.checksum)
         self._unwritten += self._events
         self._events.clear()
         while self._unwritten:
@@ -117,22 +172,16 @@ class ThreadWriter:
             header,
             version=wire,
             flags=0,
-            event_count=0,
-            events_offset=IndexHeader.SIZE,
-            footer_offset=IndexHeader.SIZE,
-            time_start_ns=0,
-            time_end_ns=0,
         )
         self._detail_header = DetailHeader(
             version=wire,
             arch=header.arch,
             os=header.os,
             thread_id=header.thread_id,
-            events_offset=DetailHeader.SIZE,
         )
         self._detail: _Writer | None = None
-        self._detailed: list[int] = []
-        self._index = self._writer("index.atf", _MOST_EVENTS[wire], self._header)
+        placeholder = _index_header(self._header, _Events())
+        self._index = self._writer("index.atf", _MOST_EVENTS[wire], placeholder)
         # The header waits as events do if it cannot be written yet.
         with suppress(OSError):
             self._index.flush()
@@ -145,8 +194,8 @@ class ThreadWriter:
     @property
     def times(self) -> tuple[int, ...]:
         """The timestamps of the first and the last event, if there are events."""
-        index = self._index
-        return (index.time_start_ns, index.time_end_ns) if index.count else ()
+        stated = self._index.stated
+        return (stated.first_time, stated.last_time) if stated.count else ()
 
     def event(
         self,
@@ -163,14 +212,14 @@ class ThreadWriter:
         full, and struct.error if a number does not fit; then nothing was appended.
         """
         self._index.check()
-        seq, to = self._index.count, self._detail
+        seq, to = self._index.stated.count, self._detail
         event = IndexEvent(
             timestamp_ns=timestamp_ns,
             function_id=function_id,
             thread_id=self._header.thread_id,
             event_kind=event_kind,
             call_depth=call_depth,
-            detail_seq=None if detail is None else to.count if to else 0,
+            detail_seq=None if detail is None else to.stated.count if to else 0,
         ).write(self.wire)
         if detail is not None:
             own = DetailEventHeader(
@@ -181,11 +230,11 @@ class ThreadWriter:
                 thread_id=self._header.thread_id,
                 timestamp=timestamp_ns,
             ).write(self.wire)
-            to = to or self._writer("detail.atf", _MOST_DETAILS[self.wire], self._detail_header)
+            placeholder = _detail_header(self._detail_header, _Events())
+            to = to or self._writer("detail.atf", _MOST_DETAILS[self.wire], placeholder)
             to.check()
-            to.append(own + detail.payload, timestamp_ns)
+            to.append(own + detail.payload, timestamp_ns, seq)
             self._detail = to
-            self._detailed[1:] = [seq]
         self._index.append(event, timestamp_ns)
         if self._index.is_large or (to and to.is_large):
             self.flush()
@@ -204,42 +253,16 @@ class ThreadWriter:
         Does nothing if that is done. After an OSError, it can be called again.
         """
         self.flush()
-        own = self._detail
-        if own:
-            own.finalize(
-                DetailFooter(
-                    checksum=own.checksum,
-                    event_count=own.count,
-                    bytes_length=own.length,
-                    time_start_ns=own.time_start_ns,
-                    time_end_ns=own.time_end_ns,
-                ),
-                replace(
-                    self._detail_header,
-                    event_count=own.count,
-                    bytes_length=own.length,
-                    index_seq_start=self._detailed[0],
-                    index_seq_end=self._detailed[-1],
-                ),
+        details = self._detail
+        if details:
+            stated = details.stated
+            details.finalize(
+                _detail_footer(DetailFooter(), stated), _detail_header(self._detail_header, stated)
             )
-        index = self._index
-        index.finalize(
-            IndexFooter(
-                checksum=index.checksum,
-                event_count=index.count,
-                time_start_ns=index.time_start_ns,
-                time_end_ns=index.time_end_ns,
-                bytes_written=index.length,
-            ),
-            replace(
-                self._header,
-                flags=IndexFlags.HAS_DETAIL_FILE if own else 0,
-                event_count=index.count,
-                footer_offset=IndexHeader.SIZE + index.length,
-                time_start_ns=index.time_start_ns,
-                time_end_ns=index.time_end_ns,
-            ),
-        )
+        flags = IndexFlags.HAS_DETAIL_FILE if details else 0
+        header = replace(self._header, flags=flags)
+        stated = self._index.stated
+        self._index.finalize(_index_footer(IndexFooter(), stated), _index_header(header, stated))
 
     def _writer(self, name: str, most: int, header: IndexHeader | DetailHeader) -> _Writer:
         return _Writer(os.path.join(self._folder, name), most, header, self.wire)

@@ -1,16 +1,13 @@
-//! Tests the getters and setters of the generated records in each language against the layout: for
+//! Checks the getters and setters of the generated records in a language against the layout: for
 //! every field of every record, on bytes of all kinds, also next to other fields.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::Write as _;
-use std::panic::catch_unwind;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Map, Value};
 
-use crate::programs::{self, Testee};
+use crate::random::Random;
+use crate::tools::answers;
 
 /// The name of a record, a wire version, and two records of random bytes.
 struct Request<'a> {
@@ -81,34 +78,36 @@ impl Field<'_> {
     }
 }
 
-/// Checks that every getter and setter has the place that the layout gives it.
-pub(crate) fn hold(readers: &[Testee]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/layout.json");
-    let layout: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    let requests = requests(&layout);
-    for reader in readers {
-        let (is_writer, answers) = ask(reader, &requests);
-        assert_eq!(answers.len(), requests.len());
-        for (request, answer) in requests.iter().zip(&answers) {
-            assert_eq!(is_writer, answer.contains_key("set"));
-            holds(request, answer);
-        }
+/// Checks that every getter and setter has the place that the layout gives it. The program is a
+/// generated reader's testee, which takes its requests with `accessors`. It has setters if it
+/// writes.
+///
+/// # Errors
+///
+/// Returns the first wrong answer.
+pub fn check(program: &mut Command, is_writer: bool, layout: &Value) -> Result<(), String> {
+    let requests = requests(layout);
+    let lines = requests.iter().map(|own| {
+        let (one, other) = (hex(&own.one), hex(&own.other));
+        format!("{} {} {one} {other}\n", own.record, own.layout["wire"])
+    });
+    let answers = answers(program.arg("accessors"), lines.collect())?;
+    if answers.len() != requests.len() {
+        return Err(format!("{} answers of {}", answers.len(), requests.len()));
     }
+    for (request, answer) in requests.iter().zip(&answers) {
+        check_answer(request, answer, is_writer)
+            .map_err(|why| format!("{} {}: {why}", request.record, request.layout["wire"]))?;
+    }
+    Ok(())
 }
 
 /// Returns requests on each record: only zeros, only ones, and random bytes.
 fn requests(layout: &Value) -> Vec<Request<'_>> {
-    let mut state = 1_u64;
+    let random = &mut Random::new(1);
     let mut bytes = |kind: usize, size| {
-        let mut byte = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            [0, 0xff, state.to_be_bytes()[0]][kind.min(2)]
-        };
-        std::iter::repeat_with(&mut byte)
-            .take(size)
-            .collect::<Vec<_>>()
+        let byte = || [0, 0xff, random.number().to_be_bytes()[0]][kind.min(2)];
+        std::iter::repeat_with(byte).take(size).collect::<Vec<_>>()
     };
     let mut requests = Vec::new();
     for record in layout["records"].as_array().unwrap() {
@@ -134,88 +133,41 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Returns whether the program writes, and its answers.
-fn ask(reader: &Testee, requests: &[Request<'_>]) -> (bool, Vec<Map<String, Value>>) {
-    let manifest = fs::read_to_string(reader.manifest()).unwrap();
-    let manifest: toml::Table = manifest.parse().unwrap();
-    let program = manifest["read"][0].as_str().unwrap();
-    let mut child = Command::new(reader.folder().join(program))
-        .arg("accessors")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
-    let lines: String = requests
-        .iter()
-        .map(|own| {
-            let (one, other) = (hex(&own.one), hex(&own.other));
-            format!("{} {} {one} {other}\n", own.record, own.layout["wire"])
-        })
-        .collect();
-    // The program answers while it gets requests.
-    let asks = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    asks.join().unwrap().unwrap();
-    assert!(output.status.success(), "{program}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let answers = text.lines().map(|line| serde_json::from_str(line).unwrap());
-    (manifest.contains_key("write"), answers.collect())
-}
-
-fn holds(request: &Request<'_>, answer: &Map<String, Value>) {
-    let at = format!("{} {}", request.record, request.layout["wire"]);
+fn check_answer(request: &Request<'_>, answer: &Value, is_writer: bool) -> Result<(), String> {
     let is_shown = |field: &Field<'_>| !field.is_reserved() && field.name != "magic";
     let shown = fields(request.layout).filter(is_shown);
     let shown: Map<_, _> = shown
         .map(|field| (field.name.to_owned(), field.shown(&request.one)))
         .collect();
-    assert_eq!(answer["fields"], Value::from(shown), "{at}");
-
-    let Some(set) = answer.get("set") else { return };
-    let set = set.as_object().unwrap();
+    if answer["fields"] != Value::from(shown.clone()) {
+        return Err(format!("{} instead of {shown:?}", answer["fields"]));
+    }
+    let set = answer["set"].as_object();
+    if is_writer != set.is_some() {
+        return Err("setters are missing".to_owned());
+    }
+    let Some(set) = set else { return Ok(()) };
     for field in fields(request.layout).filter(|field| !field.is_reserved()) {
-        assert!(
-            set.contains_key(field.name),
-            "{at}: no setter of {}",
-            field.name
-        );
+        if !set.contains_key(field.name) {
+            return Err(format!("no setter of {}", field.name));
+        }
     }
     for (name, bytes) in set {
+        let bytes = bytes.as_str().unwrap_or_default();
         let mut expected = request.one.clone();
         for field in fields(request.layout) {
             let place = field.offset..field.end();
+            let written = bytes.get(2 * place.start..2 * place.end).unwrap_or("?");
             if field.name == name {
                 expected[place.clone()].copy_from_slice(&request.other[place]);
-            } else if field.is_reserved()
-                && bytes.as_str().unwrap()[2 * place.start..2 * place.end]
-                    .bytes()
-                    .all(|own| own == b'0')
-            {
+            } else if field.is_reserved() && written.bytes().all(|own| own == b'0') {
                 // A writer may write its own zeros there.
                 expected[place].fill(0);
             }
         }
-        assert_eq!(*bytes, hex(&expected), "{at}: {name}");
+        if bytes != hex(&expected) {
+            return Err(format!("{name}: {bytes} instead of {}", hex(&expected)));
+        }
     }
-}
-
-#[test]
-fn an_accessor_with_the_place_of_another_field_is_noticed() {
-    let Some(python) = programs::reader("python") else {
-        return;
-    };
-    let path = python.folder().join("src/adatrace_reader/records.py");
-    let right = fs::read_to_string(&path).unwrap();
-    for (own, other) in [
-        ("timestamp_ns=v[0]", "timestamp_ns=v[1]"),
-        ("self.timestamp_ns,", "self.function_id,"),
-    ] {
-        assert!(right.contains(own));
-        fs::write(&path, right.replacen(own, other, 1)).unwrap();
-        let own = std::slice::from_ref(&python);
-        assert!(catch_unwind(|| hold(own)).is_err(), "{other}");
-    }
-    fs::write(&path, &right).unwrap();
-    hold(&[python]);
+    Ok(())
 }
