@@ -12,6 +12,8 @@
 // slice of their bytes, after Close.
 package atf
 
+import "unsafe"
+
 const indexEventSize = IndexEventSize
 
 const indexFooterSize = IndexFooterSize
@@ -229,7 +231,13 @@ func (f *IndexFile) Len() int {
 // Events returns the events, in the order of the file.
 func (f *IndexFile) Events() IndexEvents {
 	start := f.start()
-	return IndexEvents{f.data[start : start+uint64(f.Len())*indexEventSize], f.wire}
+	data := f.data[start : start+uint64(f.Len())*indexEventSize]
+	if len(data) == 0 {
+		return IndexEvents{nil, f.wire}
+	}
+	// Whole events, so that the compiler needs no check of its own for each.
+	first := (*[IndexEventSize]byte)(unsafe.Pointer(&data[0]))
+	return IndexEvents{unsafe.Slice(first, len(data)/IndexEventSize), f.wire}
 }
 
 // IsHole returns whether an event was never written: zeros that no checksum covers.
@@ -247,19 +255,19 @@ func (f *IndexFile) HasHoles() bool {
 
 // IndexEvents is a list of events, which views a file's bytes.
 type IndexEvents struct {
-	data []byte
-	wire int
+	events [][IndexEventSize]byte
+	wire   int
 }
 
 // Len returns the number of events.
 func (e IndexEvents) Len() int {
-	return len(e.data) / IndexEventSize
+	return len(e.events)
 }
 
 // At returns an event by its position. Like an index into a slice, a position outside the list
 // panics.
 func (e IndexEvents) At(seq int) IndexEvent {
-	return IndexEvent{(*[IndexEventSize]byte)(e.data[seq*IndexEventSize:]), e.wire}
+	return IndexEvent{&e.events[seq], e.wire}
 }
 
 // The offset of the first event.
