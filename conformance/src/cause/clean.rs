@@ -28,7 +28,7 @@ pub(super) struct Clean {
     mistakes: BTreeMap<(usize, Role), BTreeMap<Mistake, BTreeSet<String>>>,
     /// The kinds of files whose events are others: several of their fields are wrong.
     moved: BTreeSet<(usize, Role, Option<Subject>)>,
-    /// The implementations that reject clean files only if these have a checksum.
+    /// The implementations that reject all clean files of a kind that have a checksum, and no others.
     checksum: BTreeSet<(usize, Role)>,
 }
 
@@ -98,10 +98,14 @@ impl Clean {
             .filter(|key| {
                 let own = || cases.iter().filter(|it| (it.testee, it.role) == **key);
                 let is_read = |case: &CaseResult| case.outcome == Outcome::Passed;
-                own()
-                    .filter(|it| it.files.is_clean && is_rejected(it))
-                    .all(|it| it.files.has_checksum)
+                let rejected = || own().filter(|it| it.files.is_clean && is_rejected(it));
+                let is_kind =
+                    |case: &CaseResult| rejected().any(|it| it.files.subject == case.files.subject);
+                rejected().all(|it| it.files.has_checksum)
                     && own().any(|it| is_read(it) && !it.files.has_checksum)
+                    && !own().any(|it| {
+                        is_read(it) && it.files.is_clean && it.files.has_checksum && is_kind(it)
+                    })
             })
             .copied()
             .collect();

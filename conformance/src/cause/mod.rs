@@ -209,10 +209,24 @@ pub fn settle_charges(cases: &mut [CaseResult]) {
                         .map(|rule| (*rule).to_owned())
                         .or(difference.rule.take());
                 }
+                if is_refused {
+                    difference.rule = difference.rule.take().map(asked_of_readers);
+                }
             }
         }
         case.outcome = outcome;
     }
+}
+
+/// Replaces a rule for writers, which does not make a file unreadable, by the one for readers that
+/// says so.
+fn asked_of_readers(rule: String) -> String {
+    let own = match rule.as_str() {
+        "ATF-IFTR-001" | "ATF-DFTR-001" => crate::rule("ATF-RDER-001"),
+        "ATF-IFTR-006" | "ATF-DFTR-006" => crate::rule("ATF-RDER-005"),
+        _ => return rule,
+    };
+    own.id.to_owned()
 }
 
 /// Returns where and how a failure differs from the expected answer.

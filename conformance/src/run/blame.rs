@@ -131,30 +131,37 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
             );
         }
         (Subject::Session, ["threads", "derived", name]) => {
-            let rules = match *name {
-                "orphan_details" => [rule("ATF-LINK-003"), rule("ATF-LINK-004")],
-                _ => [rule("ATF-LINK-001"), rule("ATF-LINK-002")],
-            };
-            let broken = rules
+            let is_link = |rule: &str| rule.starts_with("ATF-LINK-");
+            let links = case
+                .broken
                 .iter()
-                .find(|rule| case.broken.iter().any(|(_, id)| *id == rule.id));
-            Some(broken.unwrap_or(&rules[0]).id)
+                .map(|(_, id)| *id)
+                .filter(|id| is_link(id));
+            let broken = best(case, links);
+            broken
+                .or_else(|| boundary(case).filter(|id| is_link(id)))
+                .or(Some(match *name {
+                    "orphan_details" => rule("ATF-LINK-003").id,
+                    _ => rule("ATF-LINK-001").id,
+                }))
         }
         (Subject::Session, ["threads", ..]) => {
             let thread = thread(case, steps);
             let is_own = |path: &str| path.split('/').any(|part| thread_id(part) == thread);
-            let others = (!case.broken.is_empty()).then_some(rule("ATF-RDER-003").id);
+            // One bad file makes no further threads.
+            let is_lost = mismatch.got.is_none() && !case.broken.is_empty();
+            let others = is_lost.then_some(rule("ATF-RDER-003").id);
             broken(case, is_own)
                 .or_else(|| manifest(case))
                 .or(others)
                 .or(Some(rule("ATF-SESS-001").id))
         }
-        (Subject::Session, ["derived", "manifest"]) => {
-            manifest(case).or(match mismatch.got.as_deref() {
+        (Subject::Session, ["derived", "manifest"]) => manifest(case)
+            .or_else(|| boundary(case))
+            .or(match mismatch.got.as_deref() {
                 Some("\"absent\"") => Some(rule("ATF-MANI-001").id),
-                _ => Some(rule("ATF-MANI-002").id),
-            })
-        }
+                _ => Some(rule("ATF-MANI-003").id),
+            }),
         (Subject::Session, ["derived", "merged", ..]) => Some(rule("ATF-RDER-004").id),
         (Subject::Session, ["derived", "time_start_ns" | "time_end_ns"]) => {
             Some(rule("ATF-RDER-013").id)
@@ -202,7 +209,11 @@ fn of_file(
         }
         ["events", ..] if is_moved => or_record(event),
         ["events", "function", name, ..] => field("detail_function_payload", name),
-        ["events", "function"] => or_record("detail_function_payload"),
+        ["events", "function"] => {
+            let is_payload = |rule: &&str| rule.starts_with("ATF-DPAY-");
+            let asked = case.rules.iter().copied().find(is_payload);
+            asked.or(Some(rule("ATF-DPAY-002").id)).map(str::to_owned)
+        }
         ["events", "payload"] => field(event, "total_length"),
         ["events", name, ..] => field(event, name),
         ["events"] => or_record(event),
@@ -244,7 +255,7 @@ fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
     let is_end = |rule: &str| {
         let number = rule.strip_prefix("ATF-IFTR-");
         let number = number.or_else(|| rule.strip_prefix("ATF-DFTR-"));
-        matches!(number, Some("001" | "010" | "011" | "012"))
+        matches!(number, Some("001" | "010" | "011"))
     };
     own().any(|(_, rule)| is_end(rule)) && !own().any(|(_, rule)| is_hole(rule))
 }
@@ -276,12 +287,16 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
 /// then the one to which a reader reacts most strictly.
 fn broken(case: &Case, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
     let own = case.broken.iter().filter(|(path, _)| is_own(path));
+    best(case, own.map(|(_, rule)| *rule))
+}
+
+fn best(case: &Case, rules: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let key = |rule: &str| {
         let asked = case.rules.iter().position(|asked| *asked == rule);
         let reader = rules::find(rule).map(|rule| rule.reader);
         (asked.unwrap_or(usize::MAX), std::cmp::Reverse(reader))
     };
-    own.map(|(_, rule)| *rule).min_by_key(|rule| key(rule))
+    rules.min_by_key(|rule| key(rule))
 }
 
 /// The beginnings of the names of cases with plain files, whose values readers must get right.

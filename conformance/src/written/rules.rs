@@ -1,5 +1,6 @@
 //! Finds the rules that a written session breaks.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use super::{Wrong, compare};
@@ -76,7 +77,7 @@ impl Found {
         check(out, &mut collect);
         let mut findings = collect.findings;
         // Sort by severity, and put findings that stop readers first.
-        findings.sort_by_key(|found| std::cmp::Reverse((found.rule.severity, found.rule.reader)));
+        findings.sort_by_key(|found| Reverse((found.rule.severity, found.rule.reader)));
         Self { findings }
     }
 
@@ -91,7 +92,11 @@ impl Found {
         let is_must = |found: &&Finding| found.rule.severity == Severity::Must;
         let all = || self.findings.iter().filter(is_must);
         let difference = wrong.and_then(|wrong| wrong.difference.as_deref());
-        let first = difference.and_then(|it| all().find(|found| found.is_at(it)));
+        let at = |it: &Difference| {
+            let found = all().filter(|found| found.is_at(it));
+            found.min_by_key(|found| (Reverse(found.rule.reader), found.rule.id))
+        };
+        let first = difference.and_then(at);
         let first = first.or_else(|| all().next())?;
         let musts = all().filter(|found| found.rule.id != first.rule.id);
         let mut message = format!("{}: {} {}", first.rule.id, first.rule.rule, first);
