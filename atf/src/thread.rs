@@ -459,7 +459,7 @@ fn is_bad(checksum: Option<Checksum>) -> bool {
     matches!(checksum, Some(Checksum::Bad { .. }))
 }
 
-/// Returns the error for links to missing details, if the greatest link is known from a pass over
+/// Returns the error for links to missing details, if the largest link is known from a pass over
 /// all events.
 fn dangling(index: &IndexReader, count: u64, may_be_lost: bool) -> Option<Error> {
     let greatest = index.known_scan()?.greatest_link?;

@@ -1,6 +1,6 @@
 //! Tests that C programs read and write the bytes given in the sources' tables.
 //!
-//! All expected bytes here and in `c/` are typed by hand or from the hand-typed table in `samples`, never taken from the
+//! All expected bytes here and in `c/` are written by hand or from the hand-typed table in `samples`, never taken from the
 //! layout.
 
 mod support;

@@ -1,4 +1,4 @@
-//! Compares the resolved layout with the hand-typed tables in `samples`, and with values typed by hand here.
+//! Compares the resolved layout with the hand-typed tables in `samples`, and with values written by hand here.
 //!
 //! Generators, readers and their tests take their offsets from the spec, so none of them would
 //! notice a mistake in it. Nothing in this file comes from the spec's YAML.

@@ -1,7 +1,7 @@
 //! Lists the files that may depend on a record's layout. All other files use `atf::wire`, which is
 //! generated from the spec.
 //!
-//! Only a few files need the packed structs of a wire version. Others contain numbers typed by hand
+//! Only a few files need the packed structs of a wire version. Others contain numbers written by hand
 //! from the documents, which reveal mistakes in the spec. An unlisted file or folder fails the test.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const LAYOUTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Folders with numbers deliberately typed by hand from the documents. If they took their offsets from the spec, they
+/// Folders with numbers deliberately written by hand from the documents. If they took their offsets from the spec, they
 /// would repeat the spec's mistakes.
 const RECIPES: [&str; 3] = [
     "conformance/src/corpus/",

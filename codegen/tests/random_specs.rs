@@ -39,7 +39,7 @@ const NAMES: &str = "and as assert async at auto await begin bool break byte byt
     very_long_name_that_goes_on_and_on";
 
 /// Names by which templates and typed code know fields.
-const KEPT: &str = "arch call_depth checksum clock_type detail_seq event_kind event_type flags function_id index_seq \
+const KEPT: &str = "arch call_depth checksum clock_type detail_seq event_count event_kind event_type flags function_id index_seq \
     magic os stack_size thread_id timestamp timestamp_ns total_length version";
 
 const TEXTS: [&str; 10] = [

@@ -1,4 +1,4 @@
-//! Compares two runs: which cases an implementation mended and which it broke.
+//! Compares two runs: which cases an implementation fixed and which it broke.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -116,7 +116,7 @@ impl Run {
         })
     }
 
-    /// Lists what a later run mended and broke.
+    /// Lists what a later run fixed and broke.
     #[must_use]
     pub fn compare(&self, later: &Self) -> Comparison {
         let mut lines = Vec::new();
@@ -131,10 +131,10 @@ impl Run {
         if has_other_answers {
             lines.push(OTHER_ANSWERS.to_owned());
         }
-        let (mut mended, mut broken, mut still, mut new) = (0, 0, 0, 0);
+        let (mut fixed, mut broken, mut still, mut new) = (0, 0, 0, 0);
         for (key, now) in &later.results {
             let (word, fault) = match (self.results.get(key), now) {
-                (Some(Some(before)), None) => ("mended", before),
+                (Some(Some(before)), None) => ("fixed", before),
                 (Some(None), Some(now)) => ("broken", now),
                 (None, Some(now)) => ("new", now),
                 (Some(Some(_)), Some(_)) => {
@@ -144,7 +144,7 @@ impl Run {
                 (Some(None) | None, None) => continue,
             };
             match word {
-                "mended" => mended += 1,
+                "fixed" => fixed += 1,
                 "broken" => broken += 1,
                 _ => new += 1,
             }
@@ -158,7 +158,7 @@ impl Run {
             .keys()
             .filter(|key| !later.results.contains_key(*key));
         let gone = gone.count();
-        let mut summary = format!("{mended} mended, {broken} broken, {still} still failing");
+        let mut summary = format!("{fixed} fixed, {broken} broken, {still} still failing");
         let rest = [
             (new, "new case fails", "new cases fail"),
             (gone, "case was not run again", "cases were not run again"),

@@ -241,7 +241,7 @@ fn named(report: &Report) -> BTreeSet<String> {
     found
 }
 
-/// Rules whose faults recovery neither mends nor notes, or mends without a note.
+/// Rules whose faults recovery neither fixes nor notes, or fixes without a note.
 const NOT_NOTED: [&str; 5] = [
     "ATF-MANI-010",
     "ATF-MANI-012",

@@ -7,7 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** The reader in Java against loads typed by hand, as bench.c. */
+/** The reader in Java against loads written by hand, as bench.c. */
 final class Bench {
     private static long time;
     private static long[] kinds;

@@ -1,4 +1,4 @@
-/* The C header's accessors against loads typed by hand: bench FILE ROUNDS. Prints the median seconds of both, the sum of
+/* The C header's accessors against loads written by hand: bench FILE ROUNDS. Prints the median seconds of both, the sum of
  * the timestamps, and the number of calls. */
 #include <stdio.h>
 #include <stdlib.h>

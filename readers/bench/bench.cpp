@@ -1,4 +1,4 @@
-// The reader in C++ against loads typed by hand, as bench.c.
+// The reader in C++ against loads written by hand, as bench.c.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// The reader in TypeScript against loads typed by hand, as bench.c. Both add the halves of a time: bigints are slow.
+// The reader in TypeScript against loads written by hand, as bench.c. Both add the halves of a time: bigints are slow.
 import { readFileSync } from "node:fs";
 import { BytesSource, IndexFile } from "../typescript/dist/src/index.js";
 

@@ -1,4 +1,4 @@
-"""The reader in Python, through NumPy, against a NumPy view typed by hand, as bench.c."""
+"""The reader in Python, through NumPy, against a NumPy view written by hand, as bench.c."""
 
 import pathlib
 import sys

@@ -305,7 +305,7 @@ func (r IndexHeader) TimeEndNs() uint64 {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r IndexHeader) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)
@@ -408,7 +408,7 @@ func (r IndexEvent) DetailSeq() (uint64, bool) {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r IndexEvent) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)
@@ -492,7 +492,7 @@ func (r IndexFooter) BytesWritten() uint64 {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r IndexFooter) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)
@@ -599,7 +599,7 @@ func (r DetailHeader) IndexSeqEnd() uint64 {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r DetailHeader) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)
@@ -685,7 +685,7 @@ func (r DetailEventHeader) Timestamp() uint64 {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r DetailEventHeader) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)
@@ -766,7 +766,7 @@ func (r DetailFunctionPayload) StackSize() uint16 {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r DetailFunctionPayload) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)
@@ -844,7 +844,7 @@ func (r DetailFooter) TimeEndNs() uint64 {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r DetailFooter) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)
@@ -953,7 +953,7 @@ func (r RingHeader) DetailSize() uint64 {
 }
 
 // MarshalJSON returns the fields under the format's names, except for the magic and reserved ones.
-// Numbers of 64 bits and positions are strings; a position that means "none" is null.
+// 64-bit numbers and positions are strings; a position that means "none" is null.
 func (r RingHeader) MarshalJSON() ([]byte, error) {
 	var o object
 	r.fields(&o)

@@ -1,4 +1,4 @@
-//! The fields of all records, typed by hand from the tables in S0, S1, S2 and S4.
+//! The fields of all records, written by hand from the tables in S0, S1, S2 and S4.
 //!
 //! The spec, the structs and the kit's expected results are compared with these tables, because a mistake in the spec
 //! would affect every reader and no other test would reveal it.

@@ -1,5 +1,5 @@
 //! ATF v2 files for tests: [sessions](folder) of a real tracer, and [files] written byte by byte.
-//! Also contains the [layout] of all records, typed by hand, the [tools] and [random] numbers that
+//! Also contains the [layout] of all records, written by hand, the [tools] and [random] numbers that
 //! tests need, and the generated [readers] with a check of their [accessors].
 //!
 //! Nothing here uses the library's structs or constants, so a mistake in them cannot stay hidden.

@@ -54,10 +54,12 @@
       if (name.startsWith(whole)) return 1;
       return words.every((word) => name.includes(word)) ? 2 : 3;
     };
+    const KINDS = ["rule", "field", "document", "decision", "case", "claim"];
+    const kind = ({ entry }) => KINDS.indexOf(entry[0]);
     const search = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter((word) => word);
       const hits = words.length ? all.filter(({ text }) => words.every((word) => text.includes(word))) : [];
-      hits.sort((a, b) => rank(a, words) - rank(b, words));
+      hits.sort((a, b) => rank(a, words) - rank(b, words) || kind(a) - kind(b));
       found.replaceChildren(...hits.slice(0, 100).map(({ entry: [kind, name, text, address] }) => {
         const tag = make("span", kind);
         tag.className = "tag";

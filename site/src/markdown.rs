@@ -86,9 +86,7 @@ impl Docs {
         for (at, mut event) in events.iter().cloned().enumerate() {
             match &mut event {
                 Event::Start(Tag::Heading { id, .. }) => {
-                    let is_end = |it: &&Event<'_>| matches!(it, Event::End(TagEnd::Heading(_)));
-                    let heading = events.iter().skip(at + 1).take_while(|it| !is_end(it));
-                    *id = Some(ids.next(&plain(heading)).into());
+                    *id = Some(ids.next(&heading(&events, at)).into());
                 }
                 Event::Start(Tag::Link { dest_url, .. }) => {
                     let href = self.href(path, dest_url, address);
@@ -224,6 +222,30 @@ fn plain<'a>(events: impl Iterator<Item = &'a Event<'a>>) -> String {
         _ => None,
     });
     texts.collect()
+}
+
+/// Returns a document's headings, with their ids.
+pub(crate) fn headings(markdown: &str) -> Vec<(String, String)> {
+    let events: Vec<Event<'_>> = Parser::new_ext(markdown, Options::ENABLE_TABLES).collect();
+    let is_start = |event: &Event<'_>| matches!(event, Event::Start(Tag::Heading { .. }));
+    let starts = events
+        .iter()
+        .enumerate()
+        .filter(|(_, event)| is_start(event));
+    let mut ids = Ids::default();
+    starts
+        .map(|(at, _)| {
+            let heading = heading(&events, at);
+            let id = ids.next(&heading);
+            (heading, id)
+        })
+        .collect()
+}
+
+/// Returns the text of the heading that starts at a position.
+fn heading(events: &[Event<'_>], at: usize) -> String {
+    let is_end = |it: &&Event<'_>| matches!(it, Event::End(TagEnd::Heading(_)));
+    plain(events.iter().skip(at + 1).take_while(|it| !is_end(it)))
 }
 
 /// The ids of headings, as GitHub derives them.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cases::Entry;
 use crate::claims::{self, Claims};
-use crate::markdown::{DECISIONS, Docs, RULES, doc_address, section_address};
+use crate::markdown::{DECISIONS, Docs, RULES, doc_address, headings, section_address};
 use crate::output::Output;
 use crate::results::Results;
 use crate::rows::{ByCase, shown, summary};
@@ -88,6 +88,10 @@ impl Model<'_> {
             let page = json!({"html": html, "is_whole": true});
             output.page(&address, "text.html", &doc.title, page)?;
             output.index("document", &doc.title, "", &address);
+            for (heading, id) in headings(&doc.text).iter().skip(1) {
+                let part = format!("{address}index.html#{id}");
+                output.index("document", heading, &doc.title, &part);
+            }
         }
         for (path, picture) in &self.docs.pictures {
             output.file(path, picture.clone());

@@ -238,7 +238,7 @@ fn pages_show_who_fails_what_and_escape_answers() {
     assert!(rule.contains("results/ada-c/index.html#?rule=ATF-IFTR-004"));
     assert!(rule.contains("claims/S2/checksum.algorithm/index.html"));
     let one = SITE.page("results/ada-c/");
-    assert!(one.contains("1 of 3: only ada c fails them.") && one.contains("0 mended, 0 broken"));
+    assert!(one.contains("1 of 3: only ada c fails them.") && one.contains("0 fixed, 0 broken"));
     let start = SITE.page("start/");
     assert!(start.contains("\"https://example.org/blob/main/codegen/tests/c/s1_tracer.c\""));
     assert!(SITE.page("").contains("uvx adatrace run TESTEE.toml"));

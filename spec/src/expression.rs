@@ -15,9 +15,9 @@ use crate::load::Spec;
 use crate::model::{FunctionSpec, GrammarFile, StepSpec};
 use crate::yaml::At;
 
-/// The greatest length of an expression in bytes. Our longest has about 700.
+/// The largest length of an expression in bytes. Our longest has about 700.
 const MAX_LENGTH: usize = 1000;
-/// The greatest number of brackets and operators that may nest in an expression.
+/// The largest number of brackets and operators that may nest in an expression.
 const MAX_NESTED: usize = 150;
 
 /// A typed expression, or what is wrong with it. Nothing if that was already reported.

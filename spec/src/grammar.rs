@@ -2,14 +2,14 @@
 //! file that it cannot read, as expressions over the file's bytes.
 //!
 //! Expressions have two types, numbers and truth values. A number is from 0 to 2^63 - 1; the
-//! greatest is [`NOWHERE`], an offset that no file has. A sum or product that is greater, and a
+//! largest is [`NOWHERE`], an offset that no file has. A sum or product that is greater, and a
 //! difference below 0, is nowhere, and so is a number in a file from there on. Bytes after the end
 //! of the file read as 0. Loops follow offsets that increase, and no function calls itself, directly
 //! or through others, so all expressions end.
 
 use serde::{Deserialize, Serialize};
 
-/// The greatest number, an offset that no file has.
+/// The largest number, an offset that no file has.
 pub const NOWHERE: u64 = (1 << 63) - 1;
 
 /// The grammar of a kind of file.
@@ -46,8 +46,7 @@ pub struct Derived {
     pub is: Derivation,
 }
 
-/// What a field states about the events of a file. Each is 0 if there are no events, but for
-/// `start` and `end`.
+/// What a field states about the events of a file. Without events, all but `start` and `end` are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -257,7 +257,7 @@ impl Scalar {
         }
     }
 
-    /// Returns the greatest value.
+    /// Returns the largest value.
     #[must_use]
     pub const fn max(self) -> u64 {
         u64::MAX >> (64 - 8 * self.size())

@@ -2,7 +2,7 @@
 //! compiler that checks them against each other.
 //!
 //! The YAML files in this crate are the single source of truth. Every offset elsewhere is either
-//! generated from them or deliberately typed by hand to catch mistakes in them. The files are:
+//! generated from them or deliberately written by hand to catch mistakes in them. The files are:
 //!
 //! - `sources/*.yaml`: each source document's claims as stated, including wrong sums;
 //!   `digests.yaml`: digests of the lines that make the claims ([`text`], [`holds`]);

@@ -317,7 +317,7 @@ fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec
 ///
 /// # Errors
 ///
-/// Returns faults in the claims' lines, and unreadable documents.
+/// Returns the faults in the claims' lines, and an error for each unreadable document.
 pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
     let mut faults = Vec::new();
     let mut yaml = String::from("# yaml-language-server: $schema=schema/digests.schema.json\n");

@@ -29,7 +29,7 @@ fn the_base_of_all_cases_has_no_faults() {
     assert_eq!(faults(base().path()), "");
 }
 
-/// The expected layout is typed by hand from `broken/base`.
+/// The expected layout is written by hand from `broken/base`.
 #[test]
 fn the_base_resolves_to_the_layout_in_its_files() {
     let folder = base();

@@ -1,7 +1,7 @@
 //! Tests that the real spec has no faults and exactly the known disagreements, in the expected
 //! order.
 //!
-//! The list is typed by hand from the five documents and the samples, so it catches lost claims and
+//! The list is written by hand from the five documents and the samples, so it catches lost claims and
 //! wrong comparisons.
 
 mod support;

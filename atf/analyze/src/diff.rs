@@ -88,7 +88,7 @@ pub struct Spread {
     pub min: u64,
     /// The middle value; for an even number of runs, the lower of the two middle values.
     pub median: u64,
-    /// The greatest value.
+    /// The largest value.
     pub max: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct Spread {
 /// A difference is *noise* if two runs of the same program can differ by that much.
 ///
 /// - With several runs on a side, a difference is noise if the two sides' ranges, from the least to
-///   the greatest value, overlap. [`luck`](Diff::luck) returns how often the ranges are disjoint by
+///   the largest value, overlap. [`luck`](Diff::luck) returns how often the ranges are disjoint by
 ///   chance.
 /// - With a single run on each side, the variation between runs is unknown. A difference is then
 ///   noise if it is at most `noise_percent` of the greater value. This limit is an assumption, not
@@ -193,7 +193,7 @@ impl Diff {
     ///
     /// If nothing changed, every order of the runs' values is equally likely. There are C(n + m, n)
     /// ways to choose n out of n + m values, and in 2 of them, the n values are the n smallest or
-    /// the n greatest.
+    /// the n largest.
     #[must_use]
     pub fn luck(&self) -> (u64, u64) {
         let (before, after) = (self.before.len() as u64, self.after.len() as u64);

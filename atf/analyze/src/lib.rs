@@ -30,8 +30,8 @@
 //! - With several segments, a call may start in one segment and end in a later one. If a segment is
 //!   missing, or a thread in it cannot be read, the thread's open calls end at its last event
 //!   before the gap, and count as open.
-//! - If a thread's timestamps decrease, the greatest one so far is used until they catch up. A
-//!   single timestamp that is too great is replaced by the next event's. The first and the
+//! - If a thread's timestamps decrease, the largest one so far is used until they catch up. A
+//!   single timestamp that is too large is replaced by the next event's. The first and the
 //!   last event have the times on which header and footer agree. Each decrease is counted in
 //!   [`out_of_order`](ThreadTotals::out_of_order).
 //! - Events in a [hole](atf::index::Hole) have no time. They are counted as events, and

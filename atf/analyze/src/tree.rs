@@ -270,7 +270,7 @@ impl Growing {
     }
 }
 
-/// The greatest limit for which the positions of all nodes, including those for the remaining
+/// The largest limit for which the positions of all nodes, including those for the remaining
 /// calls, fit in 32 bits.
 const MOST_NODES: usize = 1 << 30;
 

@@ -148,7 +148,7 @@ pub(crate) unsafe fn act<T: Object + Sync>(
 ///
 /// # Safety
 ///
-/// As for [`with`], and no other thread uses the handle during the call.
+/// The same as for [`with`]; also, no other thread may use the handle during the call.
 #[inline]
 pub(crate) unsafe fn with_mut<T: Object, R>(
     handle: *const Handle<T>,

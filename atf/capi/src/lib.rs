@@ -9,8 +9,8 @@
 //!   calls with the handle fail, and closing it frees it. If there is no memory even for a few bytes,
 //!   Rust's runtime aborts instead of panicking.
 //! - The calling thread is not cancelled (`pthread_cancel`) in the middle of a call.
-//! - A null pointer, a handle of another kind or a closed handle results in an error code, as far
-//!   as it can be detected: see [`handle`].
+//! - Passing a null pointer, a closed handle or the wrong kind of handle returns an error code
+//!   where this can be detected: see [`handle`].
 //! - No value in a file determines the size of an allocation that C must free. C frees memory with
 //!   the function listed in the header.
 //! - The last failure on each thread can be queried: see [`status`].

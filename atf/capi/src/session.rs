@@ -129,7 +129,7 @@ impl Session {
 ///
 /// # Safety
 ///
-/// As for [`atf_index_open`](crate::index::atf_index_open), for all of the session's files.
+/// The same as for [`atf_index_open`](crate::index::atf_index_open), for all files of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_open(
     folder: *const c_char,

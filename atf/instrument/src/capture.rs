@@ -91,7 +91,7 @@ impl Capture {
     }
 
     /// Records an event with its detail.
-    // Not inlined, because hooks without details need less stack. Takes the event by value: a
+    // Not inlined, so that hooks without details use less stack. Takes the event by value: a
     // reference would force all hooks' events into memory, and reading one back would have to wait
     // for the stores.
     #[inline(never)]

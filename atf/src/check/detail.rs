@@ -65,7 +65,7 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     }
 }
 
-/// Checks the events one by one. Returns the least and the greatest `index_seq`.
+/// Checks the events one by one. Returns the least and the largest `index_seq`.
 fn events(
     detail: &DetailReader,
     mut links: Option<&mut Backward<'_>>,

@@ -142,7 +142,7 @@ pub enum ErrorKind {
     },
     /// Index events link to details that `detail.atf` does not contain.
     DanglingLinks {
-        /// The greatest `detail_seq` of all events.
+        /// The largest `detail_seq` of all events.
         greatest: u64,
         /// The number of detail events.
         count: u64,

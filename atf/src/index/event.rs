@@ -67,7 +67,7 @@ pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
     seq.wrapping_add(1) & wire.no_detail_seq()
 }
 
-/// Asserts that "none" is the greatest value of each field, and that each field ends at least eight
+/// Asserts that "none" is the largest value of each field, and that each field ends at least eight
 /// bytes into the event. Evaluate this at compile time.
 #[expect(clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
 const fn assert_none_is_greatest(mut fields: &[Field], mut nones: &[u64]) {

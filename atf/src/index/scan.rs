@@ -34,7 +34,7 @@ pub struct Scan {
     pub zero_events: u64,
     /// How many events link to a detail event.
     pub links: u64,
-    /// The greatest `detail_seq` of all events; `None` if no event has a link.
+    /// The largest `detail_seq` of all events; `None` if no event has a link.
     pub greatest_link: Option<u64>,
 }
 
@@ -109,7 +109,7 @@ pub(super) struct Counts {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Links {
     pub(super) count: u64,
-    /// One more than the greatest `detail_seq`; 0 if no event has a link.
+    /// One more than the largest `detail_seq`; 0 if no event has a link.
     pub(super) greatest: u64,
 }
 

@@ -36,7 +36,7 @@ pub(super) struct Packing {
     rank_bits: u32,
     /// A mask of the bits that contain the source's number.
     mask: u64,
-    /// The greatest time since the base that fits in a key.
+    /// The largest time since the base that fits in a key.
     farthest: u64,
 }
 
@@ -84,7 +84,7 @@ impl Packing {
         timestamp_ns.map_or(Key::END, |time| self.key(time, rank))
     }
 
-    /// Returns the greatest time at which source `rank` comes before this key. The key must not be
+    /// Returns the largest time at which source `rank` comes before this key. The key must not be
     /// that of a lower-ranked source at time 0.
     pub(super) fn last_before(self, rank: usize, key: Key) -> u64 {
         let since = key.0.wrapping_shr(self.rank_bits);

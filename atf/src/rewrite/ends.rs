@@ -143,7 +143,7 @@ impl<R: FileReader> Ends<'_, R> {
         }
     }
 
-    /// Adds a note, with the rule if the checker finds it broken.
+    /// Adds a note, which names the rule if the checker reports a violation of it.
     fn add(
         &self,
         notes: &mut Notes,
@@ -173,7 +173,7 @@ impl<R: FileReader> Ends<'_, R> {
                 Place::of(R::NAME, error)
             });
         }
-        // The placeholder of a rebuilt header is not the file's.
+        // A rebuilt header is a placeholder too, which says nothing about the file.
         if matches!(file.completeness(), Completeness::HeaderNotUpdated)
             && self.seen != Seen::Header
         {

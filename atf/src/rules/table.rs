@@ -12,12 +12,12 @@ pub static SPEC_EDITION: Edition = Edition {
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "0b1aeba3f3160fd04b2c987f95bfaa3130f19faf78e49959db671a63b0ffabd0",
+    digest: "ce1d7f22ca1dc8e5b5b84a55e4161e68174abdc5c155e223eed195de0febc6c1",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "5562dc19b68ce1c14dd94f921aab70d363a3a7bafffd0e8b2b0919126319fa83",
+    digest: "d82fba1f181f5ba982fd838062855a73a754061379313b0e2eff310052b58485",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {
@@ -248,12 +248,12 @@ pub(crate) static ATF_DFTR_004: Rule = Rule {
             if_followed: false,
             sentences: &[
                 Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
                     lines: "S2:108-109",
                     says: "With a footer the CRC32-C can be checked.",
+                },
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
                 },
             ],
             phantom: None,
@@ -280,12 +280,12 @@ pub(crate) static ATF_DFTR_005: Rule = Rule {
             if_followed: false,
             sentences: &[
                 Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
                     lines: "S2:108-109",
                     says: "With a footer the CRC32-C can be checked.",
+                },
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
                 },
             ],
             phantom: None,
@@ -1018,12 +1018,12 @@ pub(crate) static ATF_IFTR_004: Rule = Rule {
             if_followed: false,
             sentences: &[
                 Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
                     lines: "S2:108-109",
                     says: "With a footer the CRC32-C can be checked.",
+                },
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
                 },
             ],
             phantom: None,
@@ -1050,12 +1050,12 @@ pub(crate) static ATF_IFTR_005: Rule = Rule {
             if_followed: false,
             sentences: &[
                 Sentence {
-                    lines: "S2:106-107",
-                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
-                },
-                Sentence {
                     lines: "S2:108-109",
                     says: "With a footer the CRC32-C can be checked.",
+                },
+                Sentence {
+                    lines: "S2:106-107",
+                    says: "A checksum of 0 in a footer marks a legacy file, which passes unchecked.",
                 },
             ],
             phantom: None,

@@ -1,7 +1,7 @@
 //! The time of a thread's events, which never decreases.
 
 /// A thread's clock, which corrects the times of its events before they are paired: where timestamps
-/// decrease, it stands still until they catch up, and a single timestamp that is too great is
+/// decrease, it stops until they catch up, and a single timestamp that is too large is
 /// replaced by the next event's.
 ///
 /// ```

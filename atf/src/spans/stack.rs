@@ -92,8 +92,8 @@ impl CallStack {
         }
     }
 
-    /// Returns the problem of a thread that had more calls open at once than are kept by default, so
-    /// that `count` of them were given up; `None` if `count` is 0. `path` is that of the index.
+    /// Returns the error for a thread that had too many calls open at once: `count` of them were
+    /// dropped. Returns `None` if `count` is 0. `path` is the path of the index.
     #[must_use]
     pub fn given_up(count: u64, path: Option<&Path>) -> Option<Error> {
         let kind = ErrorKind::TooManyOpenCalls {

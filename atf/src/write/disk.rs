@@ -96,9 +96,9 @@ impl Storage for Disk {
 /// open and reuse their numbers for its own files. In addition, the number of writers is not
 /// limited by the program's descriptor limit.
 ///
-/// Since the program may also give up its rights to open files, a [held](Storage::held) folder and
-/// its files have descriptors as well, if there are numbers left in the highest sixteenth of those
-/// below 1024 that the program may open. Before each use, the device and inode are compared. A file
+/// The program may later give up the right to open files. A [held](Storage::held) folder and its
+/// files therefore also keep descriptors, as long as numbers are free in the top sixteenth of the
+/// program's limit, which counts up to 1024. Before each use, the device and inode are compared. A file
 /// without a descriptor is opened by its name, and compared in the same way.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;

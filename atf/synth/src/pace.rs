@@ -14,7 +14,7 @@ const TURN_GAP_NS: u64 = 64;
 const HALF_NS: u32 = 64;
 /// The time between two events of a perfect interleave.
 const STEP_NS: u64 = 25;
-/// Events in one turn of a thread when several threads are active at a time.
+/// Events in one turn of a thread when several threads are active at once.
 const ACTIVE_TURN: (u32, u32) = (100, 1000);
 
 /// The number of the first random stream for turns. Threads use lower numbers.

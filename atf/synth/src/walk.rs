@@ -11,7 +11,7 @@ use crate::random::Random;
 use crate::registers::Registers;
 use crate::synth::Synth;
 
-/// The greatest call depth.
+/// The largest call depth.
 const DEEPEST: usize = 48;
 /// Calls up to this depth make more than one call on average, and deeper calls make fewer, so trees
 /// are wide at the top and end on their own.

@@ -165,7 +165,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     assert_eq!(found["events"], json!({"kept": 9}));
     assert_eq!(found["details"], json!({"kept": 3}));
     let missing = json!({
-        "what": "manifest_missing", "rule": "ATF-MANI-001", "effect": "mended", "count": 1,
+        "what": "manifest_missing", "rule": "ATF-MANI-001", "effect": "repaired", "count": 1,
         "first": [{"file": "manifest.json", "found": ""}],
     });
     let manifest = json!({"was_there": false, "modules": 0, "symbols": 0, "notes": [missing]});
@@ -195,7 +195,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
         json!({
             "what": "not_finalized",
             "rule": rule,
-            "effect": "mended",
+            "effect": "repaired",
             "count": 1,
             "first": [{"file": file, "field": "footer", "offset": offset, "found": "no footer"}],
         })

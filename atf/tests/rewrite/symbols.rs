@@ -71,7 +71,7 @@ fn a_session_without_a_manifest_gets_all_names() {
     assert_eq!((manifest.symbols_taken, manifest.modules), (3, 2));
     assert_eq!(names(&places, "out"), expected(&ALL));
     let text = report.to_string();
-    let line = "2 modules, 3 symbols (3 from the other manifest)\n    mended: the original had no manifest";
+    let line = "2 modules, 3 symbols (3 from the other manifest)\n    repaired: the original had no manifest";
     assert!(text.contains(line), "{text}");
 }
 
@@ -86,7 +86,7 @@ fn a_function_without_a_name_gets_the_other_manifests_name_if_any() {
     let manifest = report.sessions[0].manifest.as_ref().unwrap();
     assert_eq!((manifest.symbols_taken, manifest.symbols), (3, 4));
     let text = report.to_string();
-    assert!(text.contains("mended: 1 problem, first manifest.json: symbols[0].name: is empty"));
+    assert!(text.contains("repaired: 1 problem, first manifest.json: symbols[0].name: is empty"));
     // Nothing is lost, so nothing is set aside.
     let found = files(&places.path("out"));
     assert!(!found.keys().any(|path| path.contains("unreadable")));

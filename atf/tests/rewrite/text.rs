@@ -139,8 +139,8 @@ fn problems_of_events_and_details() {
     let expected = "\
 session: recovered, 9 events and 5 details of 1 thread
   thread_7: 9 events, 5 details
-    mended: the file is damaged: detail.atf: footer: no footer (at 0x4ad) [ATF-DFTR-001]
-    mended: the file is damaged: index.atf: footer: no footer (at 0x160) [ATF-IFTR-001]
+    repaired: the file is damaged: detail.atf: footer: no footer (at 0x4ad) [ATF-DFTR-001]
+    repaired: the file is damaged: index.atf: footer: no footer (at 0x160) [ATF-IFTR-001]
     stays: content that breaks a rule: detail.atf: events[2].thread_id: 9, the header has 7 (at 0x144) [ATF-DEVT-004]
     stays: content that breaks a rule: detail.atf: events[3].payload.stack_size: 257, at most 256 (at 0x22c) [ATF-DPAY-001]
     stays: content that breaks a rule: index.atf: events[1].timestamp_ns: 900 is less than the previous 1000 (at 0x60) [ATF-IEVT-001]
@@ -150,7 +150,7 @@ session: recovered, 9 events and 5 details of 1 thread
     stays: content that breaks a rule: detail.atf: events[1].event_type: 3, expected 4: index event 5 has kind 2 (at 0xc0) [ATF-LINK-007]
     stays: content that breaks a rule: detail.atf: events[2].payload.function_id: 0x06444fc100000002, index event 6 has 0x06444fc100000001 (at 0x150) [ATF-LINK-011]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&recovered(&places, false), 0, expected);
 }
@@ -220,42 +220,42 @@ fn how_files_end() {
 session: recovered, 49 events and 0 details of 14 threads; 2 events are missing; 1 thing was lost or changed
   thread_1: 3 events, 0 details
     dropped: a torn event: index.atf: 27 bytes (at 0xa0) [ATF-IFTR-010]
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
   thread_2: 4 events, 0 details
     dropped: a torn footer: index.atf: 20 bytes (at 0xc0) [ATF-IFTR-012]
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0) [ATF-IFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0xc0) [ATF-IFTR-001]
   thread_3: 4 events, 0 details
     dropped: zeros at the end: index.atf: 4096 bytes (at 0xc0) [ATF-IFTR-011]
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0) [ATF-IFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0xc0) [ATF-IFTR-001]
   thread_4: 4 events, 0 details
     dropped: a footer that contradicts the file: index.atf: 64 bytes (at 0xc0) [ATF-IFTR-002]
     dropped: bytes after the footer: index.atf: 4 bytes (at 0x100)
-    mended: the file is damaged: index.atf: footer.event_count: 5 events need 160 bytes, the events section has 128 (at 0xc8) [ATF-IFTR-002]
+    repaired: the file is damaged: index.atf: footer.event_count: 5 events need 160 bytes, the events section has 128 (at 0xc8) [ATF-IFTR-002]
   thread_5: 4 events, 0 details
     dropped: bytes after the footer: index.atf: 4 bytes (at 0x100) [ATF-IFTR-009]
   thread_6: 4 events, 0 details
     dropped: bytes between the header and the first event: index.atf: 32 bytes (at 0x40)
   thread_7: 4 events, 0 details
-    mended: the file was not finalized: index.atf: header: a placeholder, but there is a footer (at 0x0) [ATF-IHDR-017]
+    repaired: the file was not finalized: index.atf: header: a placeholder, but there is a footer (at 0x0) [ATF-IHDR-017]
   thread_8: 4 events, 0 details
-    mended: a header disagreed with the events, the footer or the other file: index.atf: header.event_count: 5, the footer has 4 (at 0x1c) [ATF-IHDR-014]
-    mended: a header disagreed with the events, the footer or the other file: 2 times, first index.atf: header.time_start_ns: 1, the footer has 1234567890075648 (at 0x30) [ATF-IHDR-016]
+    repaired: a header disagreed with the events, the footer or the other file: index.atf: header.event_count: 5, the footer has 4 (at 0x1c) [ATF-IHDR-014]
+    repaired: a header disagreed with the events, the footer or the other file: 2 times, first index.atf: header.time_start_ns: 1, the footer has 1234567890075648 (at 0x30) [ATF-IHDR-016]
   thread_9: 3 events, 0 details
-    mended: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
+    repaired: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
     lost: events that the header counts: index.atf: 1 of 4, the file was truncated at 0xa0 [ATF-IHDR-014]
   thread_10: 3 events, 0 details
     dropped: zeros at the end: index.atf: 32 bytes (at 0xa0) [ATF-IFTR-011]
-    mended: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
+    repaired: the file is damaged: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
     lost: events that the header counts: index.atf: 1 of 4, no event from 0xa0 on [ATF-IHDR-014]
   thread_11: 4 events, 0 details
-    mended: the events had no usable checksum: index.atf: footer.checksum: 0 (at 0xc4) [ATF-IFTR-006]
+    repaired: the events had no usable checksum: index.atf: footer.checksum: 0 (at 0xc4) [ATF-IFTR-006]
   thread_12: 4 events, 0 details
-    mended: the events had no usable checksum: index.atf: footer.checksum: [IEEE 12], the IEEE CRC-32 of the events (at 0xc4) [ATF-IFTR-005]
+    repaired: the events had no usable checksum: index.atf: footer.checksum: [IEEE 12], the IEEE CRC-32 of the events (at 0xc4) [ATF-IFTR-005]
   thread_13: 4 events, 0 details
     stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: index.atf: footer.checksum: 0x0000004d, the events have [CRC 13] (at 0xc4) [ATF-IFTR-004]
   thread_14: 0 events, 0 details
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     let expected = with_numbers(
         expected,
@@ -305,57 +305,57 @@ fn how_detail_files_end() {
 session: recovered, 51 events and 14 details of 13 threads; 12 things were lost or changed
   thread_1: 4 events, 1 detail
     dropped: a torn event: detail.atf: 119 bytes (at 0xbc) [ATF-DFTR-010]
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
+    repaired: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
     lost: a detail that the index links to: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
   thread_2: 4 events, 2 details
     dropped: a torn footer: detail.atf: 20 bytes (at 0x138) [ATF-DFTR-012]
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0x138) [ATF-DFTR-001]
+    repaired: the file was not finalized: detail.atf: footer: no footer (at 0x138) [ATF-DFTR-001]
   thread_3: 4 events, 2 details
     dropped: zeros at the end: detail.atf: 4096 bytes (at 0x138) [ATF-DFTR-011]
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0x138) [ATF-DFTR-001]
+    repaired: the file was not finalized: detail.atf: footer: no footer (at 0x138) [ATF-DFTR-001]
   thread_4: 4 events, 2 details
     dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138) [ATF-DFTR-003]
     dropped: bytes after the footer: detail.atf: 4 bytes (at 0x178)
-    mended: the file is damaged: detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148) [ATF-DFTR-003]
+    repaired: the file is damaged: detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148) [ATF-DFTR-003]
   thread_5: 4 events, 2 details
     dropped: bytes after the footer: detail.atf: 4 bytes (at 0x178) [ATF-DFTR-009]
   thread_6: 4 events, 1 detail
     dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DEVT-001]
-    mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DEVT-001]
-    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DEVT-001]
+    repaired: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
     stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: detail.atf: footer.checksum: [CRC 6], the events have [CRC 6 broken] (at 0x13c) [ATF-DFTR-004]
   thread_7: 4 events, 1 detail
     dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
     dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138) [ATF-DFTR-003]
-    mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DEVT-001]
-    mended: the file is damaged: detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148) [ATF-DFTR-003]
-    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DEVT-001]
+    repaired: the file is damaged: detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148) [ATF-DFTR-003]
+    repaired: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
   thread_8: 4 events, 1 detail
     dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
-    mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DFTR-010]
+    repaired: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
+    repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DFTR-010]
     lost: a detail that the index links to: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
   thread_9: 4 events, 0 details
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0x40) [ATF-DFTR-001]
+    repaired: the file was not finalized: detail.atf: footer: no footer (at 0x40) [ATF-DFTR-001]
     lost: a detail that the index links to: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c) [ATF-LINK-002]
   thread_10: 4 events, 0 details
-    mended: the file was not finalized: detail.atf: header: truncated: 63 of 64 bytes (at 0x3f) [ATF-DHDR-001]
+    repaired: the file was not finalized: detail.atf: header: truncated: 63 of 64 bytes (at 0x3f) [ATF-DHDR-001]
     lost: a detail that the index links to: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
   thread_11: 4 events, 0 details
-    mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    repaired: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
     lost: all details: their file cannot be read: detail.atf: header.magic: \"\\x07\\x07\\x07\\x07\", expected \"ATD2\" (at 0x0) [ATF-DHDR-002]
   thread_12: 4 events, 1 detail
     dropped: a torn event: detail.atf: 10 bytes (at 0xbc) [ATF-DFTR-010]
-    mended: the file is damaged: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
-    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
+    repaired: the file is damaged: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
+    repaired: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
     lost: events that the header counts: detail.atf: 1 of 2, the file was truncated at 0xc6 [ATF-DHDR-009]
   thread_13: 3 events, 1 detail
     dropped: a torn event: index.atf: 27 bytes (at 0xa0) [ATF-IFTR-010]
     dropped: a torn event: detail.atf: 119 bytes (at 0xbc) [ATF-DFTR-010]
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
+    repaired: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0xa0) [ATF-IFTR-001]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     let section = detail(6, 2).section();
     let changed = patched(&section, DETAIL, &5_u32.to_le_bytes());
@@ -382,9 +382,9 @@ session: recovered, 2 events and 1 detail of 1 thread; 2 things were lost or cha
     set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
     dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more) [ATF-IEVT-006]
     dropped: 4 events after a hole, which salvage keeps: index.atf: 128 bytes (at 0xa0 and 2 places more)
-    mended: the file was not finalized: index.atf: footer: no footer (at 0x180) [ATF-IFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0x180) [ATF-IFTR-001]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&recovered(&places, false), 2, expected);
     let options = RecoverOptions::default().salvage(true);
@@ -395,9 +395,9 @@ session: recovered, 2 events and 1 detail of 1 thread; 2 things were lost or cha
     set aside in salvaged.atf: 4 events from after a hole, the first was index.atf: events[3] (at 0xa0)
     set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
     dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more) [ATF-IEVT-006]
-    mended: the file was not finalized: index.atf: footer: no footer (at 0x180) [ATF-IFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0x180) [ATF-IFTR-001]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&report, 2, expected);
 }
@@ -425,14 +425,14 @@ fn links_and_orphans() {
 session: recovered, 15 events and 3 details of 2 threads
   thread_7: 9 events, 2 details
     set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[1] (at 0xbc) [ATF-LINK-003]
-    mended: a link to a missing detail was removed: index.atf: events[2].detail_seq: 77 (at 0x9c) [ATF-LINK-001]
-    mended: a link to the detail of another event was removed: index.atf: events[1].detail_seq: 0 (at 0x7c) [ATF-LINK-001]
-    mended: the links were not numbered 0, 1, 2 and so on: 3 times, first index.atf: events[1].detail_seq: 0 (at 0x7c) [ATF-LINK-005]
+    repaired: a link to a missing detail was removed: index.atf: events[2].detail_seq: 77 (at 0x9c) [ATF-LINK-001]
+    repaired: a link to the detail of another event was removed: index.atf: events[1].detail_seq: 0 (at 0x7c) [ATF-LINK-001]
+    repaired: the links were not numbered 0, 1, 2 and so on: 3 times, first index.atf: events[1].detail_seq: 0 (at 0x7c) [ATF-LINK-005]
   thread_8: 6 events, 1 detail
     set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[0] (at 0x40) [ATF-LINK-003]
-    mended: the links were not numbered 0, 1, 2 and so on: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-005]
+    repaired: the links were not numbered 0, 1, 2 and so on: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-005]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&recovered(&places, false), 0, expected);
 }
@@ -466,17 +466,17 @@ session: recovered, 10 events and 2 details of 4 threads; 3 could not be read; 1
   thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
   thread_3: 4 events, 0 details
-    mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    repaired: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
     lost: all details: their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0) [ATF-DHDR-002]
   thread_4: 4 events, 2 details
-    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6) [ATF-LINK-010]
+    repaired: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6) [ATF-LINK-010]
   thread_5: 1 event, 0 details
-    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8) [ATF-IHDR-018]
+    repaired: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8) [ATF-IHDR-018]
   thread_6: 1 event, 0 details
     stays: content that breaks a rule: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc) [ATF-SESS-001]
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1) [ATF-IHDR-001]; a copy is in unreadable/
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&recovered(&places, false), 4, expected);
     let path = places.path("in");
@@ -492,14 +492,14 @@ session: recovered, 16 events and 6 details of 6 threads; 1 could not be read
   thread_3: 4 events, 2 details
     deduced: a header: detail.atf: header: assumed to match index.atf (at 0x0) [ATF-DHDR-002]
   thread_4: 4 events, 2 details
-    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6) [ATF-LINK-010]
+    repaired: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6) [ATF-LINK-010]
   thread_5: 1 event, 0 details
-    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8) [ATF-IHDR-018]
+    repaired: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8) [ATF-IHDR-018]
   thread_6: 1 event, 0 details
     stays: content that breaks a rule: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc) [ATF-SESS-001]
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1) [ATF-IHDR-001]; a copy is in unreadable/
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&report, 1, expected);
     let options = ScrubOptions::default();
@@ -509,18 +509,18 @@ session: scrubbed, 10 events and 2 details of 4 threads; 3 could not be read; 1 
   thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]
   thread_3: 4 events, 0 details
-    mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    repaired: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
     lost: all details: their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0) [ATF-DHDR-002]
   thread_4: 4 events, 2 details
-    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6) [ATF-LINK-010]
+    repaired: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6) [ATF-LINK-010]
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
   thread_5: 1 event, 0 details
-    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8) [ATF-IHDR-018]
+    repaired: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8) [ATF-IHDR-018]
   thread_6: 1 event, 0 details
     stays: content that breaks a rule: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc) [ATF-SESS-001]
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1) [ATF-IHDR-001]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&report, 4, expected);
 }
@@ -535,12 +535,12 @@ fn details_after_damage() {
 session: recovered, 15 events and 4 details of 1 thread; 2 things were lost or changed
   thread_7: 15 events, 4 details
     dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
-    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
-    mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 496 (at 0xbc) [ATF-DFTR-010]
+    repaired: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
+    repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 496 (at 0xbc) [ATF-DFTR-010]
     lost: a detail that the index links to: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
     deduced: a detail past damage, found by its links: 3 times, first detail.atf: events[2] (at 0x138)
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&recovered(&places, true), 2, expected);
 }

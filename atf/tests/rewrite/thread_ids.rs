@@ -66,9 +66,9 @@ fn a_header_that_the_folder_and_a_witness_contradict_is_mended() {
         let detail = DetailFile::finalized(version, 3).bytes();
         let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());
         let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
-        let mended = thread.notes.iter();
-        let mut mended = mended.filter(|note| note.kind == NoteKind::HeaderDisagrees);
-        let note = mended
+        let repaired = thread.notes.iter();
+        let mut repaired = repaired.filter(|note| note.kind == NoteKind::HeaderDisagrees);
+        let note = repaired
             .find(|note| note.rule == Some("ATF-SESS-001"))
             .unwrap();
         assert_eq!(note.first[0].found, "8, the folder is thread_7");

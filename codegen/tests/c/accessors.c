@@ -1,4 +1,4 @@
-/* Tests the constants of wire version WIRE, typed by hand from the sources, and its accessors: the test writes
+/* Tests the constants of wire version WIRE, written by hand from the sources, and its accessors: the test writes
  * records.h from the hand-typed table of all records. */
 #ifdef SIDE_BY_SIDE
 #include "atf_wire.h"

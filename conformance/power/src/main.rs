@@ -1,5 +1,5 @@
 //! Measures the power of the conformance kit: the share of faults in the shipped implementations that it
-//! finds. Faults are typed by hand (`faults`) or made by universalmutator.
+//! finds. Faults are written by hand (`faults`) or made by universalmutator.
 
 mod chance;
 mod classes;
@@ -53,7 +53,7 @@ struct Cli {
     /// Write docs/conformance/power.md from the newest results of all implementations
     #[arg(long)]
     write: bool,
-    /// Grade only the faults typed by hand, or only the drawn mutants, and keep the others' results
+    /// Grade only the faults written by hand, or only the drawn mutants, and keep the others' results
     #[arg(long)]
     part: Option<Part>,
     /// The program of universalmutator

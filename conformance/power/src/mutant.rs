@@ -1,4 +1,4 @@
-//! Mutants: copies of a source file with one fault, typed by hand or made by universalmutator.
+//! Mutants: copies of a source file with one fault, written by hand or made by universalmutator.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -41,7 +41,7 @@ fn is_first(nth: &usize) -> bool {
     *nth == 1
 }
 
-/// A fault typed by hand, with what the kit must charge it with.
+/// A fault written by hand, with what the kit must charge it with.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Typed {

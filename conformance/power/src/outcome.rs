@@ -35,7 +35,7 @@ pub(crate) struct Record {
     pub(crate) typed: Option<Charged>,
 }
 
-/// The charge of a fault typed by hand.
+/// The charge of a fault written by hand.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Charged {
     pub(crate) name: String,
@@ -71,7 +71,7 @@ pub(crate) struct Judge<'a> {
 
 /// The number of failed cases after which a mutant needs no more: one would be thin.
 const ENOUGH: usize = 3;
-/// The same for a fault typed by hand, whose charge depends on all failures.
+/// The same for a fault written by hand, whose charge depends on all failures.
 const TYPED: usize = 50;
 
 impl<'a> Judge<'a> {

@@ -14,7 +14,7 @@ const HEAD: &str = "\
 `.ci/power` grades faulty copies of the implementations that we ship and counts those in which no case and no script
 finds the fault. The faults have two origins:
 
-- Faults that people make, typed by hand in [`conformance/power/faults`](../../conformance/power/faults): widths, signs,
+- Faults that people make, written by hand in [`conformance/power/faults`](../../conformance/power/faults): widths, signs,
   both wire versions' values for \"none\", wraps, boundaries, the order of writes, ties, keys cut to 32 bits.
 - Mutants made by [universalmutator](https://pypi.org/project/universalmutator), drawn by a seed; `--all` takes all of
   them.
@@ -132,7 +132,7 @@ pub(crate) fn page(measured: &[Measured], classes: &Classes) -> String {
     page
 }
 
-/// Compares what the killed faults typed by hand are charged with to what was expected.
+/// Compares what the killed faults written by hand are charged with to what was expected.
 fn charges(measured: &[Measured]) -> String {
     let typed = measured.iter().flat_map(|it| &it.typed);
     let killed = typed.filter(|it| matches!(it.outcome, Outcome::Killed(_)));
@@ -142,7 +142,7 @@ fn charges(measured: &[Measured]) -> String {
         "
 ## The charges
 
-For each fault typed by hand, the rule or field that a report must name first, and the field that differs, were written
+For each fault written by hand, the rule or field that a report must name first, and the field that differs, were written
 down before the run. They are right for {right} of the {} that are killed. The others:
 
 | fault | expected | charged |

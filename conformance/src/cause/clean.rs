@@ -1,5 +1,5 @@
 //! Finds the fields that an implementation misreads in clean files. The same differences in other files follow from
-//! it, because mending it mends them too.
+//! it, because fixing it fixes them too.
 
 use std::collections::{BTreeMap, BTreeSet};
 

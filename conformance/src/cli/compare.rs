@@ -1,4 +1,4 @@
-//! `compare`: shows what a later run mended and broke.
+//! `compare`: shows what a later run fixed and broke.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
 //! Builds expected documents from the description of what was written. Field values are decoded
-//! from the bytes with tables typed by hand.
+//! from the bytes with tables written by hand.
 
 use std::collections::BTreeSet;
 

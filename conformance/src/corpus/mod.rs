@@ -2,7 +2,7 @@
 //!
 //! A [`Recipe`] makes a case from a [valid session](Trace) with a single edit. Expected results
 //! never come from a reader. They are derived from the description of what was written, and field
-//! values are decoded with tables typed by hand from the format's documents.
+//! values are decoded with tables written by hand from the format's documents.
 
 #![allow(
     clippy::missing_panics_doc,

@@ -1,4 +1,4 @@
-"""The records of ATF v2, field by field, typed by hand from docs/reference."""
+"""The records of ATF v2, field by field, written by hand from docs/reference."""
 
 import struct
 

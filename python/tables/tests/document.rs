@@ -67,7 +67,7 @@ fn the_document_lists_every_column_as_it_is() {
     } else {
         assert!(
             found == expected,
-            "docs/tables.md is stale; ATF_BLESS=1 .ci/python mends it"
+            "docs/tables.md is stale; ATF_BLESS=1 .ci/python fixes it"
         );
     }
 }

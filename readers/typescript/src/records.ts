@@ -2,7 +2,7 @@
 /**
  * The enumerations and records of ATF v2. A record is a view of bytes: a field is read when it is
  * used. A field that a wire version lacks is undefined, and so is a number that means "none".
- * Numbers of 64 bits are bigints. Reserved fields are left out.
+ * 64-bit numbers are bigints. Reserved fields are left out.
  */
 
 /** A wire version. */
@@ -163,7 +163,7 @@ export abstract class IndexHeader {
         return new IndexHeader2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Marks an ATF v2 index file. (S0, S1, S2, S3) */
@@ -379,7 +379,7 @@ export abstract class IndexEvent {
         return new IndexEvent2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Time of the event, on the continuous clock named by clock_type. In ns. (S0, S1, S2, S3) */
@@ -572,7 +572,7 @@ export abstract class IndexFooter {
         return new IndexFooter2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Marks the footer of an index file. (S0, S1, S2) */
@@ -689,7 +689,7 @@ export abstract class DetailHeader {
         return new DetailHeader2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Marks an ATF v2 detail file. (S1, S2, S4) */
@@ -874,7 +874,7 @@ export abstract class DetailEventHeader {
         return new DetailEventHeader2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Size of the event: this header plus the payload. In bytes. (S1, S2, S3, S4) */
@@ -991,7 +991,7 @@ export abstract class DetailFunctionPayload {
         return new DetailFunctionPayload2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Id of the function, the same value as in the index event. (S1, S4) */
@@ -1101,7 +1101,7 @@ export abstract class DetailFooter {
         return new DetailFooter2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Marks the footer of a detail file. (S1, S2, S4) */
@@ -1222,7 +1222,7 @@ export abstract class RingHeader {
         return new RingHeader2(view, at);
     }
 
-    /** Returns the fields by the documents' names; numbers of 64 bits and links are strings. */
+    /** Returns the fields by the documents' names; 64-bit numbers and links are strings. */
     abstract toJSON(): Record<string, unknown>;
 
     /** Marks a ring file. */

@@ -17,7 +17,7 @@ pub struct SessionFile {
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EntrySpec {
-    /// Its path from the trace folder, with placeholders in angle brackets.
+    /// Its path relative to the trace folder, with placeholders in angle brackets.
     pub path: At<String>,
     /// Whether a session without it is incomplete.
     pub required: bool,

@@ -35,7 +35,7 @@ pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
             if walk.place() < walk.size() {
                 walk.wrong(walk.size(), name, about)?;
             }
-            // Of a header that its writer had not yet stored, nothing is wrong.
+            // A header that its writer had not yet stored is not damaged.
             walk.is_damaged |= walk.size() >= shape.size();
             return Ok(());
         }

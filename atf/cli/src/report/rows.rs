@@ -11,7 +11,7 @@ use super::{Found, Report, View};
 use crate::output::complain;
 use crate::trace::TimedProcess;
 
-/// The column to sort by: greatest first, or alphabetically by name.
+/// The column to sort by: largest first, or alphabetically by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Sort {
     #[value(name = "self")]

@@ -152,7 +152,7 @@ fn frames(tree: &Tree) -> (Vec<Frame<'_>>, usize) {
     (frames, left_out)
 }
 
-/// Returns the greatest change of a frame's self time.
+/// Returns the largest change of a frame's self time.
 fn greatest_change(frames: &[Frame<'_>], changes: &Changes) -> u64 {
     let changes = frames.iter().filter_map(|frame| {
         let (before_ns, _) = changes.before.get(frame.place as usize)?;
@@ -178,7 +178,7 @@ fn colour_of(name: &str) -> String {
     format!("rgb({red},{green},{blue})")
 }
 
-/// Returns white for no change, and the deepest red or blue for the greatest change.
+/// Returns white for no change, and the deepest red or blue for the largest change.
 fn colour_of_change(before_ns: u64, after_ns: u64, most: u64) -> String {
     let share = before_ns.abs_diff(after_ns) as f64 / most.max(1) as f64;
     let rest = 245.0 - 185.0 * share.sqrt();

@@ -60,8 +60,8 @@ static PLAIN void clone_a_child(void) {
     printf("%d\n", status);
 }
 
-// From now on, the kernel kills this thread, or with SECCOMP_FILTER_FLAG_TSYNC any thread, at
-// getppid, and at the calls that open, write and resize files.
+// From now on, the kernel kills this thread (with SECCOMP_FILTER_FLAG_TSYNC, any thread) if it calls
+// getppid or opens, writes or resizes a file.
 static PLAIN void filter(unsigned flags) {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

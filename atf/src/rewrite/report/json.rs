@@ -60,7 +60,7 @@ names! {
         Unreadable = "unreadable",
         Overlap = "overlap",
     }
-    Effect { Mended = "mended", Stays = "stays", Lost = "lost", Guessed = "guessed" }
+    Effect { Repaired = "repaired", Stays = "stays", Lost = "lost", Guessed = "guessed" }
     NoteKind {
         NotFinalized = "not_finalized",
         Damaged = "damaged",

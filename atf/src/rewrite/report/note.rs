@@ -163,7 +163,7 @@ pub struct Note {
 #[non_exhaustive]
 pub enum Effect {
     /// A problem that the new files no longer have.
-    Mended,
+    Repaired,
     /// A fault in the content that is kept, because correcting it would invent data.
     Stays,
     /// Information that the new files lack.
@@ -272,7 +272,7 @@ impl NoteKind {
             | Self::NoChecksum
             | Self::ManifestDisagrees
             | Self::ManifestMissing
-            | Self::RingLeftOver => Effect::Mended,
+            | Self::RingLeftOver => Effect::Repaired,
             Self::ChecksumBad | Self::Content | Self::ClocksDiffer | Self::OtherBuild => {
                 Effect::Stays
             }

@@ -165,7 +165,7 @@ fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
 fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Result {
     for note in notes {
         let effect = match note.effect {
-            Effect::Mended => "mended",
+            Effect::Repaired => "repaired",
             Effect::Stays => "stays",
             Effect::Lost => "lost",
             Effect::Guessed => "deduced",
@@ -245,8 +245,8 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
             writeln!(f, "    lost: the whole manifest: {}", At(first))?;
         } else {
             let effect = match manifest.values_lost {
-                0 => "mended",
-                _ => "lost or mended",
+                0 => "repaired",
+                _ => "lost or repaired",
             };
             writeln!(f, "    {effect}: {problems}, first {}", At(first))?;
         }

@@ -13,12 +13,12 @@ fn rings() {
     let expected = "\
 session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or changed
   thread_1: 2 events, 0 details
-    mended: a ring.atf whose events the files already have: ring.atf: index.atf has a footer [ATF-RING-001]
+    repaired: a ring.atf whose events the files already have: ring.atf: index.atf has a footer [ATF-RING-001]
   thread_2: 2 events, 0 details
-    mended: the file was not finalized: index.atf: footer: no footer (at 0x80) [ATF-IFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0x80) [ATF-IFTR-001]
     lost: the contents of a ring.atf that cannot be read or does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2 [ATF-RING-002]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&recovered(&places, false), 1, expected);
 }
@@ -34,11 +34,11 @@ fn fields_that_the_other_wire_version_lacks() {
     let expected = "\
 session: converted, 4 events and 2 details of 1 thread
   thread_7: 4 events, 2 details
-    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0) [ATF-IFTR-001]
+    repaired: the file was not finalized: index.atf: footer: no footer (at 0xc0) [ATF-IFTR-001]
     lost: wire version 2 has no call_depth: 4 times, first index.atf: events[0].call_depth (at 0x58)
     lost: wire version 2 has no thread_id of events: index.atf: events[1].thread_id: 8, the header has 7 (at 0x70) [ATF-IEVT-003]
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
 ";
     assert_report(&report, 0, expected);
     let report = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
@@ -81,7 +81,7 @@ session: scrubbed, 7 events and 3 details of 1 thread; 2 things were lost or cha
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
     lost: a payload of unknown shape: detail.atf: events[1].payload (at 0xd4)
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
   recovery.json: not copied: set aside by an earlier recovery
   thread_7/orphans.atf: not copied: set aside by an earlier recovery
   thread_X: not copied: not a thread's name: to read it, rename it to thread_N [ATF-SESS-004]
@@ -94,7 +94,7 @@ session: scrubbed, 7 events and 0 details of 1 thread; 2 things were lost or cha
     dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155) [ATF-LINK-003]
     lost: a detail: 3 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
   recovery.json: not copied: set aside by an earlier recovery
   thread_7/orphans.atf: not copied: set aside by an earlier recovery
   thread_X: not copied: not a thread's name: to read it, rename it to thread_N [ATF-SESS-004]
@@ -126,11 +126,11 @@ session: recovered, 6 events and 2 details of 3 threads; 1 thing was lost or cha
   thread_8: 1 event, 0 details
   thread_9: 1 event, 0 details
   manifest.json: 2 modules, 1 symbol (1 from the other manifest)
-    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59) [ATF-MANI-011]
-    mended: the manifest was wrong about the threads: manifest.json: threads: thread 9 is not listed [ATF-MANI-006]
-    mended: the manifest was wrong about the threads: manifest.json: threads[0].has_detail: false [ATF-MANI-007]
-    mended: the manifest was wrong about the threads: manifest.json: time_start_ns: 5 [ATF-MANI-008]
-    mended: the manifest was wrong about the threads: manifest.json: clock_type: 2 [ATF-MANI-009]
+    repaired: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59) [ATF-MANI-011]
+    repaired: the manifest was wrong about the threads: manifest.json: threads: thread 9 is not listed [ATF-MANI-006]
+    repaired: the manifest was wrong about the threads: manifest.json: threads[0].has_detail: false [ATF-MANI-007]
+    repaired: the manifest was wrong about the threads: manifest.json: time_start_ns: 5 [ATF-MANI-008]
+    repaired: the manifest was wrong about the threads: manifest.json: clock_type: 2 [ATF-MANI-009]
     stays: threads with different clocks: manifest.json: clock_type: 1, 3 [ATF-SESS-005]
     stays: names of another build, which were not used: manifest.json: modules.uuid: AA, the other manifest has BB
     lost: a thread whose folder is missing: manifest.json: threads[2]: thread 12 [ATF-MANI-005]
@@ -166,11 +166,11 @@ session: scrubbed, 6 events and 2 details of 3 threads; 1 thing was lost or chan
   thread_8: 1 event, 0 details
   thread_9: 1 event, 0 details
   manifest.json: 1 module, 0 symbols
-    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59) [ATF-MANI-011]
-    mended: the manifest was wrong about the threads: manifest.json: threads: thread 9 is not listed [ATF-MANI-006]
-    mended: the manifest was wrong about the threads: manifest.json: threads[0].has_detail: false [ATF-MANI-007]
-    mended: the manifest was wrong about the threads: manifest.json: time_start_ns: 5 [ATF-MANI-008]
-    mended: the manifest was wrong about the threads: manifest.json: clock_type: 2 [ATF-MANI-009]
+    repaired: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59) [ATF-MANI-011]
+    repaired: the manifest was wrong about the threads: manifest.json: threads: thread 9 is not listed [ATF-MANI-006]
+    repaired: the manifest was wrong about the threads: manifest.json: threads[0].has_detail: false [ATF-MANI-007]
+    repaired: the manifest was wrong about the threads: manifest.json: time_start_ns: 5 [ATF-MANI-008]
+    repaired: the manifest was wrong about the threads: manifest.json: clock_type: 2 [ATF-MANI-009]
     stays: threads with different clocks: manifest.json: clock_type: 1, 3 [ATF-SESS-005]
     lost: an unknown key: 2 times, first manifest.json: tool [ATF-MANI-011]
     lost: a thread whose folder is missing: manifest.json: threads[2]: thread 12 [ATF-MANI-005]
@@ -210,7 +210,7 @@ a/pid_1: nothing to change, 1 event and 0 details of 1 thread
 a/pid_2: recovered, 1 event and 0 details of 1 thread; 5 things were lost or changed
   thread_1: 1 event, 0 details
   manifest.json: 0 modules, 0 symbols
-    mended: the original had no manifest: manifest.json [ATF-MANI-001]
+    repaired: the original had no manifest: manifest.json [ATF-MANI-001]
   thread_1/core: not copied: not part of a thread
   thread_2: not copied: not a folder [ATF-SESS-002]
   notes: not copied: not part of a session

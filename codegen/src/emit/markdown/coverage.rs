@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// The tests that compare layouts with tables typed by hand from the documents, and with what
+/// The tests that compare layouts with tables written by hand from the documents, and with what
 /// compilers produce.
 const LAYOUT: [&str; 2] = [
     "codegen/tests/layout.rs::every_field_is_where_the_documents_put_it",

@@ -45,7 +45,7 @@ struct Refusal {
 
 namespace internal {
 
-/// The greatest number, an offset that no file has. Arithmetic stops there.
+/// The largest number, an offset that no file has. Arithmetic stops there.
 constexpr std::uint64_t nowhere = (std::uint64_t{1} << 63) - 1;
 
 constexpr std::uint64_t add(std::uint64_t a, std::uint64_t b) { return std::min(a + b, nowhere); }

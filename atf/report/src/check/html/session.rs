@@ -27,7 +27,7 @@ pub(super) struct Session {
     /// The number of omitted findings.
     pub(super) left_out: u64,
     worst: Option<Severity>,
-    /// The greatest cost of the broken rules.
+    /// The largest cost of the broken rules.
     cost: Option<Severity>,
     rules: BTreeMap<&'static str, Cell>,
     size: usize,
@@ -105,7 +105,7 @@ impl Session {
         self.worst
     }
 
-    /// Returns the greatest cost of the broken rules.
+    /// Returns the largest cost of the broken rules.
     pub(super) const fn cost(&self) -> Option<Severity> {
         self.cost
     }

@@ -10,7 +10,7 @@ import java.util.Optional;
  * plus new ones. Readers ignore keys that they do not know. If the manifest is missing or
  * invalid, readers open the session from its folders.
  *
- * <p>Numbers of 64 bits are unsigned.
+ * <p>64-bit numbers are unsigned.
  *
  * @param formatVersion "2.0" without symbols, "2.1" with symbols.
  * @param threads The session's threads.

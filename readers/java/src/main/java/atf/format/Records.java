@@ -10,7 +10,7 @@ import java.util.OptionalLong;
 /**
  * The enumerations and records of ATF v2.
  *
- * <p>A record views its bytes and copies nothing. Numbers of 64 bits are unsigned: compare them
+ * <p>A record views its bytes and copies nothing. 64-bit numbers are unsigned: compare them
  * with {@link Long#compareUnsigned} and print them with {@link Long#toUnsignedString}. Numbers of
  * 32 bits are a long, and smaller ones an int, which is never negative.
  */
@@ -378,7 +378,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
@@ -504,7 +504,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
@@ -605,7 +605,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
@@ -748,7 +748,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
@@ -857,7 +857,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
@@ -959,7 +959,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
@@ -1060,7 +1060,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
@@ -1206,7 +1206,7 @@ public final class Records {
 
         /**
          * Returns the fields as JSON under the format's names, except for the magic and reserved
-         * ones. Numbers of 64 bits and positions are strings; a position that means "none" is null.
+         * ones. 64-bit numbers and positions are strings; a position that means "none" is null.
          */
         @Override
         public String toString() {
