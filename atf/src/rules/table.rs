@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "d82fba1f181f5ba982fd838062855a73a754061379313b0e2eff310052b58485",
+    digest: "ccfa9a79e0b7dbb84b15bbceb1a11c41bd25a880b27a6dec8bf79dee1aee630a",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

@@ -534,14 +534,15 @@ impl Trace {
     }
 
     /// Sets the size of a detail's payload or stack.
-    pub(super) fn resize(&mut self, seq: usize, size: u16, is_stack: bool) {
+    pub(super) fn resize(&mut self, seq: usize, size: usize, is_stack: bool) {
         self.details(|details| {
             let payload = &mut details[seq].payload;
             if is_stack {
+                let size = u16::try_from(size).expect("a size of two bytes");
                 let function = payload[..8].to_vec();
                 *payload = patched(&DetailRecord::call(0, 0, size).payload, 0, &function);
             } else {
-                payload.resize(size.into(), 0);
+                payload.resize(size, 0);
             }
         });
     }

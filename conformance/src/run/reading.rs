@@ -379,7 +379,9 @@ impl Reading {
             }
         };
         let mismatches = differences(&expected, &got, &ignored);
-        let mismatches: Vec<_> = refused.into_iter().chain(mismatches).collect();
+        let mut mismatches: Vec<_> = refused.into_iter().chain(mismatches).collect();
+        // A session's times follow from the order of its events.
+        mismatches.sort_by_key(|mismatch| mismatch.place().starts_with("derived.time_"));
         let rules = blame::of_mismatches(&self.case, &mismatches);
         mismatches.into_iter().zip(rules).map(difference).collect()
     }

@@ -71,12 +71,14 @@ impl Found {
         {
             return Err(self.wrong(magic));
         }
-        // The header and the footer state what the events are, so they are wrong where events are.
-        let of_events = |field: &&Placed| matches!(field.name.record, Record::Event(_));
-        let (events, others): (Vec<_>, Vec<_>) = { expected.fields.iter() }
-            .filter(is_here)
-            .partition(of_events);
-        for field in events.into_iter().chain(others) {
+        // The footer states what the events are, and the header repeats that: first the cause.
+        let mut fields: Vec<_> = expected.fields.iter().filter(is_here).collect();
+        fields.sort_by_key(|field| match field.name.record {
+            Record::Event(_) => 0,
+            Record::Footer => 1,
+            Record::Padding | Record::Header => 2,
+        });
+        for field in fields {
             let end = field.offset + field.bytes.len();
             let found = self.bytes.get(field.offset..end);
             if !found.is_some_and(|found| field.allows(found)) {

@@ -186,6 +186,10 @@ fn field_of(file: &str, name: &str) -> Option<String> {
 }
 
 impl Broken<'_> {
+    pub(super) fn is_in_events(&self) -> bool {
+        self.first.place.field.starts_with("events")
+    }
+
     /// Returns whether the rule is about a footer.
     pub(super) fn is_of_footer(&self) -> bool {
         let id = self.first.rule.id;

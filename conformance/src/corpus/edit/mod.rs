@@ -219,7 +219,7 @@ impl Steps {
                 self.add(move |t, _| t.detail_each(&stacks));
             }
             "payload" | "stack" => {
-                let sizes = map.next_value::<Pairs<u16>>()?.0;
+                let sizes = map.next_value::<Pairs<usize>>()?.0;
                 let is_stack = verb == "stack";
                 self.add(move |t, _| {
                     for (seq, size) in &sizes {
