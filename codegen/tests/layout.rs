@@ -5,10 +5,7 @@
 
 use std::path::Path;
 
-use atf_interpreter::{File, grammar_of};
-use atf_samples::files::{DetailFile, IndexFile, crc32c};
 use atf_samples::layout::Record as Typed;
-use atf_spec::grammar::Derivation;
 use atf_spec::layout::{Layout, Record, Value, Wire};
 
 /// The members of an enumeration: name and value.
@@ -237,57 +234,5 @@ fn a_cache_line_holds_two_index_events_a_header_or_a_footer() {
         "detail_footer",
     ] {
         assert_eq!(size(name), Some(64), "{name}");
-    }
-}
-
-#[test]
-fn derived_fields_state_what_the_interpreter_finds() {
-    let layout = layout();
-    for (wire, count) in [(1, 0), (1, 5), (2, 0), (2, 5)] {
-        let files = [
-            IndexFile::finalized(wire, count).bytes(),
-            DetailFile::finalized(wire, count).bytes(),
-        ];
-        for bytes in files {
-            let grammar = grammar_of(&layout, &bytes).expect("a known magic");
-            let file = File::open(&layout, grammar, &bytes).expect("a correct file");
-            let places: Vec<u64> = file.events().collect();
-            let (start, end) = (file.call("start", &[]), file.value("events_end"));
-            let events = |names: [&str; 2]| {
-                let value = |at: &u64| {
-                    let event = file.view("event", *at);
-                    names
-                        .into_iter()
-                        .map(|name| event.number(name))
-                        .sum::<u64>()
-                };
-                (
-                    places.first().map_or(0, value),
-                    places.last().map_or(0, value),
-                )
-            };
-            let (times, links) = (
-                events(["timestamp_ns", "timestamp"]),
-                events(["index_seq", ""]),
-            );
-            assert!(grammar.derived.len() > 9);
-            for own in &grammar.derived {
-                let at = if own.role == "footer" { end } else { 0 };
-                let section = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
-                let expected = match own.is {
-                    Derivation::Checksum => crc32c(&bytes[section]).into(),
-                    Derivation::Count => places.len() as u64,
-                    Derivation::End => end,
-                    Derivation::FirstLink => links.0,
-                    Derivation::FirstTime => times.0,
-                    Derivation::LastLink => links.1,
-                    Derivation::LastTime => times.1,
-                    Derivation::Length => end - start,
-                    Derivation::Start => start,
-                };
-                let stated = file.view(&own.role, at).number(&own.field);
-                assert_eq!(stated, expected, "{wire} {} {own:?}", grammar.name);
-            }
-        }
     }
 }

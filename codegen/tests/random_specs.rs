@@ -354,7 +354,7 @@ struct Program {
     tool: &'static str,
     /// The script that compiles it in its folder.
     build: &'static str,
-    start: [&'static str; 2],
+    start: &'static [&'static str],
 }
 
 const PROGRAMS: &[Program] = &[
@@ -362,20 +362,20 @@ const PROGRAMS: &[Program] = &[
         language: "cpp",
         tool: "g++",
         build: "g++ -std=c++17 -Wall -Wextra -Werror -Iinclude -o testee testee.cpp",
-        start: ["./testee", ""],
+        start: &["./testee"],
     },
     Program {
         language: "go",
         tool: "go",
         build: "go vet ./... && go build -o testee ./cmd/testee",
-        start: ["./testee", ""],
+        start: &["./testee"],
     },
     Program {
         language: "java",
         tool: "javac",
         build: "javac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC --release 17 -Xlint:all -Werror \
             -d build $(find src -name '*.java') Testee.java",
-        start: ["sh", "testee"],
+        start: &["sh", "testee"],
     },
     Program {
         language: "python",
@@ -389,21 +389,20 @@ names = {name.strip("_") for name in inspect.signature(ThreadWriter.event).param
 for fields in records.IndexEvent.LAYOUTS.values():
     own = {field.name.strip("_") for field in fields if "[" not in field.type}
     assert own - names <= {"thread_id", "detail_seq"}, own - names'"#,
-        start: ["python3", "testee.py"],
+        start: &["python3", "testee.py"],
     },
     Program {
         language: "typescript",
         tool: "tsc",
         build: "tsc --skipLibCheck",
-        start: ["node", "dist/testee.js"],
+        start: &["node", "dist/testee.js"],
     },
 ];
 
 impl Program {
     fn command(&self, folder: &Path) -> Command {
-        let [program, script] = self.start;
-        let mut command = Command::new(program);
-        command.args(Some(script).filter(|own| !own.is_empty()));
+        let mut command = Command::new(self.start[0]);
+        command.args(&self.start[1..]);
         command.current_dir(folder);
         command
     }

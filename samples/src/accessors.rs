@@ -144,7 +144,7 @@ fn check_answer(request: &Request<'_>, answer: &Value, is_writer: bool) -> Resul
     }
     let set = answer["set"].as_object();
     if is_writer != set.is_some() {
-        return Err("setters are missing".to_owned());
+        return Err(format!("setters: {}, expected: {is_writer}", !is_writer));
     }
     let Some(set) = set else { return Ok(()) };
     for field in fields(request.layout).filter(|field| !field.is_reserved()) {

@@ -54,7 +54,7 @@
       if (name.startsWith(whole)) return 1;
       return words.every((word) => name.includes(word)) ? 2 : 3;
     };
-    const KINDS = ["rule", "field", "document", "decision", "case", "claim"];
+    const KINDS = ["rule", "field", "document", "decision", "case", "claim", "result"];
     const kind = ({ entry }) => KINDS.indexOf(entry[0]);
     const search = () => {
       const words = field.value.toLowerCase().split(/\s+/).filter((word) => word);

@@ -88,6 +88,10 @@ impl Model<'_> {
             let page = json!({"html": html, "is_whole": true});
             output.page(&address, "text.html", &doc.title, page)?;
             output.index("document", &doc.title, "", &address);
+            // The sections of these have pages of their own.
+            if path == RULES || path == DECISIONS {
+                continue;
+            }
             for (heading, id) in headings(&doc.text).iter().skip(1) {
                 let part = format!("{address}index.html#{id}");
                 output.index("document", heading, &doc.title, &part);

@@ -15,9 +15,9 @@ use crate::load::Spec;
 use crate::model::{FunctionSpec, GrammarFile, StepSpec};
 use crate::yaml::At;
 
-/// The largest length of an expression in bytes. Our longest has about 700.
+/// The maximum length of an expression in bytes. Our longest has about 700.
 const MAX_LENGTH: usize = 1000;
-/// The largest number of brackets and operators that may nest in an expression.
+/// The maximum number of brackets and operators that may nest in an expression.
 const MAX_NESTED: usize = 150;
 
 /// A typed expression, or what is wrong with it. Nothing if that was already reported.
@@ -114,6 +114,12 @@ impl Compiler<'_> {
         let mut all: Vec<Derived> = Vec::new();
         for own in &self.file.derived {
             let (role, field) = self.path(&own.field);
+            if !["header", "footer"].contains(&role.as_str()) {
+                self.fault(
+                    &own.field,
+                    "only fields of `header` and `footer` are derived".to_owned(),
+                );
+            }
             if all.iter().any(|one| one.role == role && one.field == field) {
                 self.fault(&own.field, format!("`{}` is derived twice", own.field));
             }

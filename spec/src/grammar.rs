@@ -29,7 +29,7 @@ pub struct Grammar {
     /// The functions, each after those that it calls.
     pub functions: Vec<Function>,
     /// The fields that state something about the events, which a writer sets when it finalizes the
-    /// file. In the header of a file that was never finalized, they state it of no events.
+    /// file. The header of a file that was never finalized has the values for no events.
     #[serde(default)]
     pub derived: Vec<Derived>,
 }

@@ -140,7 +140,7 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// Adds a block that the system allocated to the list of those to free later. A block that has no room for a
+/// Puts a block of the system's allocator on the list of blocks to free later. A block that has no room for a
 /// pointer is never freed.
 ///
 /// # Safety

@@ -97,8 +97,8 @@ impl Storage for Disk {
 /// limited by the program's descriptor limit.
 ///
 /// The program may later give up the right to open files. A [held](Storage::held) folder and its
-/// files therefore also keep descriptors, as long as numbers are free in the top sixteenth of the
-/// program's limit, which counts up to 1024. Before each use, the device and inode are compared. A file
+/// files therefore also keep descriptors, as long as numbers are free in the top sixteenth of those that
+/// the program may open, not counting numbers from 1024 on. Before each use, the device and inode are compared. A file
 /// without a descriptor is opened by its name, and compared in the same way.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefDisk;

@@ -315,7 +315,7 @@ fn a_segment_without_events_stays_if_the_tracer_lost_some_in_it() {
 }
 
 #[test]
-fn damage_is_mended_and_told_as_in_a_recovery() {
+fn damage_is_repaired_and_told_as_in_a_recovery() {
     let places = Places::new();
     let path = places.path("all");
     write(&path, Wire::V1, &[events()]);

@@ -219,7 +219,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
 
 /// Writers set these bytes to 0, so the checksum matches the repaired file but not the original.
 #[test]
-fn mended_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
+fn repaired_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
     let index = IndexFile::finalized(2, 9);
     let bytes = patched(&index.bytes(), 64 + 3 * 32 + 28, &[7]);
     let detail = DetailFile::finalized(2, 3).bytes();

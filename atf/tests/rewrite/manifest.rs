@@ -119,7 +119,7 @@ fn a_correct_manifest_stays_unchanged() {
 }
 
 #[test]
-fn wrong_values_are_mended_and_reported_as_a_change() {
+fn wrong_values_are_repaired_and_reported_as_a_change() {
     let time = &TIME.to_string();
     let start = format!("\"time_start_ns\": {time}");
     let end = format!("\"time_end_ns\": {time}");

@@ -101,7 +101,8 @@ impl Clean {
                 let rejected = || own().filter(|it| it.files.is_clean && is_rejected(it));
                 let is_kind =
                     |case: &CaseResult| rejected().any(|it| it.files.subject == case.files.subject);
-                rejected().all(|it| it.files.has_checksum)
+                rejected().next().is_some()
+                    && rejected().all(|it| it.files.has_checksum)
                     && own().any(|it| is_read(it) && !it.files.has_checksum)
                     && !own().any(|it| {
                         is_read(it) && it.files.is_clean && it.files.has_checksum && is_kind(it)

@@ -178,7 +178,7 @@ impl<'a> Causes<'a> {
 
 /// Charges failures by what all results of an implementation show: a mistake in clean files is
 /// charged alike in other files, and a rule that other files break and that are read is not why a
-/// file was rejected.
+/// file was rejected. A rejection is charged with the rule that forbids readers to reject the file.
 pub fn settle_charges(cases: &mut [CaseResult]) {
     let clean = Clean::of(cases);
     let read: BTreeSet<_> = { cases.iter() }
@@ -222,7 +222,8 @@ pub fn settle_charges(cases: &mut [CaseResult]) {
 /// says so.
 fn asked_of_readers(rule: String) -> String {
     let own = match rule.as_str() {
-        "ATF-IFTR-001" | "ATF-DFTR-001" => crate::rule("ATF-RDER-001"),
+        "ATF-IFTR-001" | "ATF-IFTR-010" | "ATF-IFTR-011" | "ATF-DFTR-001" | "ATF-DFTR-010"
+        | "ATF-DFTR-011" => crate::rule("ATF-RDER-001"),
         "ATF-IFTR-006" | "ATF-DFTR-006" => crate::rule("ATF-RDER-005"),
         _ => return rule,
     };
@@ -263,7 +264,7 @@ impl Cause {
                 id: "outside".to_owned(),
                 title: "reads outside the session".to_owned(),
             },
-            Failure::Rule => Self::new("writes", rule, "breaks"),
+            Failure::Rule if rules::find(rule).is_some() => Self::new("writes", rule, "breaks"),
             Failure::Should => Self::new("should", rule, "breaks"),
             _ => match first {
                 Some(first) if rules::find(rule).is_none() => {

@@ -157,7 +157,7 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
                 .or(Some(rule("ATF-SESS-001").id))
         }
         (Subject::Session, ["derived", "manifest"]) => manifest(case)
-            .or_else(|| boundary(case))
+            .or_else(|| boundary(case).filter(|rule| rule.starts_with("ATF-MANI-")))
             .or(match mismatch.got.as_deref() {
                 Some("\"absent\"") => Some(rule("ATF-MANI-001").id),
                 _ => Some(rule("ATF-MANI-003").id),
@@ -248,18 +248,18 @@ fn of_file(
     }
 }
 
-/// Returns whether the end of a file without a whole footer is all that is wrong with its events.
+/// Returns whether a file has no footer, not even a torn one, and its events are whole but for the
+/// last.
 fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
-    let own = || { case.broken.iter() }.filter(|(path, _)| is_own(path));
-    let is_hole = |id: &str| id == rule("ATF-IEVT-006").id;
-    let is_end = |rule: &str| {
+    let own = case.broken.iter().filter(|(path, _)| is_own(path));
+    let rules: Vec<&str> = own.map(|(_, rule)| *rule).collect();
+    let is_of_footer = |rule: &&&str| {
         let number = rule.strip_prefix("ATF-IFTR-");
         let number = number.or_else(|| rule.strip_prefix("ATF-DFTR-"));
         matches!(number, Some("001" | "010" | "011"))
     };
-    let is_torn = |id: &str| id == rule("ATF-IFTR-012").id || id == rule("ATF-DFTR-012").id;
-    let is_other = |id: &str| is_hole(id) || is_torn(id);
-    own().any(|(_, rule)| is_end(rule)) && !own().any(|(_, rule)| is_other(rule))
+    let others = ["ATF-IEVT-006", "ATF-IFTR-012", "ATF-DFTR-012"].map(|id| rule(id).id);
+    rules.iter().any(|rule| is_of_footer(&rule)) && !others.iter().any(|id| rules.contains(id))
 }
 
 /// Returns what a wrong field breaks: the rule about the field that the file breaks, a rule about

@@ -64,15 +64,18 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     let compared =
         library::count(script, out).and_then(|()| folder::compare(scripted, script, features, out));
     let outcome = match (found.broken_must(compared.as_ref().err()), compared) {
-        // The header and the footer state what the events are.
-        (Some(broken), Err(wrong)) if wrong.is_in_events() && !broken.is_in_events() => {
-            wrong.failed(&found)
+        (Some(broken), compared) => {
+            // The header and the footer state what the events are: first the cause.
+            let cause = compared.as_ref().err().filter(|wrong| wrong.is_in_events());
+            let cause = cause.filter(|_| !broken.is_in_events());
+            let cause = cause.and_then(|wrong| wrong.charged(&found));
+            let own = broken.difference(out, compared.err());
+            Outcome::Failed {
+                class: Failure::Rule,
+                message: broken.message.clone(),
+                differences: cause.into_iter().chain([own]).collect(),
+            }
         }
-        (Some(broken), compared) => Outcome::Failed {
-            class: Failure::Rule,
-            message: broken.message.clone(),
-            differences: vec![broken.difference(out, compared.err())],
-        },
         (None, Err(wrong)) => wrong.failed(&found),
         (None, Ok(())) => match library::compare(script, out) {
             Ok(()) => Outcome::Passed,
@@ -126,20 +129,25 @@ impl Wrong {
         place.is_some_and(|place| place.contains(": events["))
     }
 
-    fn failed(mut self, found: &rules::Found) -> Outcome {
-        if let Some(difference) = &mut self.difference
-            && difference.rule.is_none()
-        {
-            difference.rule = found.charge(difference);
-            let rule = difference.rule.as_deref().and_then(crate::rules::find);
-            if let Some(rule) = rule {
-                self.message = format!("{}; {}: {}", self.message, rule.id, rule.rule);
-            }
+    /// Returns the difference with what it breaks.
+    fn charged(&self, found: &rules::Found) -> Option<Difference> {
+        let mut difference = self.difference.as_deref()?.clone();
+        difference.rule = difference.rule.take().or_else(|| found.charge(&difference));
+        Some(difference)
+    }
+
+    fn failed(self, found: &rules::Found) -> Outcome {
+        let charged = self.charged(found);
+        let mut message = self.message;
+        let is_known = self.difference.is_some_and(|it| it.rule.is_some());
+        let rule = charged.as_ref().and_then(|it| it.rule.as_deref());
+        if let Some(rule) = rule.and_then(crate::rules::find).filter(|_| !is_known) {
+            message = format!("{message}; {}: {}", rule.id, rule.rule);
         }
         Outcome::Failed {
             class: Failure::WrongFile,
-            message: self.message,
-            differences: self.difference.map(|one| *one).into_iter().collect(),
+            message,
+            differences: charged.into_iter().collect(),
         }
     }
 }

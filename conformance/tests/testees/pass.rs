@@ -34,8 +34,6 @@ fn the_generated_readers_read_the_corpus_and_what_the_generated_writers_write() 
     for reader in &readers {
         passes(&[reader], &[], &["read"]);
         passes(&[reader], &["--pairs", "--shard", "1/10"], &["read"]);
-    }
-    for reader in &readers {
         check_accessors(reader).unwrap();
     }
     let readers: Vec<_> = readers.iter().collect();

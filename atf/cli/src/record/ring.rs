@@ -50,8 +50,8 @@ pub(super) fn too_large(
     };
     let [pre_roll, post_roll] =
         [pre_roll, post_roll].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    // The latest time at which the trigger of the last loss can have fired. The first loss does
-    // not tell, because the times of discarded events are stored in groups, so it may be before the
+    // The latest time at which the trigger of the last loss can have fired. The first loss
+    // cannot be used, because the times of discarded events are stored in groups, so it may be before the
     // window.
     let latest = loss.last_ns.saturating_add(pre_roll);
     let end = latest.saturating_add(post_roll);

@@ -35,9 +35,9 @@ pub(super) fn run(options: &Options) -> ExitCode {
             Ok((_, again)) => again,
             Err(error) => return failure(&error.to_string()),
         };
-        let is_mended = again.is_empty() && !failed.is_empty();
+        let is_fixed = again.is_empty() && !failed.is_empty();
         failed = again;
-        if is_mended {
+        if is_fixed {
             continue;
         }
         // The run goes on if standard error is closed.

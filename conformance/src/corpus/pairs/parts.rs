@@ -252,7 +252,7 @@ impl Parts {
             claims,
         };
         // One fault may make the other's wrong value right.
-        let is_mended = this
+        let is_fixed = this
             .fields()
             .iter()
             .zip(&this.claims)
@@ -260,7 +260,7 @@ impl Parts {
                 let value = |claim| this.value(claim, range.len());
                 *claim != Claim::Right && value(*claim) == value(Claim::Right)
             });
-        if is_mended {
+        if is_fixed {
             Err(Apart::SameField)
         } else {
             Ok(this)

@@ -230,8 +230,9 @@ class ThreadWriter:
                 thread_id=self._header.thread_id,
                 timestamp=timestamp_ns,
             ).write(self.wire)
-            placeholder = _detail_header(self._detail_header, _Events())
-            to = to or self._writer("detail.atf", _MOST_DETAILS[self.wire], placeholder)
+            if to is None:
+                placeholder = _detail_header(self._detail_header, _Events())
+                to = self._writer("detail.atf", _MOST_DETAILS[self.wire], placeholder)
             to.check()
             to.append(own + detail.payload, timestamp_ns, seq)
             self._detail = to
