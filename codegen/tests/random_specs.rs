@@ -19,6 +19,7 @@ use atf_codegen::emit::{c, folder, readers};
 use atf_interpreter::{File, grammar_of};
 use atf_samples::accessors;
 use atf_samples::random::Random;
+use atf_samples::readers::is_writer;
 use atf_samples::tools::{answers, has};
 use atf_spec::layout::Layout;
 use atf_spec::model::ManifestFile;
@@ -408,8 +409,7 @@ impl Program {
     }
 
     fn check(&self, layout: &Layout, folder: &Path, files: &[Read]) -> Result<(), String> {
-        let manifest = fs::read_to_string(folder.join("TESTEE.toml")).expect("a manifest");
-        let is_writer = manifest.contains("\nwrite ");
+        let is_writer = is_writer(folder).expect("a testee");
         let plain = serde_json::to_value(layout).expect("plain data");
         let named = |why| format!("{}: {why}", self.language);
         accessors::check(&mut self.command(folder), is_writer, &plain).map_err(named)?;

@@ -30,6 +30,16 @@ pub fn languages() -> io::Result<Vec<String>> {
     Ok(languages)
 }
 
+/// Returns whether the testee in a folder also writes.
+///
+/// # Errors
+///
+/// Returns an error if its `TESTEE.toml` cannot be read.
+pub fn is_writer(folder: &Path) -> io::Result<bool> {
+    let manifest = fs::read_to_string(folder.join("TESTEE.toml"))?;
+    Ok(manifest.lines().any(|line| line.starts_with("write ")))
+}
+
 /// Builds a language's reader in a copy of its folder, which has a `TESTEE.toml`. Returns `false`
 /// if a tool is missing; see [`has`].
 ///

@@ -89,7 +89,7 @@ pub fn answers(program: &mut Command, lines: String) -> Result<Vec<Value>, Strin
     let program = program.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = program.spawn().map_err(|why| error(&why))?;
     let mut input = child.stdin.take().expect("a pipe");
-    // The program answers while it gets requests. If it fails, its status says so.
+    // The program answers while it reads requests. If it stops reading, its status shows why.
     let asks = std::thread::spawn(move || drop(input.write_all(lines.as_bytes())));
     let output = child.wait_with_output().map_err(|why| error(&why))?;
     asks.join().expect("the thread cannot panic");

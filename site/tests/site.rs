@@ -143,6 +143,8 @@ fn every_link_leads_to_a_file_and_an_anchor_of_the_site() {
         .strip_prefix("const ATF_SEARCH = ")
         .unwrap();
     let search: Vec<[String; 4]> = serde_json::from_str(search.trim_end_matches(";\n")).unwrap();
+    let is_part = |[kind, name, ..]: &[String; 4]| kind == "document" && name == "How to object";
+    assert!(search.iter().any(is_part), "the search knows headings");
     for [_, name, _, link] in &search {
         if !is_there("index.html", link) {
             dead.push(format!("search for {name}: {link}"));

@@ -42,11 +42,11 @@ pub struct Derived {
     pub role: String,
     /// The field.
     pub field: String,
-    /// What it states.
+    /// The statement.
     pub is: Derivation,
 }
 
-/// What a field states about the events of a file. Without events, all but `start` and `end` are 0.
+/// A statement of a field about the events of a file. Without events, all but `start` and `end` are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -173,7 +173,7 @@ impl<R: FileReader> Ends<'_, R> {
                 Place::of(R::NAME, error)
             });
         }
-        // A rebuilt header is a placeholder too, which says nothing about the file.
+        // A rebuilt header is always a placeholder, so it does not show how the writer ended.
         if matches!(file.completeness(), Completeness::HeaderNotUpdated)
             && self.seen != Seen::Header
         {

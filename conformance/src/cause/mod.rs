@@ -178,7 +178,7 @@ impl<'a> Causes<'a> {
 
 /// Charges failures by what all results of an implementation show: a mistake in clean files is
 /// charged alike in other files, and a rule that other files break and that are read is not why a
-/// file was rejected. A rejection is charged with the rule that forbids readers to reject the file.
+/// file was rejected. A rejection is charged with the rule that forbids it.
 pub fn settle_charges(cases: &mut [CaseResult]) {
     let clean = Clean::of(cases);
     let read: BTreeSet<_> = { cases.iter() }
@@ -218,8 +218,8 @@ pub fn settle_charges(cases: &mut [CaseResult]) {
     }
 }
 
-/// Replaces a rule for writers, which does not make a file unreadable, by the one for readers that
-/// says so.
+/// Returns the rule by which readers must not reject a file that breaks this rule for writers, or
+/// the same rule if there is none.
 fn asked_of_readers(rule: String) -> String {
     let own = match rule.as_str() {
         "ATF-IFTR-001" | "ATF-IFTR-010" | "ATF-IFTR-011" | "ATF-DFTR-001" | "ATF-DFTR-010"

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use atf_samples::accessors;
+use atf_samples::{accessors, readers};
 
 use crate::programs::{self, Testee};
 
@@ -50,7 +50,7 @@ fn check_accessors(reader: &Testee) -> Result<(), String> {
     let manifest = fs::read_to_string(reader.manifest()).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
     let program = reader.folder().join(manifest["read"][0].as_str().unwrap());
-    let is_writer = manifest.contains_key("write");
+    let is_writer = readers::is_writer(reader.folder()).unwrap();
     accessors::check(&mut Command::new(program), is_writer, &layout)
 }
 

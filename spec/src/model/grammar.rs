@@ -34,7 +34,7 @@ pub struct GrammarFile {
 pub struct DerivedSpec {
     /// The field, as `role.field`.
     pub field: At<String>,
-    /// What it states.
+    /// The statement.
     pub is: Derivation,
 }
 
