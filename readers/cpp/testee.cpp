@@ -172,7 +172,7 @@ std::string of_member(const std::optional<File>& file, const atf::Thread& thread
 
 Answer of_session(const atf::Session& session) {
     bool has_index = session.threads().empty();
-    bool is_whole = !session.has_manifest() || session.manifest();
+    bool is_whole = !session.manifest_error();
     std::uint64_t event_count = 0, detail_count = 0;
     std::vector<std::string> threads, merged;
     for (const atf::Thread& thread : session.threads()) {
@@ -204,7 +204,10 @@ Answer of_session(const atf::Session& session) {
         merged.push_back(list({json(thread), text(seq)}));
     });
     const char* manifest =
-        session.manifest() ? "used" : session.has_manifest() ? "ignored" : "absent";
+        session.manifest() ? "used" : session.manifest_error() ? "ignored" : "absent";
+    if (const auto& error = session.manifest_error()) {
+        std::cerr << "manifest.json: " << error->why << " (" << error->rule << ")\n";
+    }
     const char* verdict = !has_index ? "reject" : is_whole ? "accept" : "recover";
     const std::string derived = Object()
                                     .add("manifest", in_quotes(manifest))
@@ -373,7 +376,8 @@ int main(int argc, char** argv) {
             if (command == "accessors") {
                 std::puts(accessors(line).c_str());
             } else {
-                const auto path = atf::json::parse(line);
+                std::string why;
+                const auto path = atf::json::parse(line, why);
                 const std::string* name = path ? path->as<std::string>() : nullptr;
                 const std::optional<Answer> answer = name != nullptr ? read(*name) : std::nullopt;
                 if (!answer) return 3;

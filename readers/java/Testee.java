@@ -91,6 +91,7 @@ final class Testee {
         List<Session.ThreadFiles> threads = session.threads();
         List<Session.Merged> merged = list(session.merged());
         boolean isIgnored = session.manifestError().isPresent();
+        session.manifestError().ifPresent(System.err::println);
         String verdict = "recover";
         if (isRejected(session)) {
             verdict = "reject";

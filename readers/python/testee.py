@@ -93,7 +93,10 @@ def of_thread(thread: Thread) -> dict[str, Any]:
 
 def of_session(session: Session) -> dict[str, Any]:
     threads, merged = session.threads, session.merged()
-    used = "used" if session.manifest is not None else "ignored" if session.has_manifest else "absent"
+    error = session.manifest_error
+    used = "ignored" if error else "absent" if session.manifest is None else "used"
+    if error:
+        print(error, file=sys.stderr)
     if threads and all(thread.index is None for thread in threads):
         verdict = "reject"
     elif used != "ignored" and all(thread.is_whole for thread in threads):

@@ -55,6 +55,7 @@ function ofMember(thread: Thread, kind: Kind): Answer | null {
 function ofSession(session: Session): Answer {
     const { threads, manifest, manifestError } = session;
     const merged = Array.from(session.merged());
+    if (manifestError !== undefined) console.error(String(manifestError));
     const used = manifest ? "used" : manifestError !== undefined ? "ignored" : "absent";
     const hasIndex = threads.length === 0 || threads.some((thread) => thread.index);
     const isWhole = used !== "ignored" && threads.every((thread) => thread.isWhole);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use atf_samples::{accessors, readers};
+use tempfile::TempDir;
 
 use crate::programs::{self, Testee};
 
@@ -35,6 +36,7 @@ fn the_generated_readers_read_the_corpus_and_what_the_generated_writers_write() 
         passes(&[reader], &[], &["read"]);
         passes(&[reader], &["--pairs", "--shard", "1/10"], &["read"]);
         check_accessors(reader).unwrap();
+        says_why_a_manifest_is_ignored(reader);
     }
     let readers: Vec<_> = readers.iter().collect();
     passes(
@@ -44,14 +46,49 @@ fn the_generated_readers_read_the_corpus_and_what_the_generated_writers_write() 
     );
 }
 
+#[track_caller]
+fn says_why_a_manifest_is_ignored(reader: &Testee) {
+    let session = TempDir::new().unwrap();
+    for (manifest, why) in [
+        ("{", "ATF-MANI-002"),
+        ("[]", "ATF-MANI-002"),
+        ("{}", "ATF-MANI-003"),
+        (
+            r#"{"threads": [], "modules": [{"id": -1}]}"#,
+            "ATF-MANI-003",
+        ),
+        (r#"{"threads": [], "modules": [{"id": -1}]}"#, "modules"),
+        (
+            r#"{"threads": [], "symbols": [{"function_id": "1f"}]}"#,
+            "function_id",
+        ),
+    ] {
+        fs::write(session.path().join("manifest.json"), manifest).unwrap();
+        let output = program(reader)
+            .arg("read")
+            .arg(session.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            said.contains(why),
+            "{}: {manifest}: {said}",
+            reader.folder().display()
+        );
+    }
+}
+
 fn check_accessors(reader: &Testee) -> Result<(), String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/layout.json");
     let layout = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let is_writer = readers::is_writer(reader.folder()).unwrap();
+    accessors::check(&mut program(reader), is_writer, &layout)
+}
+
+fn program(reader: &Testee) -> Command {
     let manifest = fs::read_to_string(reader.manifest()).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
-    let program = reader.folder().join(manifest["read"][0].as_str().unwrap());
-    let is_writer = readers::is_writer(reader.folder()).unwrap();
-    accessors::check(&mut Command::new(program), is_writer, &layout)
+    Command::new(reader.folder().join(manifest["read"][0].as_str().unwrap()))
 }
 
 #[test]

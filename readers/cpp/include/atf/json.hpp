@@ -36,8 +36,9 @@ struct Value {
     const Object* object() const { return as<Object>(); }
 };
 
-/// Parses a text. Returns nothing if it is invalid, or values are nested more than 128 deep.
-std::optional<Value> parse(std::string_view text);
+/// Parses a text. Returns nothing if it is invalid, or values are nested more than 128 deep, and
+/// says where.
+std::optional<Value> parse(std::string_view text, std::string& why);
 
 /// The least and the greatest value of an integer.
 struct Limits {
@@ -52,18 +53,21 @@ namespace internal {
 
 class Parser {
 public:
-    explicit Parser(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+    explicit Parser(std::string_view text)
+        : text_(text), at_(text.data()), end_(text.data() + text.size()) {}
 
-    std::optional<Value> whole() {
+    std::optional<Value> whole(std::string& why) {
         Value own = value();
         if (at_ != end_) fail();
-        return is_valid_ ? std::optional(std::move(own)) : std::nullopt;
+        if (!wrong_) return std::optional(std::move(own));
+        why = "byte " + std::to_string(wrong_ - text_.data()) + " is no valid JSON";
+        return std::nullopt;
     }
 
 private:
     /// Nothing follows an error.
     void fail() {
-        is_valid_ = false;
+        if (!wrong_) wrong_ = at_;
         at_ = end_;
     }
 
@@ -168,7 +172,7 @@ private:
     std::string string() {
         std::string text;
         expect("\"");
-        while (is_valid_ && !take('"')) {
+        while (!wrong_ && !take('"')) {
             if (static_cast<unsigned char>(peek()) < ' ') {
                 fail();
             } else if (take('\\')) {
@@ -251,92 +255,104 @@ private:
         put(0x80 | (code & 0x3F));
     }
 
+    std::string_view text_;
     const char* at_;
     const char* end_;
+    /// The first byte that is wrong.
+    const char* wrong_ = nullptr;
     int depth_ = 0;
-    bool is_valid_ = true;
 };
 
 }  // namespace internal
 
-inline std::optional<Value> parse(std::string_view text) {
-    return internal::Parser(text).whole();
+inline std::optional<Value> parse(std::string_view text, std::string& why) {
+    return internal::Parser(text).whole(why);
 }
 
-inline bool read(const Value& value, std::string& to) {
+// Each `read` returns whether a value has a type. If not, `why` says where, and what was expected.
+
+inline bool expect(bool is_type, std::string& why, std::string_view type) {
+    if (!is_type) why.append(": expected ").append(type);
+    return is_type;
+}
+
+inline bool read(const Value& value, std::string& why, std::string& to) {
     const std::string* text = value.as<std::string>();
     if (text != nullptr) to = *text;
-    return text != nullptr;
+    return expect(text != nullptr, why, "a text");
 }
 
-inline bool read(const Value& value, bool& to) {
+inline bool read(const Value& value, std::string& why, bool& to) {
     const bool* truth = value.as<bool>();
     if (truth != nullptr) to = *truth;
-    return truth != nullptr;
+    return expect(truth != nullptr, why, "true or false");
 }
 
-inline bool read(const Value& value, std::uint64_t& to, Limits limits) {
+inline bool read(const Value& value, std::string& why, std::uint64_t& to, Limits limits) {
     const std::uint64_t* number = value.as<std::uint64_t>();
-    if (number == nullptr || *number < limits.least || *number > limits.greatest) return false;
-    to = *number;
-    return true;
+    const bool fits = number != nullptr && *number >= limits.least && *number <= limits.greatest;
+    if (fits) to = *number;
+    return expect(fits, why, "a number from " + std::to_string(limits.least) + " to " +
+                               std::to_string(limits.greatest));
 }
 
-inline bool read(const Value& value, std::int64_t& to) {
-    if (const std::int64_t* number = value.as<std::int64_t>()) {
-        to = *number;
-        return true;
-    }
+inline bool read(const Value& value, std::string& why, std::int64_t& to) {
     const std::uint64_t* number = value.as<std::uint64_t>();
-    if (number == nullptr || *number > INT64_MAX) return false;
-    to = static_cast<std::int64_t>(*number);
-    return true;
+    const std::int64_t* negative = value.as<std::int64_t>();
+    const bool fits = negative != nullptr || (number != nullptr && *number <= INT64_MAX);
+    if (fits) to = negative != nullptr ? *negative : static_cast<std::int64_t>(*number);
+    return expect(fits, why, "an integer of 64 bits");
 }
 
-inline bool read(const Value& value, std::uint64_t& to, Hex) {
+inline bool read(const Value& value, std::string& why, std::uint64_t& to, Hex) {
     const std::string* text = value.as<std::string>();
-    if (text == nullptr || text->size() < 3 || text->compare(0, 2, "0x") != 0) return false;
-    const char* end = text->data() + text->size();
-    const auto parsed = std::from_chars(text->data() + 2, end, to, 16);
-    return parsed.ec == std::errc() && parsed.ptr == end && text->size() <= 18;
+    bool fits = text != nullptr && text->size() >= 3 && text->compare(0, 2, "0x") == 0;
+    if (fits) {
+        const char* end = text->data() + text->size();
+        const auto parsed = std::from_chars(text->data() + 2, end, to, 16);
+        fits = parsed.ec == std::errc() && parsed.ptr == end && text->size() <= 18;
+    }
+    return expect(fits, why, "a number in hex, as text");
 }
 
 template <typename Type>
-bool read(const Value& value, Type& to) {
-    std::optional<Type> own = Type::read(value);
-    if (own) to = *std::move(own);
-    return own.has_value();
+bool read(const Value& value, std::string& why, Type& to) {
+    return expect(value.object() != nullptr, why, "an object") && to.read(value, why);
 }
 
 template <typename Type>
-bool read(const Value& value, std::vector<Type>& to) {
+bool read(const Value& value, std::string& why, std::vector<Type>& to) {
     const Array* items = value.as<Array>();
-    if (items == nullptr) return false;
+    if (items == nullptr) return expect(false, why, "a list");
     for (const Value& item : *items) {
-        if (!read(item, to.emplace_back())) return false;
+        if (read(item, why, to.emplace_back())) continue;
+        why.insert(0, "[" + std::to_string(to.size() - 1) + "]");
+        return false;
     }
     return true;
 }
 
 /// Reads a member, which must be there.
 template <typename Type, typename... Limit>
-bool read(const Value& value, std::string_view key, Type& to, Limit... limit) {
+bool read(const Value& value, std::string& why, std::string_view key, Type& to, Limit... limit) {
     const auto member = value.object()->find(key);
-    return member != value.object()->end() && read(member->second, to, limit...);
-}
-
-/// Reads a member, if it is there.
-template <typename Type, typename... Limit>
-bool read_optional(const Value& value, std::string_view key, std::optional<Type>& to,
-                   Limit... limit) {
-    const auto member = value.object()->find(key);
-    return member == value.object()->end() || read(member->second, to.emplace(), limit...);
+    const bool is_there = expect(member != value.object()->end(), why, "this key");
+    if (is_there && read(member->second, why, to, limit...)) return true;
+    why.insert(0, key).insert(0, ".");
+    return false;
 }
 
 template <typename Type>
-bool read_optional(const Value& value, std::string_view key, std::vector<Type>& to) {
-    const auto member = value.object()->find(key);
-    return member == value.object()->end() || read(member->second, to);
+Type& emplaced(std::optional<Type>& to) { return to.emplace(); }
+
+template <typename Type>
+std::vector<Type>& emplaced(std::vector<Type>& to) { return to; }
+
+/// Reads a member, if it is there.
+template <typename Type, typename... Limit>
+bool read_optional(const Value& value, std::string& why, std::string_view key, Type& to,
+                   Limit... limit) {
+    return value.object()->count(key) == 0 || read(value, why, key, emplaced(to), limit...);
 }
 
 inline void write(std::string& to, bool truth) { to += truth ? "true" : "false"; }

@@ -20,15 +20,13 @@ struct ManifestTimingAnchor {
     /// Number of ticks of media_time per second.
     std::uint64_t media_timescale{};
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<ManifestTimingAnchor> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        ManifestTimingAnchor own;
-        const bool fits =
-            json::read(value, "host_time_ns", own.host_time_ns, json::Limits{0u, 18446744073709551615u}) &&
-            json::read(value, "media_time", own.media_time) &&
-            json::read(value, "media_timescale", own.media_timescale, json::Limits{1u, 2147483647u});
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read(object, why, "host_time_ns", host_time_ns, json::Limits{0u, 18446744073709551615u}) &&
+            json::read(object, why, "media_time", media_time) &&
+            json::read(object, why, "media_timescale", media_timescale, json::Limits{1u, 2147483647u});
     }
 
     /// Appends the object as JSON. Keys without a value are left out.
@@ -52,16 +50,14 @@ struct ManifestSymbol {
     /// Name of the function: not empty, any characters. Omitted if unknown.
     std::optional<std::string> name;
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<ManifestSymbol> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        ManifestSymbol own;
-        const bool fits =
-            json::read(value, "function_id", own.function_id, json::Hex{}) &&
-            json::read_optional(value, "module_id", own.module_id, json::Limits{0u, 4294967295u}) &&
-            json::read_optional(value, "symbol_index", own.symbol_index, json::Limits{0u, 4294967295u}) &&
-            json::read_optional(value, "name", own.name);
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read(object, why, "function_id", function_id, json::Hex{}) &&
+            json::read_optional(object, why, "module_id", module_id, json::Limits{0u, 4294967295u}) &&
+            json::read_optional(object, why, "symbol_index", symbol_index, json::Limits{0u, 4294967295u}) &&
+            json::read_optional(object, why, "name", name);
     }
 
     /// Appends the object as JSON. Keys without a value are left out.
@@ -91,18 +87,16 @@ struct ManifestModule {
     /// base_address, so that their names can be found in its file after the run.
     std::optional<bool> function_offsets;
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<ManifestModule> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        ManifestModule own;
-        const bool fits =
-            json::read(value, "module_id", own.module_id, json::Limits{0u, 4294967295u}) &&
-            json::read_optional(value, "path", own.path) &&
-            json::read_optional(value, "base_address", own.base_address, json::Hex{}) &&
-            json::read_optional(value, "size", own.size, json::Limits{0u, 18446744073709551615u}) &&
-            json::read_optional(value, "uuid", own.uuid) &&
-            json::read_optional(value, "function_offsets", own.function_offsets);
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read(object, why, "module_id", module_id, json::Limits{0u, 4294967295u}) &&
+            json::read_optional(object, why, "path", path) &&
+            json::read_optional(object, why, "base_address", base_address, json::Hex{}) &&
+            json::read_optional(object, why, "size", size, json::Limits{0u, 18446744073709551615u}) &&
+            json::read_optional(object, why, "uuid", uuid) &&
+            json::read_optional(object, why, "function_offsets", function_offsets);
     }
 
     /// Appends the object as JSON. Keys without a value are left out.
@@ -127,15 +121,13 @@ struct ManifestLoss {
     /// Timestamp of the last one lost, in nanoseconds.
     std::uint64_t last_ns{};
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<ManifestLoss> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        ManifestLoss own;
-        const bool fits =
-            json::read(value, "count", own.count, json::Limits{0u, 18446744073709551615u}) &&
-            json::read(value, "first_ns", own.first_ns, json::Limits{0u, 18446744073709551615u}) &&
-            json::read(value, "last_ns", own.last_ns, json::Limits{0u, 18446744073709551615u});
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read(object, why, "count", count, json::Limits{0u, 18446744073709551615u}) &&
+            json::read(object, why, "first_ns", first_ns, json::Limits{0u, 18446744073709551615u}) &&
+            json::read(object, why, "last_ns", last_ns, json::Limits{0u, 18446744073709551615u});
     }
 
     /// Appends the object as JSON. Keys without a value are left out.
@@ -161,16 +153,14 @@ struct ManifestCut {
     /// Number of added returns, which are the thread's last events.
     std::uint64_t returns{};
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<ManifestCut> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        ManifestCut own;
-        const bool fits =
-            json::read(value, "from_ns", own.from_ns, json::Limits{0u, 18446744073709551615u}) &&
-            json::read(value, "to_ns", own.to_ns, json::Limits{0u, 18446744073709551615u}) &&
-            json::read(value, "calls", own.calls, json::Limits{0u, 18446744073709551615u}) &&
-            json::read(value, "returns", own.returns, json::Limits{0u, 18446744073709551615u});
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read(object, why, "from_ns", from_ns, json::Limits{0u, 18446744073709551615u}) &&
+            json::read(object, why, "to_ns", to_ns, json::Limits{0u, 18446744073709551615u}) &&
+            json::read(object, why, "calls", calls, json::Limits{0u, 18446744073709551615u}) &&
+            json::read(object, why, "returns", returns, json::Limits{0u, 18446744073709551615u});
     }
 
     /// Appends the object as JSON. Keys without a value are left out.
@@ -200,18 +190,16 @@ struct ManifestThread {
     /// The part of a longer trace that this thread was cut to. Omitted if it was not cut.
     std::optional<ManifestCut> cut;
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<ManifestThread> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        ManifestThread own;
-        const bool fits =
-            json::read(value, "id", own.id, json::Limits{0u, 4294967295u}) &&
-            json::read_optional(value, "has_detail", own.has_detail) &&
-            json::read_optional(value, "name", own.name) &&
-            json::read_optional(value, "lost_events", own.lost_events) &&
-            json::read_optional(value, "lost_details", own.lost_details) &&
-            json::read_optional(value, "cut", own.cut);
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read(object, why, "id", id, json::Limits{0u, 4294967295u}) &&
+            json::read_optional(object, why, "has_detail", has_detail) &&
+            json::read_optional(object, why, "name", name) &&
+            json::read_optional(object, why, "lost_events", lost_events) &&
+            json::read_optional(object, why, "lost_details", lost_details) &&
+            json::read_optional(object, why, "cut", cut);
     }
 
     /// Appends the object as JSON. Keys without a value are left out.
@@ -237,15 +225,13 @@ struct ManifestDamage {
     /// Id of the thread. Omitted if it concerns the session.
     std::optional<std::uint64_t> thread;
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<ManifestDamage> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        ManifestDamage own;
-        const bool fits =
-            json::read(value, "what", own.what) &&
-            json::read(value, "lost", own.lost) &&
-            json::read_optional(value, "thread", own.thread, json::Limits{0u, 4294967295u});
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read(object, why, "what", what) &&
+            json::read(object, why, "lost", lost) &&
+            json::read_optional(object, why, "thread", thread, json::Limits{0u, 4294967295u});
     }
 
     /// Appends the object as JSON. Keys without a value are left out.
@@ -307,28 +293,26 @@ struct Manifest {
     /// Omitted if nothing was lost or changed.
     std::vector<ManifestDamage> recovered{};
 
-    /// Reads an object. Returns nothing if a required key is absent, or a key has another type.
-    static std::optional<Manifest> read(const json::Value& value) {
-        if (value.object() == nullptr) return std::nullopt;
-        Manifest own;
-        const bool fits =
-            json::read_optional(value, "format_version", own.format_version) &&
-            json::read(value, "threads", own.threads) &&
-            json::read_optional(value, "time_start_ns", own.time_start_ns, json::Limits{0u, 18446744073709551615u}) &&
-            json::read_optional(value, "time_end_ns", own.time_end_ns, json::Limits{0u, 18446744073709551615u}) &&
-            json::read_optional(value, "clock_type", own.clock_type, json::Limits{0u, 255u}) &&
-            json::read_optional(value, "modules", own.modules) &&
-            json::read_optional(value, "symbols", own.symbols) &&
-            json::read_optional(value, "timing_anchors", own.timing_anchors) &&
-            json::read_optional(value, "lost_events", own.lost_events) &&
-            json::read_optional(value, "unwritten_events", own.unwritten_events, json::Limits{0u, 18446744073709551615u}) &&
-            json::read_optional(value, "drops_events", own.drops_events) &&
-            json::read_optional(value, "ended_by", own.ended_by) &&
-            json::read_optional(value, "recording_error", own.recording_error) &&
-            json::read_optional(value, "clock_error_ns", own.clock_error_ns, json::Limits{0u, 18446744073709551615u}) &&
-            json::read_optional(value, "detail_fields", own.detail_fields) &&
-            json::read_optional(value, "recovered", own.recovered);
-        return fits ? std::optional(own) : std::nullopt;
+    /// Reads an object. Returns false if a required key is absent, or a key has another type, and
+    /// says which.
+    bool read(const json::Value& object, std::string& why) {
+        return
+            json::read_optional(object, why, "format_version", format_version) &&
+            json::read(object, why, "threads", threads) &&
+            json::read_optional(object, why, "time_start_ns", time_start_ns, json::Limits{0u, 18446744073709551615u}) &&
+            json::read_optional(object, why, "time_end_ns", time_end_ns, json::Limits{0u, 18446744073709551615u}) &&
+            json::read_optional(object, why, "clock_type", clock_type, json::Limits{0u, 255u}) &&
+            json::read_optional(object, why, "modules", modules) &&
+            json::read_optional(object, why, "symbols", symbols) &&
+            json::read_optional(object, why, "timing_anchors", timing_anchors) &&
+            json::read_optional(object, why, "lost_events", lost_events) &&
+            json::read_optional(object, why, "unwritten_events", unwritten_events, json::Limits{0u, 18446744073709551615u}) &&
+            json::read_optional(object, why, "drops_events", drops_events) &&
+            json::read_optional(object, why, "ended_by", ended_by) &&
+            json::read_optional(object, why, "recording_error", recording_error) &&
+            json::read_optional(object, why, "clock_error_ns", clock_error_ns, json::Limits{0u, 18446744073709551615u}) &&
+            json::read_optional(object, why, "detail_fields", detail_fields) &&
+            json::read_optional(object, why, "recovered", recovered);
     }
 
     /// Appends the object as JSON. Keys without a value are left out.

@@ -41,6 +41,14 @@ struct RefusedFile {
     Refusal refusal;
 };
 
+/// A manifest that cannot be used.
+struct ManifestError {
+    /// The byte or the key that is wrong, and what was expected there.
+    std::string why;
+    /// The rule that the manifest breaks, or an empty text if it cannot be read.
+    std::string_view rule;
+};
+
 /// The numbers of links that do not lead back.
 struct LooseLinks {
     /// In the index: to no detail event, or to one of another event.
@@ -148,21 +156,17 @@ public:
             threads_.emplace_back(id, folder, verify);
         }
         const auto path_of_manifest = folder_ / "manifest.json";
-        has_manifest_ = exists(path_of_manifest);
-        const auto bytes = load(path_of_manifest);
-        if (!bytes) return;
-        const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-        if (const auto value = json::parse(text)) manifest_ = Manifest::read(*value);
+        if (exists(path_of_manifest)) manifest_error_ = read_manifest(load(path_of_manifest));
     }
 
     /// The process's folder.
     const std::filesystem::path& folder() const noexcept { return folder_; }
     /// The threads, by id.
     const std::vector<Thread>& threads() const noexcept { return threads_; }
-    /// Whether there is a manifest, even one that cannot be used.
-    bool has_manifest() const noexcept { return has_manifest_; }
     /// The manifest, or nothing if it is absent or cannot be used.
     const std::optional<Manifest>& manifest() const noexcept { return manifest_; }
+    /// Why the manifest cannot be used, if there is one that cannot.
+    const std::optional<ManifestError>& manifest_error() const noexcept { return manifest_error_; }
 
     /// Calls `visit(thread_id, seq, event)` for the events of all threads by time, then by thread
     /// and position, except for holes.
@@ -190,6 +194,20 @@ private:
     static bool exists(const std::filesystem::path& path) {
         std::error_code error;
         return std::filesystem::exists(std::filesystem::symlink_status(path, error));
+    }
+
+    std::optional<ManifestError> read_manifest(
+        const std::optional<std::vector<std::uint8_t>>& bytes) {
+        if (!bytes) return ManifestError{"no file that can be read", ""};
+        const std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+        std::string why;
+        const auto value = json::parse(text, why);
+        if (!value) return ManifestError{why, "ATF-MANI-002"};
+        if (value->object() == nullptr) return ManifestError{"no object", "ATF-MANI-002"};
+        Manifest manifest;
+        if (!manifest.read(*value, why)) return ManifestError{why.substr(1), "ATF-MANI-003"};
+        manifest_ = std::move(manifest);
+        return std::nullopt;
     }
 
     /// Lists the entries of a folder whose names are `prefix` and a 32-bit number, by number.
@@ -222,8 +240,8 @@ private:
 
     std::filesystem::path folder_;
     std::vector<Thread> threads_;
-    bool has_manifest_ = false;
     std::optional<Manifest> manifest_;
+    std::optional<ManifestError> manifest_error_;
 };
 
 }  // namespace atf

@@ -60,8 +60,9 @@ public:
         }
         std::string text;
         manifest.write(text);
-        const auto parsed = json::parse(text);
-        if (!parsed || !Manifest::read(*parsed)) {
+        std::string why;
+        const auto parsed = json::parse(text, why);
+        if (!parsed || !Manifest().read(*parsed, why)) {
             return std::make_error_code(std::errc::invalid_argument);
         }
         return put(text);

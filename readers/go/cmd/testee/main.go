@@ -112,6 +112,7 @@ func ofSession(session *atf.Session) document {
 		manifest = "used"
 	} else if session.ManifestErr != nil {
 		manifest = "ignored"
+		fmt.Fprintln(os.Stderr, session.ManifestErr)
 	}
 	if len(threads) > 0 && indexes == 0 {
 		verdict = "reject"

@@ -5,48 +5,62 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-
-def _integer(minimum: int, maximum: int) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and minimum <= value <= maximum
-
-
-def _text(value: Any) -> bool:
-    return isinstance(value, str)
+# Returns where a value has another type, and what was expected there, or None.
+_Wrong = Callable[[Any], "str | None"]
 
 
-def _hex(value: Any) -> bool:
+def _is(expected: str, test: Callable[[Any], bool]) -> _Wrong:
+    return lambda value: None if test(value) else f": expected {expected}"
+
+
+def _integer(minimum: int, maximum: int) -> _Wrong:
+    test = lambda value: type(value) is int and minimum <= value <= maximum
+    return _is(f"a number from {minimum} to {maximum}", test)
+
+
+def _is_hex(value: Any) -> bool:
     if not isinstance(value, str) or not value.startswith("0x") or not 3 <= len(value) <= 18:
         return False
     return all(digit in "0123456789abcdefABCDEF" for digit in value[2:])
 
 
-def _boolean(value: Any) -> bool:
-    return isinstance(value, bool)
+_text = _is("a text", lambda value: isinstance(value, str))
+_hex = _is("a number in hex, as text", _is_hex)
+_boolean = _is("true or false", lambda value: isinstance(value, bool))
 
 
-def _object(name: str) -> Callable[[Any], bool]:
-    return lambda value: _fits(value, name)
+def _object(name: str) -> _Wrong:
+    return lambda value: _wrong(value, name)
 
 
-def _list(name: str) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(_fits(item, name) for item in value)
+def _list(name: str) -> _Wrong:
+    def wrong(value: Any) -> str | None:
+        if not isinstance(value, list):
+            return ": expected a list"
+        found = ((place, _wrong(item, name)) for place, item in enumerate(value))
+        return next((f"[{place}]{why}" for place, why in found if why), None)
+
+    return wrong
 
 
-def _fits(value: Any, name: str) -> bool:
+def _wrong(value: Any, name: str) -> str | None:
     required, tests = _OBJECTS[name]
-    return (
-        isinstance(value, dict)
-        and required <= value.keys()
-        and all(tests[key](item) for key, item in value.items() if key in tests)
-    )
+    if not isinstance(value, dict):
+        return ": expected an object"
+    for key in sorted(required - value.keys()):
+        return f".{key}: expected this key"
+    found = ((key, tests[key](item)) for key, item in value.items() if key in tests)
+    return next((f".{key}{why}" for key, why in found if why), None)
 
 
-def is_manifest(value: Any) -> bool:
-    """Returns whether a parsed manifest has all required keys, and each known key its type."""
-    return _fits(value, "manifest")
+def wrong_key(value: Any) -> str | None:
+    """Returns the path of the first key of a manifest that is missing or has another type, and what
+    was expected there. Returns None if there is none."""
+    why = _wrong(value, "manifest")
+    return why and why.removeprefix(".")
 
 
-_OBJECTS: dict[str, tuple[set[str], dict[str, Callable[[Any], bool]]]] = {
+_OBJECTS: dict[str, tuple[set[str], dict[str, _Wrong]]] = {
     # Describes a session: its threads, clock and time range, and the names of modules and
     # functions. No source document defines a schema: these are the keys that real tracers
     # write, plus new ones. Readers ignore keys that they do not know. If the manifest is

@@ -8,7 +8,7 @@ import re
 from typing import Any, Callable, Iterator, NamedTuple, TypeVar
 
 from .files import DetailFile, IndexFile, Refused
-from .manifest import is_manifest
+from .manifest import wrong_key
 from .records import IndexEvent
 
 _File = TypeVar("_File", IndexFile, DetailFile)
@@ -85,9 +85,14 @@ class Session:
             for thread_id, name in _threads(self.folder)
         ]
         path = os.path.join(self.folder, "manifest.json")
-        self.has_manifest = os.path.lexists(path)
-        self.manifest = _manifest(path)
+        self.manifest: Any = None
         """The parsed manifest, or None if it is absent or cannot be used."""
+        self.manifest_error: Exception | None = None
+        """Why the manifest cannot be used, if there is one that cannot."""
+        try:
+            self.manifest = _manifest(path)
+        except (OSError, Refused) as error:
+            self.manifest_error = error
 
     def merged(self) -> list[Merged]:
         """Returns the events of all threads by time, then by thread and position."""
@@ -116,14 +121,21 @@ def _threads(folder: str) -> list[tuple[int, str]]:
 
 
 def _manifest(path: str) -> Any:
-    if os.path.islink(path):
+    if not os.path.lexists(path):
         return None
+    if os.path.islink(path):
+        raise OSError(f"{path}: a symlink, which may lead out of the session")
     try:
         with open(path, "rb") as file:
             value = _strict_json(file.read())
-    except (OSError, ValueError, RecursionError):
-        return None
-    return value if is_manifest(value) else None
+    except (ValueError, RecursionError) as error:
+        raise Refused(path, 0, "manifest", f"strict JSON: {error}", "ATF-MANI-002") from error
+    if not isinstance(value, dict):
+        raise Refused(path, 0, "manifest", "an object", "ATF-MANI-002")
+    if why := wrong_key(value):
+        field, _, expected = why.partition(": expected ")
+        raise Refused(path, 0, field, expected, "ATF-MANI-003")
+    return value
 
 
 def _strict_json(data: bytes) -> Any:

@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from .manifest import is_manifest
+from .manifest import wrong_key
 from .records import WIRES, IndexHeader
 from .writers import ThreadWriter
 
@@ -62,8 +62,8 @@ class SessionWriter:
             "time_end_ns": max(times, default=0),
             **self.manifest,
         }
-        if not is_manifest(manifest):
-            raise ValueError("manifest.json: a key has a wrong type")
+        if why := wrong_key(manifest):
+            raise ValueError(f"manifest.json: {why}")
         # A manifest is there as a whole or not at all.
         path = os.path.join(self.folder, "manifest.json")
         with open(path + ".new", "w", encoding="utf-8") as file:
