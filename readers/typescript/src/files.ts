@@ -1092,19 +1092,24 @@ export class IndexFile implements Iterable<IndexEvent> {
         // A generator would take half as long again.
         const blocks = this.blocks();
         let block = blocks.next().value;
+        let place = 0;
         return {
             next: () => {
-                while (block && !block.next()) block = blocks.next().value;
-                return block
-                    ? { done: false, value: IndexEvent.read(block._view, block._at, this.wire) }
-                    : { done: true, value: undefined };
+                if (!block) return { done: true, value: undefined };
+                const at = IndexEvent.SIZE * place++;
+                const value = IndexEvent.read(block._view, at, this.wire);
+                if (place === block.length) {
+                    block = blocks.next().value;
+                    place = 0;
+                }
+                return { done: false, value };
             },
         };
     }
 
     /**
-     * Yields the events in blocks, each one object for all its events. An inner loop over `next`
-     * reads several times as fast as iteration.
+     * Yields the events in blocks, each read with one object. An inner loop over `at` reads several
+     * times as fast as iteration.
      */
     *blocks(): Generator<IndexEventBlock, void, undefined> {
         const grammar = this.#grammar;

@@ -467,16 +467,16 @@ class IndexEvent1 extends IndexEvent {
 }
 
 class IndexEventBlock1 extends IndexEvent1 {
-    /** @internal The view's own length is slow to read, and so is a private field. */
-    readonly _end: number;
+    readonly length: number;
 
     constructor(view: DataView) {
-        super(view, -32);
-        this._end = view.byteLength;
+        super(view, 0);
+        this.length = view.byteLength / 32;
     }
 
-    next() {
-        return (this._at += 32) < this._end;
+    at(position: number) {
+        this._at = position * 32;
+        return this;
     }
 }
 
@@ -524,22 +524,24 @@ class IndexEvent2 extends IndexEvent {
 }
 
 class IndexEventBlock2 extends IndexEvent2 {
-    /** @internal The view's own length is slow to read, and so is a private field. */
-    readonly _end: number;
+    readonly length: number;
 
     constructor(view: DataView) {
-        super(view, -32);
-        this._end = view.byteLength;
+        super(view, 0);
+        this.length = view.byteLength / 32;
     }
 
-    next() {
-        return (this._at += 32) < this._end;
+    at(position: number) {
+        this._at = position * 32;
+        return this;
     }
 }
 
-/** Events in turn: `next` moves to the first, then to the one after it. It returns false at the end. */
+/** Events that are read with one object, which `at` moves to another event. */
 export interface IndexEventBlock extends IndexEvent {
-    next(): boolean;
+    readonly length: number;
+    /** Returns an event by its position in the block, until the next call. */
+    at(position: number): IndexEvent;
 }
 
 /** @internal */
