@@ -4,6 +4,7 @@
 //! `TRYBUILD=overwrite` rewrites the expected messages.
 
 #[test]
+#[ignore = "slow: the nightly job runs it"]
 fn mistakes_are_compile_errors() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }

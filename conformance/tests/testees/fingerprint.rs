@@ -40,6 +40,7 @@ fn an_implementation_of_both_wire_versions_follows_our_decisions() {
 }
 
 #[test]
+#[ignore = "slow: the nightly job runs it"]
 fn bugs_that_are_readings_of_other_sources_show() {
     let readings = [
         (

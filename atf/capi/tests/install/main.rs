@@ -56,6 +56,7 @@ fn the_library_is_not_unloaded(prefix: &Path) {
 }
 
 #[test]
+#[ignore = "slow: the nightly job runs it"]
 fn pkg_config_and_cmake_find_the_installed_library() {
     if !has("gcc") || !cfg!(target_os = "linux") {
         return;

@@ -119,6 +119,7 @@ fn session<I: Iterator<Item = (u64, EventKind)>>(path: &Path, events: impl Fn(u6
 }
 
 #[test]
+#[ignore = "slow: the nightly job runs it"]
 fn memory_does_not_grow_with_events() {
     const COUNTS: [u64; 2] = [100_000, 1_000_000];
     if !tools::has("python3") {
@@ -247,6 +248,7 @@ fn many_functions_with_widely_spread_durations_fit() {
 /// This trace has as many functions as a report can distinguish, more than a comparison can, and
 /// more different durations than histograms keep.
 #[test]
+#[ignore = "slow: the nightly job runs it"]
 fn functions_and_durations_that_reach_their_limits_fit() {
     const FUNCTIONS: u64 = 1 << 19;
     if !tools::has("python3") {
@@ -287,6 +289,7 @@ fn functions_and_durations_that_reach_their_limits_fit() {
 
 /// The tree of the calls in this trace has more nodes than the commands keep.
 #[test]
+#[ignore = "slow: the nightly job runs it"]
 fn a_call_tree_that_reaches_its_limit_fits() {
     if !tools::has("python3") {
         return;
