@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "ccfa9a79e0b7dbb84b15bbceb1a11c41bd25a880b27a6dec8bf79dee1aee630a",
+    digest: "a58db6817cf919346679480f4a98f124ff72bbce237e5d2c7248418b312e3051",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

@@ -48,13 +48,18 @@ impl Charged {
     fn new(fault: &Typed, charge: Option<(String, String)>) -> Self {
         let (rule, field) = charge.unwrap_or_default();
         // A field of the format may be charged as itself or with a rule about it.
-        let is_about =
-            || rules::find(&rule).is_some_and(|it| it.about.contains(&fault.rule.as_str()));
+        let is_about = |rule: &str, field: &str| {
+            rules::find(rule).is_some_and(|rule| rule.about.contains(&field))
+        };
+        let is_same =
+            rule == fault.rule || is_about(&rule, &fault.rule) || is_about(&fault.rule, &rule);
+        // A program that crashes gives no answer, so no field.
+        let is_field = field == fault.field || field == "answer";
         Self {
             name: fault.name.clone(),
             expected: format!("{} {}", fault.rule, fault.field),
             got: format!("{rule} {field}"),
-            is_right: field == fault.field && (rule == fault.rule || is_about()),
+            is_right: is_field && is_same,
         }
     }
 }

@@ -67,11 +67,10 @@ fn the_example_in_cpp_builds_with_cmake_and_is_graded() {
     }
     let repository = TempDir::new().unwrap();
     let folder = repository.path();
-    let sources = folder.join("conformance");
-    fs::create_dir(&sources).unwrap();
-    for file in fs::read_dir(root().join("conformance/testees/cpp")).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), sources.join(file.file_name())).unwrap();
+    for (path, bytes) in atf_samples::tree(&root().join("readers/cpp")).unwrap() {
+        let path = folder.join("conformance").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
     }
     let [lists] = blocks("A C++ tracer with CMake", "cmake")
         .try_into()

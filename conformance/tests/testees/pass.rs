@@ -38,9 +38,10 @@ fn the_generated_readers_read_the_corpus_and_what_the_generated_writers_write() 
         check_accessors(reader).unwrap();
         says_why_a_manifest_is_ignored(reader);
     }
-    let readers: Vec<_> = readers.iter().collect();
+    let compiled = programs::compiled();
+    let all: Vec<_> = compiled.iter().chain(&readers).collect();
     passes(
-        &readers,
+        &all,
         &["--case", "*/write-details-in-the-middle"],
         &["write"],
     );

@@ -57,23 +57,9 @@ impl Testee {
     }
 }
 
-/// Builds all programs that can be built here. Those in C and C++ are built with the first
-/// available compiler.
+/// Builds the layout interpreter and, if there is a compiler, the implementation in C.
 pub(crate) fn compiled() -> Vec<Testee> {
-    let mut testees = vec![interpreter()];
-    testees.extend(c());
-    testees.extend(cpp());
-    testees
-}
-
-/// Builds the implementation in C.
-pub(crate) fn c() -> Option<Testee> {
-    by_make("c", "CC", "CFLAGS", &["gcc", "clang"])
-}
-
-/// Builds the implementation in C++.
-pub(crate) fn cpp() -> Option<Testee> {
-    by_make("cpp", "CXX", "CXXFLAGS", &["g++", "clang++"])
+    [interpreter()].into_iter().chain(c()).collect()
 }
 
 /// Builds the layout interpreter.
@@ -107,23 +93,20 @@ pub(crate) fn reader(language: &str) -> Option<Testee> {
         .then_some(testee)
 }
 
-/// Builds an implementation with its own Makefile and each compiler, using only the generated
-/// header. Keeps the result for other tests, and rebuilds it when a source file changes.
-fn by_make(
-    language: &str,
-    compiler_variable: &str,
-    flags_variable: &str,
-    compilers: &[&str],
-) -> Option<Testee> {
+/// Builds the implementation in C with each compiler, using only the generated header. Keeps the
+/// result for other tests, and rebuilds it when a source file changes.
+pub(crate) fn c() -> Option<Testee> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock();
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../atf/include");
-    let compilers = compilers.iter().filter(|compiler| has(compiler));
+    let compilers = ["gcc", "clang"]
+        .into_iter()
+        .filter(|compiler| has(compiler));
     let built = compilers.filter(|_| has("make")).map(|compiler| {
         let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("testees");
-        let folder = kept.join(language).join(compiler);
+        let folder = kept.join("c").join(compiler);
         fs::create_dir_all(&folder).unwrap();
-        for (name, path) in files(&source(language)) {
+        for (name, path) in files(&source("c")) {
             let (own, kept) = (fs::read(&path).unwrap(), folder.join(name));
             if fs::read(&kept).ok() != Some(own) {
                 fs::copy(path, kept).unwrap();
@@ -132,8 +115,8 @@ fn by_make(
         let mut make = Command::new("make");
         make.current_dir(&folder)
             .arg(format!("INCLUDE={}", include.display()))
-            .arg(format!("{compiler_variable}={compiler}"))
-            .arg(format!("{flags_variable}=-Wall -Wextra -Werror"));
+            .arg(format!("CC={compiler}"))
+            .arg("CFLAGS=-Wall -Wextra -Werror");
         succeeds(&mut make);
         folder
     });

@@ -241,7 +241,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/conformance/README.md",
-        "cp -r conformance/testees/cpp my-cpp",
+        "cp -r readers/cpp my-cpp",
         Elsewhere(
             "builds",
             "conformance/tests/testees/guide.rs",
