@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use atf_conformance::reference;
 use atf_samples::readers as generated;
@@ -73,7 +73,7 @@ impl Reads for Program {
     fn read(&self, sessions: &[PathBuf]) -> io::Result<Vec<Document>> {
         let (program, arguments) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
         let mut command = Command::new(program);
-        command.args(arguments).stderr(Stdio::inherit());
+        command.args(arguments);
         let output = if let Some(folder) = &self.serves {
             let mut requests = tempfile::tempfile()?;
             for session in sessions {
@@ -91,7 +91,11 @@ impl Reads for Program {
             return Ok(documents);
         }
         let count = documents.len();
-        let told = format!("{}: {count} documents, {}", self.name, output.status);
+        let said = String::from_utf8_lossy(&output.stderr);
+        let told = format!(
+            "{}: {count} documents, {}\n{said}",
+            self.name, output.status
+        );
         Err(io::Error::other(told))
     }
 }
