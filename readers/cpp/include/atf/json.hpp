@@ -59,15 +59,16 @@ public:
     std::optional<Value> whole(std::string& why) {
         Value own = value();
         if (at_ != end_) fail();
-        if (!wrong_) return std::optional(std::move(own));
-        why = "byte " + std::to_string(wrong_ - text_.data()) + " is no valid JSON";
+        if (is_valid_) return std::optional(std::move(own));
+        why = "invalid JSON from byte " + std::to_string(wrong_) + " on";
         return std::nullopt;
     }
 
 private:
     /// Nothing follows an error.
     void fail() {
-        if (!wrong_) wrong_ = at_;
+        if (is_valid_) wrong_ = at_ - text_.data();
+        is_valid_ = false;
         at_ = end_;
     }
 
@@ -172,7 +173,7 @@ private:
     std::string string() {
         std::string text;
         expect("\"");
-        while (!wrong_ && !take('"')) {
+        while (is_valid_ && !take('"')) {
             if (static_cast<unsigned char>(peek()) < ' ') {
                 fail();
             } else if (take('\\')) {
@@ -258,9 +259,10 @@ private:
     std::string_view text_;
     const char* at_;
     const char* end_;
-    /// The first byte that is wrong.
-    const char* wrong_ = nullptr;
     int depth_ = 0;
+    bool is_valid_ = true;
+    /// The offset of the first error.
+    std::ptrdiff_t wrong_ = 0;
 };
 
 }  // namespace internal
@@ -292,8 +294,8 @@ inline bool read(const Value& value, std::string& why, std::uint64_t& to, Limits
     const std::uint64_t* number = value.as<std::uint64_t>();
     const bool fits = number != nullptr && *number >= limits.least && *number <= limits.greatest;
     if (fits) to = *number;
-    return expect(fits, why, "a number from " + std::to_string(limits.least) + " to " +
-                               std::to_string(limits.greatest));
+    return fits || expect(false, why, "a number from " + std::to_string(limits.least) + " to " +
+                                          std::to_string(limits.greatest));
 }
 
 inline bool read(const Value& value, std::string& why, std::int64_t& to) {
