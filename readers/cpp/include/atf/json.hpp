@@ -17,7 +17,7 @@ namespace atf::json {
 
 struct Value;
 
-/// A number that is not an integer of 64 bits.
+/// A number that is not a 64-bit integer.
 struct OtherNumber {};
 
 using Array = std::vector<Value>;
@@ -303,7 +303,7 @@ inline bool read(const Value& value, std::string& why, std::int64_t& to) {
     const std::int64_t* negative = value.as<std::int64_t>();
     const bool fits = negative != nullptr || (number != nullptr && *number <= INT64_MAX);
     if (fits) to = negative != nullptr ? *negative : static_cast<std::int64_t>(*number);
-    return expect(fits, why, "an integer of 64 bits");
+    return expect(fits, why, "a 64-bit integer");
 }
 
 inline bool read(const Value& value, std::string& why, std::uint64_t& to, Hex) {
