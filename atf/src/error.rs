@@ -45,8 +45,10 @@ struct Inner {
     rule: Option<&'static Rule>,
 }
 
+/// What `atf-record` uses, too.
+#[doc(hidden)]
 impl Error {
-    pub(crate) fn new(kind: ErrorKind) -> Self {
+    pub fn new(kind: ErrorKind) -> Self {
         Self(Box::new(Inner {
             kind,
             path: None,
@@ -60,13 +62,13 @@ impl Error {
     /// Creates the error for a broken invariant of this library, which no input, disk or caller can
     /// cause. Panics in debug builds, so that tests detect it.
     #[cold]
-    pub(crate) fn internal(broken: &'static str) -> Self {
+    pub fn internal(broken: &'static str) -> Self {
         debug_assert!(false, "{broken}");
         Self::new(ErrorKind::Internal { broken })
     }
 
     /// Wraps an operating system error, or returns the [`Error`] inside it if there is one.
-    pub(crate) fn io(error: io::Error) -> Self {
+    pub fn io(error: io::Error) -> Self {
         if let Some(ours) = error
             .get_ref()
             .and_then(|inner| inner.downcast_ref::<Self>())
@@ -78,6 +80,30 @@ impl Error {
         this
     }
 
+    pub fn with_field(mut self, field: impl Into<Cow<'static, str>>) -> Self {
+        self.0.field = Some(field.into());
+        self
+    }
+
+    pub fn with_path(mut self, path: Option<&Path>) -> Self {
+        self.0.path = path.map(Path::to_path_buf);
+        self
+    }
+
+    /// Returns what is wrong without the place: for a system error, its message without the number.
+    pub fn reason(&self) -> String {
+        let Some(system) = &self.0.io else {
+            return self.0.kind.to_string();
+        };
+        let text = system.to_string();
+        let text = text.split(" (os error").next().unwrap_or_default();
+        let mut letters = text.chars();
+        let first = letters.next().into_iter().flat_map(char::to_lowercase);
+        first.chain(letters).collect()
+    }
+}
+
+impl Error {
     /// Creates the error for a symlink in a session.
     pub(crate) fn symlink(path: &Path) -> Self {
         let error = Self::new(ErrorKind::SymbolicLink).with_path(Some(path));
@@ -90,18 +116,8 @@ impl Error {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))
     }
 
-    pub(crate) fn with_field(mut self, field: impl Into<Cow<'static, str>>) -> Self {
-        self.0.field = Some(field.into());
-        self
-    }
-
     pub(crate) fn with_offset(mut self, offset: u64) -> Self {
         self.0.offset = Some(offset);
-        self
-    }
-
-    pub(crate) fn with_path(mut self, path: Option<&Path>) -> Self {
-        self.0.path = path.map(Path::to_path_buf);
         self
     }
 
@@ -122,18 +138,6 @@ impl Error {
             });
         }
         self
-    }
-
-    /// Returns what is wrong without the place: for a system error, its message without the number.
-    pub(crate) fn reason(&self) -> String {
-        let Some(system) = &self.0.io else {
-            return self.0.kind.to_string();
-        };
-        let text = system.to_string();
-        let text = text.split(" (os error").next().unwrap_or_default();
-        let mut letters = text.chars();
-        let first = letters.next().into_iter().flat_map(char::to_lowercase);
-        first.chain(letters).collect()
     }
 
     /// Returns the kind of the error.
@@ -195,17 +199,6 @@ pub(crate) fn zeros(size: usize) -> Result<Vec<u8>> {
     found.map_err(|_| Error::out_of_memory())?;
     bytes.resize(size, 0);
     Ok(bytes)
-}
-
-/// Returns an error if `size` bytes, plus a reserve for everything else, cannot be allocated now. A
-/// traced process may be able to continue without memory, but a failed allocation would abort it.
-pub(crate) fn check_memory(size: usize) -> Result<()> {
-    const REST: usize = 4 << 20;
-    let mut probe = Vec::<u8>::new();
-    let found = probe.try_reserve_exact(size.saturating_add(REST));
-    // Without this, the compiler may assume that an unused allocation succeeds.
-    std::hint::black_box(&mut probe);
-    found.map_err(|_| Error::out_of_memory())
 }
 
 impl From<OutOfRange> for Error {

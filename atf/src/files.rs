@@ -50,8 +50,8 @@ pub fn thread_id(folder_name: &str) -> Option<u32> {
 }
 
 /// The parts of a process folder's name. `pid_42` is a process's first program; `pid_42_2` is its
-/// second, started by `exec`; and `pid_42_2_segment_000003` is the third
-/// [segment](crate::record::Segment) of the second program's recording.
+/// second, started by `exec`; and `pid_42_2_segment_000003` is the third segment of the second
+/// program's recording.
 ///
 /// Names sort by process, then by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -12,9 +12,9 @@
 //! [`merge`] orders the events of all threads by time, [`spans`] pairs calls with
 //! their returns, [`symbols`] names functions, [`follow`] reads files and sessions while they are
 //! being written, [`check`] checks files against the rules, [`manifest`] reads and writes
-//! `manifest.json`, [`rewrite`] recovers crashed traces, converts them and strips secrets,
-//! [`record`] passes events from a traced thread to a writer thread, and [`clock`] provides
-//! timestamps.
+//! `manifest.json`, [`rewrite`] recovers crashed traces, converts them and strips secrets, and
+//! [`clock`] provides timestamps. The crate `atf-record` passes events from traced threads to a
+//! thread that writes them.
 //!
 //! # Read a trace
 //!
@@ -115,6 +115,8 @@ pub mod follow;
 mod footer;
 mod header;
 pub mod index;
+#[doc(hidden)]
+pub mod internal;
 mod json;
 mod kind;
 pub mod manifest;
@@ -122,7 +124,6 @@ pub mod merge;
 mod parallel;
 mod platform;
 mod reader;
-pub mod record;
 pub mod rewrite;
 mod ring;
 pub mod rules;

@@ -1,6 +1,8 @@
 //! Builder methods for types that may gain fields.
 
 /// Defines a struct with a setter for each field: `Type::default().field(value)`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! with_setters {
     ($(#[$meta:meta])* pub struct $type:ident $(<$life:lifetime>)? {
         $($(#[$doc:meta])* $visible:vis $field:ident: $of:ty,)*
@@ -23,5 +25,3 @@ macro_rules! with_setters {
         }
     };
 }
-
-pub(crate) use with_setters;

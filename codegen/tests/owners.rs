@@ -49,6 +49,7 @@ fn production() -> BTreeMap<String, String> {
         "atf/cli",
         "atf/export",
         "atf/instrument",
+        "atf/record",
         "atf/symbolize",
         "atf/synth",
         "atf/tracing",

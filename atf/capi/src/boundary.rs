@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use atf::record::uncancelled;
+use atf_record::uncancelled;
 
 use crate::memory::put;
 use crate::status::{AtfStatus, Failure, Outcome};

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use atf::Error;
-use atf::record::uncancelled;
+use atf_record::uncancelled;
 
 use crate::status::{Failure, c_string};
 

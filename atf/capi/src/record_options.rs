@@ -3,7 +3,7 @@
 use std::mem::size_of;
 use std::time::Duration;
 
-use atf::record::{Lanes, Overflow, RecordOptions, RecordSummary, Segment, Window};
+use atf_record::{Lanes, Overflow, RecordOptions, RecordSummary, Segment, Window};
 
 use crate::memory::{Plain, argument, get_sized, reserved_are_0};
 use crate::status::Outcome;

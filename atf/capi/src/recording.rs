@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 use std::time::Duration;
 
 use atf::ErrorKind;
-use atf::clock::CounterClock;
-use atf::record::{LossCounter, Lost, Recording, ThreadRecorder};
 use atf::write::Event;
+use atf_record::CounterClock;
+use atf_record::{LossCounter, Lost, Recording, ThreadRecorder};
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object, give};

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 
-use atf::record::Lost;
 use atf::{Error, ErrorKind};
+use atf_record::Lost;
 
 /// The result of a function: 0 on success, else the reason for the failure.
 #[repr(C)]

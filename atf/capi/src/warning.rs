@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use atf::record::uncancelled;
+use atf_record::uncancelled;
 
 use crate::boundary;
 use crate::status::{AtfStatus, Failure, Outcome, Record};

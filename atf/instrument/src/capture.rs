@@ -4,8 +4,8 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use atf::detail::FunctionPayload;
-use atf::record::{Lost, ThreadRecorder};
 use atf::write::{Detail, Event};
+use atf_record::{Lost, ThreadRecorder};
 
 /// The registers of an instrumented function when it calls its hook. The hooks store its fields in
 /// this order.

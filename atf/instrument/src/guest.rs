@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use atf::record::uncancelled;
+use atf_record::uncancelled;
 
 /// The calling thread's `errno`.
 #[derive(Debug, Clone, Copy)]

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use atf::clock::CounterClock;
-use atf::record::{Recording, uncancelled};
 use atf::write::{SessionWriter, session_name};
+use atf_record::CounterClock;
+use atf_record::{Recording, uncancelled};
 
 use crate::aside;
 use crate::children;

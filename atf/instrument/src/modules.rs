@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use atf::manifest::Module;
-use atf::record::Recording;
+use atf_record::Recording;
 
 use crate::functions::{self, Found};
 use crate::guest::lock;

@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use atf::ErrorKind;
-use atf::clock::CounterClock;
-use atf::record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 use atf::write::SessionWriter;
+use atf_record::CounterClock;
+use atf_record::{LossCounter, Recording, ThreadRecorder, Trigger, uncancelled};
 
 use crate::children;
 use crate::guest::{complain, lock};

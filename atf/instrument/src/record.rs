@@ -7,8 +7,8 @@ use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use atf::EventKind;
-use atf::record::{LossCounter, ThreadRecorder};
 use atf::write::Event;
+use atf_record::{LossCounter, ThreadRecorder};
 
 use crate::capture::{Capture, Registers};
 use crate::crash::HandlerStack;

@@ -1,6 +1,6 @@
 //! Reads the settings from environment variables.
 //!
-//! Each of [`atf::record::settings`] has a variable, and so have these:
+//! Each of [`atf_record::settings`] has a variable, and so have these:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -24,12 +24,12 @@ use std::ffi::{OsString, c_int};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use atf::record::RecordOptions;
-use atf::record::settings::{
+use atf::write::WriteOptions;
+use atf_record::RecordOptions;
+use atf_record::settings::{
     CLOCK, DEPTH, DETAIL_FUNCTIONS, FLIGHT, FUNCTIONS, MIN_SIZE, MODULES, Setting, SettingNames,
     TRIGGER_AFTER, TRIGGER_DEPTH, TRIGGER_FUNCTIONS, TRIGGER_SIGNAL,
 };
-use atf::write::WriteOptions;
 use atf_symbolize::{Filter, Names, Search};
 
 use crate::aside;
@@ -83,7 +83,7 @@ impl Settings {
         if text("ATF_RECORD")?.is_some_and(|value| value == "off") {
             return Ok(None);
         }
-        let given = atf::record::settings::Settings::read(SettingNames::Variables, |setting| {
+        let given = atf_record::settings::Settings::read(SettingNames::Variables, |setting| {
             text(setting.variable)
         })?;
         let filter = |setting: &Setting| {

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use atf::record::Trigger;
+use atf_record::Trigger;
 
 use crate::crash;
 use crate::guest::keep_errno;

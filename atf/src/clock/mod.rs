@@ -10,11 +10,9 @@
 //!
 //! All threads on a machine read the same clock, so their timestamps are comparable. Timestamps
 //! from different machines or different boots are not. A [`TimingAnchor`] relates this clock to the
-//! clock of a sound or screen recording. [`CounterClock`] computes the same time from the
-//! processor's counter, which is faster to read.
+//! clock of a sound or screen recording.
 
 mod anchor;
-mod counter;
 mod media;
 mod platform;
 mod timebase;
@@ -22,7 +20,6 @@ mod timebase;
 use crate::wire::Clock;
 
 pub use anchor::{MediaTime, TimingAnchor};
-pub use counter::CounterClock;
 pub use media::{MediaClock, MediaClockError};
 pub use timebase::Timebase;
 

@@ -4,8 +4,8 @@ use zerocopy::FromBytes as _;
 
 use super::DetailEvent;
 use crate::error::Result;
-use crate::setters::with_setters;
 use crate::wire::{Arch, DetailFunctionPayload, OutOfRange};
+use crate::with_setters;
 
 with_setters! {
     /// The registers and the stack at a call or a return.

@@ -103,8 +103,8 @@ pub use report::{
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
-use crate::setters::with_setters;
 use crate::wire::Wire;
+use crate::with_setters;
 use crate::write::Durability;
 use job::{CutRange, Details, Job};
 

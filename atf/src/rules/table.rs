@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.5.0",
-    digest: "e47b2b586a3cd1edf1c0f2f30f191dd6c8cb930f4a45000ee410a7f729c44486",
+    digest: "d12b2dba3f8df66096ca73559e93739502c5fc2003216f0e82dd5af99c61bc7e",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 /// A process, which its forked children can distinguish from themselves. A child's process id may
 /// be that of its parent, in another namespace.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Origin {
+pub struct Origin {
     process: u32,
     /// The process's number on its page; `None` if there is no page.
     number: Option<u64>,
@@ -15,7 +15,7 @@ pub(crate) struct Origin {
 
 impl Origin {
     /// Returns the calling process.
-    pub(crate) fn new() -> Self {
+    pub fn current() -> Self {
         Self {
             process: process::id(),
             number: page().map(number),
@@ -23,13 +23,13 @@ impl Origin {
     }
 
     /// Returns the process's id.
-    pub(crate) fn process(self) -> u32 {
+    pub fn process(self) -> u32 {
         self.process
     }
 
     /// Returns whether the calling process is a forked child of this one, at the cost of two loads.
     #[inline]
-    pub(crate) fn is_forked(self) -> bool {
+    pub fn is_forked(self) -> bool {
         match (self.number, known_page()) {
             (Some(number), Some(page)) => page.load(Ordering::Relaxed) != number,
             _ => process::id() != self.process,
@@ -38,7 +38,7 @@ impl Origin {
 
     /// Returns whether the calling process is this one. Unlike [`is_forked`](Self::is_forked), also
     /// recognizes a child that shares its parent's memory, as after `vfork`.
-    pub(crate) fn is_current(self) -> bool {
+    pub fn is_current(self) -> bool {
         !self.is_forked() && process::id() == self.process
     }
 

@@ -10,25 +10,20 @@
 #[cfg(unix)]
 mod at;
 mod avx2;
-mod barrier;
 mod cancel;
 #[cfg(target_vendor = "apple")]
 pub(crate) mod clock_apple;
 #[cfg(windows)]
 pub(crate) mod clock_windows;
-mod counter;
-mod exit;
 mod fork;
 mod map;
 mod prefetch;
-mod revocable;
 mod ring;
 #[cfg(unix)]
 mod spare;
 #[cfg(not(unix))]
 #[path = "spare_elsewhere.rs"]
 mod spare;
-mod thread;
 mod turns;
 #[cfg(unix)]
 mod unix;
@@ -39,20 +34,15 @@ pub(crate) use at::{
     set_mode_at,
 };
 pub(crate) use avx2::with_avx2;
-pub(crate) use barrier::Barrier;
 pub use cancel::uncancelled;
-pub(crate) use counter::{is_invariant, ticks};
-pub(crate) use exit::at_exit;
-pub(crate) use fork::Origin;
+pub use fork::Origin;
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
-pub(crate) use revocable::{Holder, InUse, Revoker, revocable};
 pub(crate) use ring::JournalArea;
 #[cfg(test)]
 pub(crate) use ring::watch;
 pub(crate) use spare::Spare;
-pub(crate) use thread::{Watched, spawn};
-pub(crate) use turns::Turns;
+pub use turns::Turns;
 #[cfg(unix)]
 pub(crate) use unix::file_size_limit;
 #[cfg(any(target_os = "linux", target_os = "android"))]

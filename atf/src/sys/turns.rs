@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A mutex that never waits: if the value is in use, other threads do not get it. Unlike with the
 /// standard library's mutex, unlocking is a plain store, which halves the uncontended cost.
 #[derive(Debug)]
-pub(crate) struct Turns<T> {
+pub struct Turns<T> {
     is_taken: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -25,7 +25,8 @@ impl Drop for Turn<'_> {
 }
 
 impl<T> Turns<T> {
-    pub(crate) const fn new(value: T) -> Self {
+    /// Creates a value that is not in use.
+    pub const fn new(value: T) -> Self {
         Self {
             is_taken: AtomicBool::new(false),
             value: UnsafeCell::new(value),
@@ -34,7 +35,7 @@ impl<T> Turns<T> {
 
     /// Calls `work` with the value, unless the value is in use.
     #[inline]
-    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         if self.is_taken.swap(true, Ordering::Acquire) {
             return None;
         }

@@ -16,8 +16,8 @@ use crate::session::{ProcessName, SessionReader, ThreadEntry};
 use crate::symbols::{Function, SymbolTable};
 use crate::thread::ThreadReader;
 
-/// A traced process: its session, or the [segments](crate::record::Segment) of its recording in
-/// order, which are read as one. Or a thread's folder or an index file that was opened alone.
+/// A traced process: its session, or the segments of its recording in order, which are read as one.
+/// Or a thread's folder or an index file that was opened alone.
 ///
 /// A thread's events and open calls continue from one segment to the next. Calls do not continue
 /// across a gap: a place where a segment between two others is missing or lacks the thread.
@@ -415,8 +415,8 @@ impl Process {
 
     /// Returns the numbers of the deleted segments before the first one. Returns `None` if no
     /// segment was deleted, if the folder's name has no number, or if this is a
-    /// [cut](crate::rewrite::cut), which has no segments before its range. Recordings that
-    /// [keep](crate::record::Segment::keep) only some segments delete old ones.
+    /// [cut](crate::rewrite::cut), which has no segments before its range. Recordings that keep only
+    /// some segments delete old ones.
     #[must_use]
     pub fn deleted(&self) -> Option<RangeInclusive<u32>> {
         let session = self.sessions.first().filter(|_| self.alone.is_none())?;

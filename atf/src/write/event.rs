@@ -1,7 +1,7 @@
 //! The events and details that a tracer passes to a writer.
 
-use crate::setters::with_setters;
 use crate::wire::{DetailEventType, EventKind};
+use crate::with_setters;
 
 with_setters! {
     /// A call, a return or an exception that a tracer observed.

@@ -2,7 +2,7 @@
 //!
 //! [`ThreadWriter`] writes a thread's two files; [`SessionWriter`] writes a folder of threads and
 //! its manifest. Thread writers are independent, so a tracer's threads, or the thread that drains
-//! their rings ([`record`](crate::record)), write events without locks.
+//! their rings (the crate `atf-record`), write events without locks.
 //!
 //! ```
 //! use atf::EventKind;
@@ -79,14 +79,17 @@ mod session;
 mod storage;
 mod thread;
 
+#[doc(hidden)]
 pub use disk::{BriefDisk, Disk};
 pub use event::{Detail, Event, Link, ThreadSummary};
 #[cfg(any(test, feature = "testing"))]
 pub use memory::{Fate, Memory, Step};
 pub use names::{add_symbols, set_ended_by};
 pub use options::{Durability, WriteOptions};
-pub(crate) use session::SessionFiles;
+#[doc(hidden)]
+pub use session::SessionFiles;
 pub use session::{SessionTotals, SessionWriter, session_name};
+#[doc(hidden)]
 pub use storage::{Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};
 

@@ -2,8 +2,8 @@
 
 use crate::clock;
 use crate::index::IndexEvent;
-use crate::setters::with_setters;
 use crate::wire::{Arch, Clock, Os, Wire};
+use crate::with_setters;
 
 /// The minimum buffer size in bytes.
 const LEAST_BUFFER: usize = 4 << 10;
@@ -54,7 +54,8 @@ with_setters! {
 
 impl WriteOptions {
     /// Returns the size of each file's buffer in bytes, rounded to whole index events.
-    pub(crate) fn buffer_capacity(&self) -> usize {
+    #[doc(hidden)]
+    pub fn buffer_capacity(&self) -> usize {
         let whole = self.buffer_size / IndexEvent::SIZE;
         whole.saturating_mul(IndexEvent::SIZE).max(LEAST_BUFFER)
     }

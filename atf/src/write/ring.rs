@@ -82,7 +82,7 @@ impl Journal {
             Ok((index, detail)) => {
                 let journal = Self {
                     path,
-                    owner: Origin::new(),
+                    owner: Origin::current(),
                     detail: Some(detail),
                 };
                 Ok((Buffer::Journal(index), journal))

@@ -21,7 +21,7 @@ use crate::manifest::{Loss, Losses, Manifest, ManifestThread, Module, Symbol, TI
 use crate::sys::Spare;
 
 pub use name::session_name;
-pub(crate) use segment::SessionFiles;
+pub use segment::SessionFiles;
 pub use totals::SessionTotals;
 
 /// A writer for a session: a `thread_N` folder for each thread, and `manifest.json`.
@@ -51,7 +51,8 @@ pub struct SessionWriter {
     options: WriteOptions,
     storage: Arc<dyn Storage>,
     /// The manifest's maximum size in bytes.
-    pub(crate) manifest_limit: u64,
+    #[doc(hidden)]
+    pub manifest_limit: u64,
     shared: Arc<Mutex<Shared>>,
     /// Locked while the manifest is being written, and always before `shared`, so that thread
     /// writers never wait for a manifest.
@@ -312,7 +313,7 @@ impl SessionWriter {
     }
 
     /// Sets why the tracer could not record everything, such as "no space left on device". The first
-    /// reason stays. A [recording](crate::record) sets it itself.
+    /// reason stays. A recording of the crate `atf-record` sets it itself.
     pub fn set_recording_error(&self, reason: impl Into<String>) {
         let mut shared = lock(&self.shared);
         if shared.manifest.recording_error.is_none() {
@@ -322,13 +323,15 @@ impl SessionWriter {
     }
 
     /// Keeps room in the manifest for the end of a recording that cannot go on.
-    pub(crate) fn keep_spare(&self) {
+    #[doc(hidden)]
+    pub fn keep_spare(&self) {
         lock(&self.shared).keeps_spare = true;
     }
 
     /// Sets the largest measured difference, in nanoseconds, between the timestamps and the clock
     /// in the headers, for timestamps that are not read from that clock.
-    pub(crate) fn set_clock_error(&self, error_ns: Option<u64>) {
+    #[doc(hidden)]
+    pub fn set_clock_error(&self, error_ns: Option<u64>) {
         self.set(|shared| &mut shared.manifest.clock_error_ns, error_ns);
     }
 
@@ -452,7 +455,8 @@ impl SessionWriter {
     ///
     /// Unlike [`write_manifest`](Self::write_manifest), it does not list new threads until the next
     /// call.
-    pub(crate) fn store_manifest(&self) -> Result<usize> {
+    #[doc(hidden)]
+    pub fn store_manifest(&self) -> Result<usize> {
         let mut written = lock(&self.written);
         if written.changes != Some(lock(&self.shared).changes) {
             self.replace_manifest(&mut written)?;

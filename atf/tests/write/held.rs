@@ -6,7 +6,6 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::sync::Arc;
 
-use atf::record::{RecordOptions, Recording};
 use atf::session::SessionReader;
 use atf::write::{BriefDisk, Disk, SessionWriter, Storage, WriteOptions, add_symbols};
 use tempfile::TempDir;
@@ -88,32 +87,6 @@ fn a_session_that_is_replaced_while_it_is_written_goes_on_in_its_own_folder() {
     }
 }
 
-#[test]
-fn so_does_a_session_that_is_recorded_through_rings() {
-    for storage in storages() {
-        let root = root();
-        let options = WriteOptions::default().buffer_size(4096);
-        let path = root.path().join("pid_1");
-        let session = SessionWriter::create_on(storage, path, &options).unwrap();
-        let recording = Recording::start(session, &RecordOptions::default()).unwrap();
-        let mut first = recording.thread(None).unwrap();
-        for seq in 0..500 {
-            first.record(&event(seq)).unwrap();
-        }
-        let seconds = std::time::Duration::from_secs(60);
-        assert!(recording.flush(seconds).unwrap());
-        plant(root.path());
-        for seq in 500..1000 {
-            first.record(&event(seq)).unwrap();
-        }
-        let mut second = recording.thread(None).unwrap();
-        second.record(&event(1000)).unwrap();
-        drop((first, second));
-        recording.stop().unwrap();
-        assert_kept(root.path(), [1000, 1]);
-    }
-}
-
 /// A planted file of the same name and content is recognized by its inode.
 #[test]
 fn a_file_that_was_replaced_is_not_written() {
@@ -148,22 +121,4 @@ fn a_manifest_is_replaced_without_changing_a_symlinks_target() {
         .unwrap()
         .permissions();
     assert_ne!(mode.mode() & 0o200, 0);
-}
-
-/// A recording that cannot replace its manifest stores its losses, and the reason, in the old one.
-#[test]
-fn a_recording_that_cannot_replace_its_manifest_stores_the_reason_in_it() {
-    let root = TempDir::new().unwrap();
-    let path = root.path().join("pid_1");
-    let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
-    let recording = Recording::start(session, &RecordOptions::default()).unwrap();
-    // Nothing can replace a folder, whatever the rights of the user who runs this test.
-    fs::create_dir_all(path.join("manifest.json.part/full")).unwrap();
-    recording.loss_counter().lose_event(7);
-    recording.thread(None).unwrap_err();
-    assert!(recording.stop().is_err());
-    let session = SessionReader::open(&path).unwrap();
-    let manifest = session.manifest().unwrap();
-    assert_eq!(manifest.recording_error.as_deref(), Some("is a directory"));
-    assert_eq!(manifest.lost_events.map(|loss| loss.count), Some(1));
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use atf::record::RecordSummary;
+use atf_record::RecordSummary;
 
 use crate::shared::Shared;
 
@@ -27,7 +27,7 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Recording::stop`](atf::record::Recording::stop), and those of
+    /// Returns the errors of [`Recording::stop`](atf_record::Recording::stop), and those of
     /// threads that could not be registered. The rest of the session is still finalized. In a forked
     /// child, returns [`ErrorKind::Forked`](atf::ErrorKind::Forked).
     pub fn stop(&self) -> atf::Result<RecordSummary> {

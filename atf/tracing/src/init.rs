@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
-use atf::record::{Overflow, RecordOptions};
 use atf::write::{SessionWriter, WriteOptions};
+use atf_record::{Overflow, RecordOptions};
 use tracing_core::Metadata;
 use tracing_core::dispatcher::{self, Dispatch};
 use tracing_core::subscriber::NoSubscriber;

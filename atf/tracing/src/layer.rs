@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use atf::EventKind;
-use atf::record::RecordOptions;
 use atf::write::SessionWriter;
+use atf_record::RecordOptions;
 use tracing_core::{Subscriber, span};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
@@ -27,7 +27,7 @@ impl AtfLayer {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Recording::start`](atf::record::Recording::start).
+    /// Returns the errors of [`Recording::start`](atf_record::Recording::start).
     pub fn new(session: SessionWriter, options: &RecordOptions) -> atf::Result<(Self, Guard)> {
         let shared = Arc::new(Shared::start(session, options)?);
         let guard = Guard {

@@ -33,7 +33,7 @@
 //! ```
 //! # let root = tempfile::tempdir()?;
 //! # let root = root.path();
-//! use atf::record::RecordOptions;
+//! use atf_record::RecordOptions;
 //! use atf::write::{SessionWriter, WriteOptions};
 //! use tracing::Level;
 //! use tracing_subscriber::filter::Targets;
@@ -96,7 +96,7 @@
 //! Values are text, except for booleans and finite numbers of at most 64 bits. Text of more than
 //! 1,024 bytes is truncated and ends with `…`. If the object, with its escapes, would exceed 4,096
 //! bytes, the last fields are left out, and the member `"…"` contains their number. If a ring has
-//! no room for a detail, [`Overflow`](atf::record::Overflow) decides; by default, the event is
+//! no room for a detail, [`Overflow`](atf_record::Overflow) decides; by default, the event is
 //! recorded without it, and the manifest counts the loss.
 //!
 //! `#[instrument]` turns all arguments into fields. This takes time even if nothing records them;
@@ -114,8 +114,8 @@
 //! Recording never harms the program: events that cannot be recorded are lost, and the losses are
 //! counted in the manifest and in the summary from [`Guard::stop`]. [`Guard::lost_events`] returns
 //! the number of events lost so far. Events are lost if a ring is full (see
-//! [`Overflow`](atf::record::Overflow)), in a thread beyond
-//! [`max_threads`](atf::record::RecordOptions::max_threads), in a signal handler that interrupts
+//! [`Overflow`](atf_record::Overflow)), in a thread beyond
+//! [`max_threads`](atf_record::RecordOptions::max_threads), in a signal handler that interrupts
 //! the recording of another event, in a thread's last destructors, and after the recording has
 //! ended. If the program is killed or aborts, the events in its rings are lost, unless it records
 //! with `survive_kill`. A forked child records nothing and never waits

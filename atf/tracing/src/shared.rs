@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use atf::ErrorKind;
 use atf::clock::now_ns;
 use atf::manifest::{Module, Symbol};
-use atf::record::{LossCounter, RecordOptions, RecordSummary, Recording, ThreadRecorder};
 use atf::write::SessionWriter;
+use atf_record::{LossCounter, RecordOptions, RecordSummary, Recording, ThreadRecorder};
 use tracing_core::Metadata;
 use tracing_core::callsite::Identifier;
 

@@ -6,9 +6,9 @@ use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use atf::clock::now_ns;
-use atf::record::{Lost, ThreadRecorder};
 use atf::write::{Detail, Event};
 use atf::{DetailEventType, EventKind};
+use atf_record::{Lost, ThreadRecorder};
 use tracing_core::{Metadata, span};
 
 use crate::fields::Fields;

@@ -8,9 +8,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use atf::EventKind;
-use atf::record::{Overflow, RecordOptions};
 use atf::session::SessionReader;
 use atf::write::{Event, SessionWriter};
+use atf_record::{Overflow, RecordOptions};
 use atf_synth::Shape;
 use atf_tracing::AtfLayer;
 use tracing::Dispatch;

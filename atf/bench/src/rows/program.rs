@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use atf::clock::CounterClock;
+use atf_record::CounterClock;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch};

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::thread;
 
 use atf::EventKind;
-use atf::record::{Capacity, Overflow, RecordOptions, Recording, channel};
 use atf::write::{Event, SessionWriter, ThreadWriter, WriteOptions};
+use atf_record::{Capacity, Overflow, RecordOptions, Recording, channel};
 use rtrb::RingBuffer;
 use rustix::time::{ClockId, clock_gettime};
 

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use atf::clock::CounterClock;
-use atf::record::settings::{ALL, CLOCK, Kind, Setting, SettingNames, Settings};
+use atf_record::CounterClock;
+use atf_record::settings::{ALL, CLOCK, Kind, Setting, SettingNames, Settings};
 use atf_symbolize::Filter;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;

@@ -20,7 +20,7 @@ use std::path::{self, Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use atf::record::settings::{self, DEPTH, FLIGHT, FUNCTIONS, MIN_SIZE, MODULES};
+use atf_record::settings::{self, DEPTH, FLIGHT, FUNCTIONS, MIN_SIZE, MODULES};
 
 use self::folder::RunFolder;
 use self::program::Obstacle;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use atf::record::settings::{DETAIL_FUNCTIONS, Setting, TRIGGER_FUNCTIONS};
 use atf::session::{ProcessName, SessionReader};
 use atf::trace::Process;
+use atf_record::settings::{DETAIL_FUNCTIONS, Setting, TRIGGER_FUNCTIONS};
 use atf_symbolize::{Filter, Search};
 
 use super::Settings;

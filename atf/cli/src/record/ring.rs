@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use atf::detail::FunctionPayload;
 use atf::manifest::ManifestThread;
-use atf::record::settings::{FLIGHT, Settings};
 use atf::session::ThreadEntry;
+use atf_record::settings::{FLIGHT, Settings};
 
 /// The maximum number of events in a ring.
 const MOST_EVENTS: u64 = 1 << 25;
@@ -169,9 +169,9 @@ mod tests {
     use atf::DetailEventType;
     use atf::EventKind;
     use atf::manifest::{Loss, LossKind, Losses};
-    use atf::record::settings::SettingNames;
     use atf::session::SessionReader;
     use atf::write::{Detail, Event, SessionWriter, WriteOptions};
+    use atf_record::settings::SettingNames;
 
     use super::*;
 

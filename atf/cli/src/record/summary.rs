@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::manifest::{LossKind, Losses, Manifest, ManifestThread, Missing};
-use atf::record::settings::DETAILS;
 use atf::session::SessionReader;
+use atf_record::settings::DETAILS;
 
 use super::Settings;
 use super::ring::{self, TooLarge};

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 
-use atf::clock::{CounterClock, now_ns};
+use atf::clock::now_ns;
+use atf_record::CounterClock;
 use atf_samples::tools::{has, skip};
 
 use crate::support::{Program, Run};

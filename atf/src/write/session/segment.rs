@@ -11,9 +11,11 @@ use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOL
 use crate::write::registry::Recorded;
 use crate::write::{Storage, at};
 
+/// What `atf-record` needs to split a recording into sessions.
+#[doc(hidden)]
 impl SessionWriter {
     /// Begins a recording that writes this session.
-    pub(crate) fn begin_recording(&self) -> Result<()> {
+    pub fn begin_recording(&self) -> Result<()> {
         let mut shared = lock(&self.shared);
         let kind = match shared.recording {
             Recorded::Never if !shared.is_finalized => {
@@ -27,7 +29,7 @@ impl SessionWriter {
     }
 
     /// Undoes [`begin_recording`](Self::begin_recording) for a recording that could not be started.
-    pub(crate) fn cancel_recording(&self) {
+    pub fn cancel_recording(&self) {
         self.change(|shared| {
             shared.recording = Recorded::Never;
             shared.keeps_spare = false;
@@ -37,22 +39,22 @@ impl SessionWriter {
     }
 
     /// Undoes [`set_drops_events`](Self::set_drops_events).
-    pub(crate) fn unset_drops_events(&self) {
+    pub fn unset_drops_events(&self) {
         self.set(|shared| &mut shared.manifest.drops_events, None);
     }
 
     /// Returns whether no thread holds the session's lock.
-    pub(crate) fn is_free(&self) -> bool {
+    pub fn is_free(&self) -> bool {
         self.shared.try_lock().is_ok()
     }
 
     /// Ends the recording, apart from its last manifest.
-    pub(crate) fn end_recording(&self) {
+    pub fn end_recording(&self) {
         lock(&self.shared).recording = Recorded::Over;
     }
 
     /// Creates a session with the same options in another folder, which must be new.
-    pub(crate) fn successor(&self, folder: PathBuf) -> Result<Self> {
+    pub fn successor(&self, folder: PathBuf) -> Result<Self> {
         if self.storage.exists(&folder).map_err(at(&folder))? {
             return Err(at(&folder)(io::ErrorKind::AlreadyExists.into()));
         }
@@ -60,7 +62,7 @@ impl SessionWriter {
     }
 
     /// Copies the modules, symbols and anchors that another session received since the last call.
-    pub(crate) fn take_over(&self, other: &Self) {
+    pub fn take_over(&self, other: &Self) {
         if std::ptr::eq(self, other) {
             return;
         }
@@ -77,7 +79,7 @@ impl SessionWriter {
         }
     }
 
-    pub(crate) fn take_names(&self, other: &Self, threads: impl IntoIterator<Item = u32>) {
+    pub fn take_names(&self, other: &Self, threads: impl IntoIterator<Item = u32>) {
         if std::ptr::eq(self, other) {
             return;
         }
@@ -93,42 +95,42 @@ impl SessionWriter {
     }
 
     /// Returns the threads whose names changed since the last call.
-    pub(crate) fn take_named(&self) -> BTreeSet<u32> {
+    pub fn take_named(&self) -> BTreeSet<u32> {
         std::mem::take(&mut lock(&self.shared).named)
     }
 
     /// Returns whether a thread has a writer, or had one.
-    pub(crate) fn has_thread(&self, thread_id: u32) -> bool {
+    pub fn has_thread(&self, thread_id: u32) -> bool {
         lock(&self.shared).threads.contains_key(&thread_id)
     }
 
     /// Forgets the name of a thread that will have no writer.
-    pub(crate) fn forget(&self, thread_id: u32) {
+    pub fn forget(&self, thread_id: u32) {
         let mut shared = lock(&self.shared);
         shared.notes.remove(&thread_id);
         shared.named.remove(&thread_id);
     }
 
     /// Returns the number of threads that have a writer, or had one.
-    pub(crate) fn thread_count(&self) -> usize {
+    pub fn thread_count(&self) -> usize {
         lock(&self.shared).threads.len()
     }
 
     /// Deletes a thread's files and removes it from the manifest. Its writer must have been
     /// dropped, and must have written no events. Files that cannot be deleted are left in place.
-    pub(crate) fn withdraw(&self, thread_id: u32) {
+    pub fn withdraw(&self, thread_id: u32) {
         self.change(|shared| shared.threads.remove(&thread_id));
         // Ignore this error, because the caller returns the error that led here.
         let _ = self.files_of(vec![thread_id]).delete_threads();
     }
 
     /// Returns the session's files, to delete them later.
-    pub(crate) fn files(&self) -> SessionFiles {
+    pub fn files(&self) -> SessionFiles {
         self.files_of(lock(&self.shared).threads.keys().copied().collect())
     }
 
     /// Like [`files`](Self::files), but with the files of these threads.
-    pub(crate) fn files_of(&self, threads: Vec<u32>) -> SessionFiles {
+    pub fn files_of(&self, threads: Vec<u32>) -> SessionFiles {
         SessionFiles {
             storage: Arc::clone(&self.storage),
             path: self.path.clone(),
@@ -137,8 +139,9 @@ impl SessionWriter {
     }
 }
 
+/// The files of a session, or of some of its threads.
 #[derive(Debug)]
-pub(crate) struct SessionFiles {
+pub struct SessionFiles {
     storage: Arc<dyn Storage>,
     path: PathBuf,
     threads: Vec<u32>,
@@ -147,8 +150,12 @@ pub(crate) struct SessionFiles {
 impl SessionFiles {
     /// Deletes these files, starting with the manifest: if the process is killed meanwhile, no
     /// manifest lists deleted threads. Keeps other files and the folders that contain them.
-    /// Continues after an error, and returns the first one.
-    pub(crate) fn delete(&self) -> Result<()> {
+    /// Continues after an error.
+    ///
+    /// # Errors
+    ///
+    /// The first error.
+    pub fn delete(&self) -> Result<()> {
         let manifest = self.remove(&self.path.join(MANIFEST_FILE));
         let threads = self.delete_threads();
         manifest.and(threads).and(self.remove_folder(&self.path))

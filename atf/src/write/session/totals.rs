@@ -20,7 +20,8 @@ pub struct SessionTotals {
 
 impl SessionTotals {
     /// Adds another session's totals. A thread that is in both sessions counts twice.
-    pub(crate) fn add(&mut self, other: &Self) {
+    #[doc(hidden)]
+    pub fn add(&mut self, other: &Self) {
         self.threads = self.threads.saturating_add(other.threads);
         self.finalized = self.finalized.saturating_add(other.finalized);
         self.event_count = self.event_count.saturating_add(other.event_count);

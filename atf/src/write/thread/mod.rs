@@ -283,7 +283,8 @@ impl ThreadWriter {
     }
 
     /// Returns the size of the events and details written so far, in bytes.
-    pub(crate) fn size(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn size(&self) -> u64 {
         let size = |section: &Section| {
             section
                 .events_size()
@@ -294,7 +295,8 @@ impl ThreadWriter {
     }
 
     /// Returns whether the files can hold this many more events with details.
-    pub(crate) fn has_room_for(&self, events: u64) -> bool {
+    #[doc(hidden)]
+    pub fn has_room_for(&self, events: u64) -> bool {
         let has = |count: u64, most: u64| count.saturating_add(events) <= most;
         has(self.next_index_seq, self.wire.most_events())
             && has(self.next_detail_place(), self.wire.no_detail_seq())
@@ -473,7 +475,8 @@ impl ThreadWriter {
     }
 
     /// Returns the events that were accepted, but did not reach the file before a write failed.
-    pub(crate) fn lost_events(&self) -> Option<Loss> {
+    #[doc(hidden)]
+    pub fn lost_events(&self) -> Option<Loss> {
         let count = self.next_index_seq.saturating_sub(self.index.count());
         // A journal keeps the events that could not be written.
         if !matches!(self.state, State::Failed(_)) || self.journal.is_some() || count == 0 {

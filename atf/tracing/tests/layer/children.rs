@@ -13,9 +13,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use atf::ErrorKind;
-use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::session::SessionReader;
 use atf::write::{Fate, Memory, SessionWriter, WriteOptions};
+use atf_record::{Capacity, Overflow, RecordOptions};
 use atf_tracing::{AtfLayer, InitError};
 use tracing::Dispatch;
 use tracing_subscriber::prelude::*;

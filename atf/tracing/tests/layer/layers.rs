@@ -7,8 +7,8 @@ use std::thread;
 
 use atf::ErrorKind;
 use atf::manifest::Manifest;
-use atf::record::RecordOptions;
 use atf::write::{SessionWriter, WriteOptions};
+use atf_record::RecordOptions;
 use atf_tracing::AtfLayer;
 use tracing::{Dispatch, Level, Subscriber, span};
 use tracing_subscriber::Layer;

@@ -12,10 +12,10 @@ use std::path::Path;
 
 use atf::EventKind;
 use atf::check::{FileReport, Output, check};
-use atf::record::{Capacity, Overflow, RecordOptions};
 use atf::rules::Severity;
 use atf::session::SessionReader;
 use atf::write::{SessionWriter, WriteOptions};
+use atf_record::{Capacity, Overflow, RecordOptions};
 use atf_tracing::{AtfLayer, Guard};
 use tracing::Dispatch;
 use tracing_subscriber::prelude::*;

@@ -1,0 +1,88 @@
+//! Tests that drop one end of a ring before the other.
+
+use std::sync::Arc;
+
+use atf::manifest::{Loss, Manifest};
+use atf::write::{Fate, Memory, SessionWriter, Step, WriteOptions};
+use atf_record::{Lost, RecordOptions, Recording};
+
+use crate::{event, read, ring, writer};
+
+#[test]
+fn a_dropped_recorder_leaves_its_events_and_its_losses() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(3, 0);
+    drain.drain_into(&mut writer).unwrap();
+    for n in 0..5 {
+        let _ = recorder.record(&event(n));
+    }
+    drop(recorder);
+    // The ring is not finished until its events are drained.
+    assert!(!drain.is_finished());
+    let drained = drain.drain_into(&mut writer).unwrap();
+    assert_eq!((drained.events, drained.lost_events), (3, 2));
+    assert!(drain.is_finished());
+    writer.finalize().unwrap();
+    assert_eq!(read(folder.path()), [event(0), event(1), event(2)]);
+}
+
+#[test]
+fn a_drain_is_not_finished_while_its_recorder_exists() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (recorder, mut drain) = ring(3, 0);
+    drain.drain_into(&mut writer).unwrap();
+    assert!(!drain.is_finished());
+    assert!(!recorder.is_abandoned());
+}
+
+#[test]
+fn without_a_drain_recording_returns_and_counts() {
+    let (mut recorder, drain) = ring(2, 0);
+    drop(drain);
+    assert!(recorder.is_abandoned());
+    for n in 0..4 {
+        assert_eq!(recorder.record(&event(n)), Err(Lost::Event));
+    }
+    assert_eq!(recorder.lost_events(), 4);
+}
+
+#[test]
+fn losses_while_the_last_manifest_is_written_are_in_it() {
+    for is_registered in [true, false] {
+        let memory = Memory::new();
+        let options = WriteOptions::default();
+        let session = SessionWriter::create_on(Arc::new(memory.clone()), "pid_42", &options);
+        let recording = Recording::start(session.unwrap(), &RecordOptions::default()).unwrap();
+        let thread = recording.thread(None).unwrap();
+        let counter = if is_registered {
+            thread.loss_counter()
+        } else {
+            recording.loss_counter()
+        };
+        let mut counters = Some(counter.clone());
+        memory.decide(move |step, path| {
+            if step == Step::Create && path.ends_with("manifest.json.part") {
+                counters
+                    .take()
+                    .iter()
+                    .for_each(|counter| counter.lose_event(9));
+            }
+            Fate::Done
+        });
+        let summary = recording.stop().unwrap();
+        // Later losses can no longer be reported.
+        counter.lose_event(10);
+        assert_eq!(summary.lost_events, 1);
+        let manifest = Manifest::parse(&memory.bytes("pid_42/manifest.json").unwrap());
+        let expected = Some(Loss::new(1, 9, 9));
+        let (listed, others) = (manifest.threads[0].lost_events, manifest.lost_events);
+        let found = if is_registered {
+            [listed, others]
+        } else {
+            [others, listed]
+        };
+        assert_eq!(found, [expected, None]);
+    }
+}

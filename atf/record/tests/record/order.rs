@@ -1,0 +1,93 @@
+//! Tests which events are drained, in which order, and how many are counted as lost.
+
+use std::thread;
+
+use atf_record::{Capacity, Lost, Overflow, channel};
+
+use crate::{event, many, read, ring, writer};
+
+#[test]
+fn a_ring_holds_more_than_is_taken_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(5_000, 0);
+    for n in 0..7_000 {
+        assert_eq!(recorder.record(&event(n)).is_ok(), n < 5_000);
+    }
+    assert_eq!(drain.drain_into(&mut writer).unwrap().events, 5_000);
+    assert_eq!(
+        drain.drain_into(&mut writer).unwrap(),
+        crate::drained(0, 0, 0, 0)
+    );
+    writer.finalize().unwrap();
+    let expected: Vec<_> = (0..5_000).map(event).collect();
+    assert_eq!(read(folder.path()), expected);
+}
+
+#[test]
+fn an_event_that_does_not_fit_is_counted_once_and_later_ones_are_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(4, 0);
+    for n in 0..10 {
+        let recorded = recorder.record(&event(n));
+        assert_eq!(recorded, if n < 4 { Ok(n) } else { Err(Lost::Event) });
+    }
+    assert_eq!(recorder.lost_events(), 6);
+    let drained = |events, lost| crate::drained(events, 0, lost, 0);
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(4, 6));
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(0, 0));
+    for n in 10..15 {
+        assert_eq!(recorder.record(&event(n)).is_ok(), n < 14);
+    }
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(4, 1));
+    assert_eq!(drain.totals(), drained(8, 7));
+    writer.finalize().unwrap();
+    let expected: Vec<_> = (0..4).chain(10..14).map(event).collect();
+    assert_eq!(read(folder.path()), expected);
+}
+
+#[test]
+fn between_two_threads_each_event_is_written_once_or_counted_once() {
+    // The small ring may lose events if its drain is slow. The large ring loses no events.
+    for (capacity, events) in [(16, many(300_000)), (1 << 17, many(100_000))] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = writer(folder.path());
+        let (mut recorder, mut drain) = ring(capacity, 0);
+        let traced = thread::spawn(move || {
+            let kept = (0..events).filter(|n| recorder.record(&event(*n)).is_ok());
+            let kept: Vec<_> = kept.map(event).collect();
+            assert_eq!(recorder.lost_events(), events - kept.len() as u64);
+            kept
+        });
+        let mut sum = 0;
+        while !drain.is_finished() {
+            sum += drain.drain_into(&mut writer).unwrap().events;
+        }
+        let kept = traced.join().unwrap();
+        let totals = drain.totals();
+        assert_eq!(totals.events, sum);
+        assert_eq!(totals.events + totals.lost_events, events);
+        assert!(totals.lost_events == 0 || capacity == 16);
+        writer.finalize().unwrap();
+        assert!(read(folder.path()) == kept);
+    }
+}
+
+#[test]
+fn a_ring_has_at_least_one_slot_and_a_maximum_size() {
+    let refused = |events, payload_size| {
+        let capacity = Capacity::default().events(events);
+        let made = channel(capacity.payload_size(payload_size), Overflow::default());
+        made.unwrap_err().to_string()
+    };
+    assert_eq!(refused(0, 0), "events: 0, expected 1 to 33554432");
+    assert_eq!(
+        refused(33_554_433, 0),
+        "events: 33554433, expected 1 to 33554432"
+    );
+    assert_eq!(
+        refused(1, 1_073_741_825),
+        "payload_size: 1073741825, expected 0 to 1073741824"
+    );
+}

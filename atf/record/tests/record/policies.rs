@@ -1,0 +1,80 @@
+//! Tests the policies for a full ring.
+
+use std::thread;
+
+use atf::DetailEventType;
+use atf::write::Detail;
+use atf_record::{Lost, Overflow};
+
+use crate::{drained, event, many, read, ring_with, writer};
+
+const DETAIL: Detail<'_> = Detail::new(DetailEventType::FUNCTION_CALL, &[7; 10]);
+
+#[test]
+fn a_blocked_thread_loses_nothing() {
+    const EVENTS: u64 = many(50_000);
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    // The ring has room for one payload and three events.
+    let (mut recorder, mut drain) = ring_with(3, 10, Overflow::Block);
+    let traced = thread::spawn(move || {
+        for n in 0..EVENTS {
+            let seq = match n % 3 {
+                0 => {
+                    recorder
+                        .record_with_detail(&event(n), &DETAIL)
+                        .unwrap()
+                        .index_seq
+                }
+                _ => recorder.record(&event(n)).unwrap(),
+            };
+            assert_eq!(seq, n);
+        }
+    });
+    while !drain.is_finished() {
+        drain.drain_into(&mut writer).unwrap();
+    }
+    traced.join().unwrap();
+    assert_eq!(drain.totals(), drained(EVENTS, EVENTS.div_ceil(3), 0, 0));
+    writer.finalize().unwrap();
+    assert_eq!(
+        read(folder.path()),
+        (0..EVENTS).map(event).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_payload_larger_than_its_lane_is_not_waited_for() {
+    let (mut recorder, _drain) = ring_with(3, 9, Overflow::Block);
+    let recorded = recorder.record_with_detail(&event(0), &DETAIL);
+    assert_eq!(recorded, Err(Lost::Detail));
+    assert_eq!(recorder.record(&event(1)), Ok(1));
+}
+
+#[test]
+fn details_are_dropped_before_events() {
+    // The payload lane has room for every detail.
+    for (overflow, expected) in [
+        (Overflow::DropDetail, (8, 6, 2, 2)),
+        (Overflow::DropNewest, (8, 8, 2, 0)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut recorder, mut drain) = ring_with(8, 1000, overflow);
+        for n in 0..10 {
+            let _ = recorder.record_with_detail(&event(n), &DETAIL);
+        }
+        drain.drain_into(&mut writer(folder.path())).unwrap();
+        let (events, details, lost_events, lost_details) = expected;
+        let expected = drained(events, details, lost_events, lost_details);
+        assert_eq!(drain.totals(), expected, "{overflow:?}");
+    }
+}
+
+#[test]
+fn a_blocked_thread_goes_on_when_its_drain_goes() {
+    let (mut recorder, drain) = ring_with(1, 0, Overflow::Block);
+    recorder.record(&event(0)).unwrap();
+    let traced = thread::spawn(move || (recorder.record(&event(1)), recorder.lost_events()));
+    drop(drain);
+    assert_eq!(traced.join().unwrap(), (Err(Lost::Event), 1));
+}

@@ -1,0 +1,4 @@
+//! What `atf-record` uses of this crate's private modules. Hidden items are not part of the API: crates
+//! that use them depend on this crate's exact version.
+
+pub use crate::sys::{Origin, Turns, uncancelled};
