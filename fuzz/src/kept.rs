@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use atf::EventKind;
 use atf::index::IndexEvent;
-use atf::rewrite::{NoteKind, Report};
+use atf::rewrite::Report;
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 
@@ -69,6 +69,7 @@ fn detail(thread: &ThreadReader, seq: u64, event: &IndexEvent) -> atf::Result<Op
 
 /// Checks that a recovered session has the events of the original, with their details.
 pub(crate) fn all_are_kept(original: &SessionReader, recovered: &SessionReader, report: &Report) {
+    let all = serde_json::to_value(report).expect("a report");
     let threads = |session: &SessionReader| {
         let threads = session.threads().iter().filter_map(|entry| {
             let name = entry.path().file_name().expect("a folder");
@@ -76,9 +77,14 @@ pub(crate) fn all_are_kept(original: &SessionReader, recovered: &SessionReader, 
         });
         // Only a recovery reads a ring whose details do not belong to the thread.
         let is_read_alike = |name: &str| {
-            let mut threads = report.threads();
-            let ignores = NoteKind::RingDetailsNotRead;
-            !threads.any(|it| it.folder == name && it.notes.count(ignores) > 0)
+            let mut threads = all["sessions"].as_array().into_iter().flatten();
+            let thread = threads.find_map(|session| {
+                let mut threads = session["threads"].as_array()?.iter();
+                threads.find(|it| it["folder"] == name)
+            });
+            let notes = thread.and_then(|thread| thread["notes"].as_array());
+            let mut notes = notes.into_iter().flatten();
+            !notes.any(|note| note["what"] == "ring_details_not_read")
         };
         let threads = threads.filter(|(name, _)| is_read_alike(name));
         let kept = threads.map(|(name, thread)| {

@@ -31,7 +31,7 @@
 //! | `recovery.json` | the [`Report`], if any file was changed |
 //!
 //! If reading a file fails, the file is read again in pieces as small as 512 bytes. Pieces that
-//! still fail count as [unreadable](DropReason::Unreadable): events that overlap one are lost, and
+//! still fail count as unreadable: events that overlap one are lost, and
 //! all others are kept in order. Details after an unreadable piece are found by their links, and an
 //! unreadable header is rebuilt from the rest of the thread's files, as with salvage. Unreadable
 //! bytes are never replaced by zeros.
@@ -39,7 +39,7 @@
 //! Recovering a recovered trace changes nothing: the output is identical, byte for byte.
 //!
 //! The report names the rules that the original breaks. They are rules that [`check`](crate::check)
-//! reports: for the original, or for the new trace if [faulty content](NoteKind::Content) is kept.
+//! reports: for the original, or for the new trace if faulty content is kept.
 //! If the checker rejects a file, it compares no links, so notes about links then have no rule.
 //!
 //! # Segments
@@ -96,10 +96,7 @@ use std::path::Path;
 
 pub use crate::files::is_unfinished;
 pub use job::ProgressFn;
-pub use report::{
-    Action, DropReason, Dropped, Effect, EventRange, Kept, LeftBehind, ManifestReport, Note,
-    NoteKind, Notes, Place, Report, SessionReport, SetAside, ThreadReport,
-};
+pub use report::Report;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
@@ -107,6 +104,7 @@ use crate::wire::Wire;
 use crate::with_setters;
 use crate::write::Durability;
 use job::{CutRange, Details, Job};
+use report::Action;
 
 with_setters! {
     /// Options for [`recover`].

@@ -2,10 +2,10 @@
 
 use atf::Wire;
 use atf::detail::DetailReader;
-use atf::rewrite::{ConvertOptions, NoteKind, convert};
+use atf::rewrite::{ConvertOptions, convert};
 use atf::thread::ThreadReader;
 
-use crate::{Places, files};
+use crate::{Places, count, files, notes, thread_of};
 use atf_samples::files::{DetailFile, EventRecord, IndexFile, patched};
 
 #[test]
@@ -18,11 +18,11 @@ fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
     );
     let options = ConvertOptions::default();
     let there = convert(places.path("in"), places.path("2"), Wire::V2, &options).unwrap();
-    let thread = there.threads().next().unwrap();
-    assert_eq!(thread.notes.count(NoteKind::CallDepthLost), 9);
+    let thread = thread_of(&there);
+    assert_eq!(count(&thread, "call_depth_lost"), 9);
     let back = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
-    let thread = back.threads().next().unwrap();
-    assert_eq!(thread.notes.count(NoteKind::CallDepthDerived), 9);
+    let thread = thread_of(&back);
+    assert_eq!(count(&thread, "call_depth_derived"), 9);
 
     for version in [2, 1] {
         let found = files(&places.path(&version.to_string()));
@@ -49,17 +49,11 @@ fn a_thread_id_that_only_the_event_has_is_reported_as_lost() {
     places.put("in/thread_7/index.atf", index);
     let options = ConvertOptions::default();
     let report = convert(places.path("in"), places.path("out"), Wire::V2, &options).unwrap();
-    let thread = report.threads().next().unwrap();
-    let lost = thread
-        .notes
-        .iter()
-        .find(|n| n.kind == NoteKind::ThreadIdLost);
-    let lost = lost.unwrap();
-    assert_eq!(
-        (lost.count, lost.first[0].found.as_str()),
-        (1, "8, the header has 7")
-    );
-    assert_eq!(lost.first[0].offset, Some(64 + 2 * 32 + 16));
+    let thread = thread_of(&report);
+    let lost = notes(&thread, "thread_id_lost")[0];
+    assert_eq!(lost["count"], 1);
+    assert_eq!(lost["first"][0]["found"], "8, the header has 7");
+    assert_eq!(lost["first"][0]["offset"], 64 + 2 * 32 + 16);
 }
 
 #[test]
@@ -169,13 +163,11 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let out = places.path("out");
     let options = ConvertOptions::default();
     let report = convert(places.path("in"), &out, Wire::V1, &options).unwrap();
-    let thread = report.threads().next().unwrap();
-    let lost = thread
-        .notes
-        .iter()
-        .find(|n| n.kind == NoteKind::LinkToNothing);
-    let lost = lost.unwrap();
-    let found: Vec<_> = lost.first.iter().map(|place| &*place.found).collect();
+    let thread = thread_of(&report);
+    let places = notes(&thread, "link_to_nothing")[0]["first"]
+        .as_array()
+        .unwrap();
+    let found: Vec<_> = places.iter().map(|place| &place["found"]).collect();
     assert_eq!(found, ["4294967296", "4294967297"]);
     assert_eq!((report.events(), report.details()), (6, 0));
     let reader = ThreadReader::open(out.join("thread_7")).unwrap();
@@ -184,7 +176,7 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
 
     // Both details are set aside unchanged, so they are still in version 2, with the field that
     // version 1 lacks.
-    assert_eq!(thread.set_aside[0].count, 2);
+    assert_eq!(thread["set_aside"][0]["count"], 2);
     let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();
     assert_eq!(orphans.wire(), Wire::V2);
     let seq = |place| orphans.get(place).unwrap().unwrap().header.index_seq;

@@ -9,7 +9,7 @@ use atf::rewrite::{RecoverOptions, Report, recover};
 use atf::session::SessionReader;
 use atf::{ErrorKind, rewrite};
 
-use crate::{Places, files, without_details};
+use crate::{Places, files, session_of, without_details};
 use atf_samples::files::{DetailFile, IndexFile};
 
 fn recovered(places: &Places) -> Report {
@@ -202,10 +202,8 @@ fn a_thread_whose_writer_was_killed_before_it_wrote_has_lost_nothing() {
             (9, 0),
             "{name}: {report}"
         );
-        assert!(
-            report.sessions[0].threads[1].nothing_written,
-            "{name}: {report}"
-        );
+        let thread = &session_of(&report)["threads"][1];
+        assert_eq!(thread["nothing_written"], true, "{name}: {report}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use atf::rewrite::{RecoverOptions, recover};
 
-use crate::{Places, files};
+use crate::{Places, files, thread_of};
 use atf_samples::files::{DetailFile, IndexFile};
 
 const EVENTS: u64 = 9;
@@ -18,7 +18,7 @@ fn an_index_with_a_truncated_header_is_kept_unchanged() {
         places.put("in/thread_7/detail.atf", &detail);
         let out = places.path("out");
         let report = recover(places.path("in"), &out, &RecoverOptions::default()).unwrap();
-        assert!(report.threads().next().unwrap().not_recovered.is_some());
+        assert!(thread_of(&report).get("not_recovered").is_some());
         let files = files(&out);
         assert_eq!(files["unreadable/thread_7/index.atf"], index[..size]);
         assert_eq!(files["unreadable/thread_7/detail.atf"], detail);

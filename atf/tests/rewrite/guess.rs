@@ -2,10 +2,11 @@
 
 use atf::index::IndexReader;
 use atf::manifest::Manifest;
-use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
+use atf::rewrite::{RecoverOptions, Report, recover};
 
-use crate::{Places, files};
+use crate::{Places, files, notes, thread_of};
 use atf_samples::files::{DetailFile, IndexFile, patched};
+use serde_json::Value;
 
 /// Recovers thread 7 from these files, with salvage, and then recovers the result.
 fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
@@ -24,13 +25,17 @@ fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
 }
 
 /// Returns the notes on reconstructed headers, each with its file, field and text.
-fn guesses(report: &Report) -> Vec<(&str, &str, &str)> {
-    let thread = report.threads().next().unwrap();
-    let notes = thread.notes.iter();
-    notes
-        .filter(|note| note.kind == NoteKind::HeaderGuessed)
-        .flat_map(|note| &note.first)
-        .map(|place| (&*place.file, &*place.field, &*place.found))
+fn guesses(report: &Report) -> Vec<(String, String, String)> {
+    let thread = thread_of(report);
+    let notes = notes(&thread, "header_guessed").into_iter();
+    let places = notes.flat_map(|note| note["first"].as_array().unwrap());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    places
+        .map(|place| {
+            ["file", "field", "found"]
+                .map(|key| text(&place[key]))
+                .into()
+        })
         .collect()
 }
 
@@ -46,7 +51,10 @@ fn an_index_without_its_magic_keeps_the_rest_of_its_header() {
         );
         let guesses = guesses(&report);
         assert_eq!(guesses.len(), 1, "{report}");
-        assert_eq!((guesses[0].0, guesses[0].1), ("index.atf", "header.magic"));
+        assert_eq!(
+            (&*guesses[0].0, &*guesses[0].1),
+            ("index.atf", "header.magic")
+        );
         assert!(guesses[0].2.ends_with(&words), "{report}");
         let found = files(&places.path("out"));
         assert!(found["thread_7/index.atf"] == whole, "{report}");
@@ -119,8 +127,8 @@ fn two_headers_of_zeros_keep_all_events_and_details() {
         assert_eq!((report.events(), report.details()), (9, 3), "{report}");
         let guesses = guesses(&report);
         assert_eq!(guesses.len(), 2);
-        let detail = ("detail.atf", "header", "assumed to match index.atf");
-        assert!(guesses.contains(&detail));
+        let detail = ["detail.atf", "header", "assumed to match index.atf"].map(str::to_owned);
+        assert!(guesses.contains(&detail.into()));
         let found = files(&places.path("out"));
         assert!(found["unreadable/thread_7/index.atf"] == broken[0]);
         assert!(found["unreadable/thread_7/detail.atf"] == broken[1]);
@@ -144,8 +152,8 @@ fn nothing_is_guessed_if_the_events_fit_no_version() {
     let threads = patched(&without_magic(1), 64 + 32 + 16, &[9]);
     for index in [kinds, reserved, threads] {
         let (places, report) = recovered(&index, None);
-        let thread = report.threads().next().unwrap();
-        assert!(thread.not_recovered.is_some(), "{report}");
+        let thread = thread_of(&report);
+        assert!(thread.get("not_recovered").is_some(), "{report}");
         let found = files(&places.path("out"));
         assert!(found["unreadable/thread_7/index.atf"] == index);
     }

@@ -5,10 +5,10 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use atf::Checksum;
-use atf::rewrite::{NoteKind, RecoverOptions, ScrubOptions, recover, scrub};
+use atf::rewrite::{RecoverOptions, ScrubOptions, recover, scrub};
 use atf::thread::ThreadReader;
 
-use crate::{Places, files};
+use crate::{Places, count, files, thread_of};
 use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 
 fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
@@ -51,8 +51,8 @@ fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
 
         let shared = places.path("shared");
         let report = scrub(&path, &shared, &ScrubOptions::default()).unwrap();
-        let thread = report.threads().next().unwrap();
-        assert_eq!(thread.notes.count(NoteKind::PayloadEmptied), 8);
+        let thread = thread_of(&report);
+        assert_eq!(count(&thread, "payload_emptied"), 8);
         let emptied = (0..8).map(|seq| opaque(seq, 0)).collect();
         let emptied = DetailFile::of(version, emptied).bytes();
         assert!(files(&shared)["thread_7/detail.atf"] == emptied);

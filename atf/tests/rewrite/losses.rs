@@ -1,12 +1,12 @@
 //! Tests what counts as a loss, and how the report shows losses.
 
 use atf::Wire;
-use atf::rewrite::{
-    ConvertOptions, DropReason, NoteKind, RecoverOptions, Report, convert, recover,
-};
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, convert, recover};
 use serde_json::json;
 
-use crate::{Places, files, without_details};
+use crate::{
+    Places, count, files, left_behind, left_paths, notes, session_of, thread_of, without_details,
+};
 use atf_samples::files::{DetailFile, IndexFile, crc32c, patched};
 
 /// Recovers the trace at `in`.
@@ -25,10 +25,6 @@ fn thread(index: &[u8], detail: &[u8]) -> Report {
     let second = recover(path, places.path("again"), &RecoverOptions::default()).unwrap();
     assert!(!second.changed() && second.losses() == 0, "{second}");
     report
-}
-
-fn count(report: &Report, what: NoteKind) -> u64 {
-    report.threads().next().unwrap().notes.count(what)
 }
 
 #[test]
@@ -80,7 +76,7 @@ fn other_files_next_to_sessions_are_reported_but_not_as_a_loss() {
     places.put("in/session_1/notes/a.txt", "x");
     let report = recovered(&places);
     assert_eq!(report.losses(), 0, "{report}");
-    let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
+    let left = left_paths(&report);
     assert_eq!(left, ["README.md", "session_1/notes"]);
 
     // In a session's own folder, unlike in the folders above it, any file counts as part of the
@@ -88,7 +84,7 @@ fn other_files_next_to_sessions_are_reported_but_not_as_a_loss() {
     places.put("in/session_1/pid_1/notes.txt", "x");
     let (path, out) = (places.path("in"), places.path("again"));
     let report = recover(path, out, &RecoverOptions::default()).unwrap();
-    assert_eq!((report.losses(), report.sessions[0].losses), (1, 1));
+    assert_eq!(report.losses(), 1);
 }
 
 #[test]
@@ -143,16 +139,18 @@ fn problems_are_counted_and_their_first_eight_places_named() {
     let (path, out) = (places.path("in"), places.path("out"));
     let options = ConvertOptions::default();
     let report = convert(path, out, Wire::V2, &options).unwrap();
-    let notes = &report.threads().next().unwrap().notes;
-    let of = |kind| notes.iter().find(|note| note.kind == kind).unwrap();
-    let kinds = of(NoteKind::Content);
-    assert_eq!(kinds.rule, Some("ATF-IEVT-002"));
-    let places: Vec<_> = kinds.first.iter().map(|place| place.offset).collect();
+    let thread = thread_of(&report);
+    let kinds = notes(&thread, "content")[0];
+    assert_eq!(kinds["rule"], "ATF-IEVT-002");
+    let places = kinds["first"].as_array().unwrap().iter();
+    let places: Vec<_> = places.map(|place| place["offset"].as_u64()).collect();
     let expected: Vec<_> = (0..8).map(|seq| Some(64 + 32 * seq + 20)).collect();
-    assert_eq!((kinds.count, places), (20, expected));
+    assert_eq!(kinds["count"], 20);
+    assert_eq!(places, expected);
     // The note covers every event but lists only one place.
-    let depths = of(NoteKind::CallDepthLost);
-    assert_eq!((depths.count, depths.first.len()), (20, 1));
+    let depths = notes(&thread, "call_depth_lost")[0];
+    assert_eq!(depths["count"], 20);
+    assert_eq!(depths["first"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -225,7 +223,7 @@ fn repaired_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
     let detail = DetailFile::finalized(2, 3).bytes();
     let report = thread(&bytes, &detail);
     assert!(report.changed() && report.losses() > 0, "{report}");
-    assert_eq!(count(&report, NoteKind::ChecksumBad), 1);
+    assert_eq!(count(&thread_of(&report), "checksum_bad"), 1);
 }
 
 #[test]
@@ -249,11 +247,10 @@ fn a_whole_manifest_that_a_killed_writer_had_not_renamed_is_kept() {
     let names = r#"{"symbols": [{"function_id": "0x1", "name": "main"}]}"#;
     places.put("in/manifest.json.part", names);
     let report = recovered(&places);
-    let left = &report.sessions[0].left_behind[0];
-    assert_eq!(left.path, "manifest.json.part");
     let advice = "a complete manifest that was never renamed: to use it, rename it to manifest.json; \
                   a copy is in unreadable/";
-    assert_eq!(left.why, advice);
+    let left = left_behind(session_of(&report));
+    assert_eq!(left, [["manifest.json.part", advice]]);
     let found = crate::files(&places.path("out"));
     assert_eq!(found["unreadable/manifest.json.part"], names.as_bytes());
 }
@@ -269,7 +266,11 @@ fn details_lost_next_to_a_finalized_index_are_a_loss() {
             let size = usize::try_from(detail.places()[kept]).unwrap();
             let report = thread(&whole.bytes(), &section[..size]);
             let lost = 3 - kept as u64;
-            assert_eq!(count(&report, NoteKind::DetailMissing), lost, "{report}");
+            assert_eq!(
+                count(&thread_of(&report), "detail_missing"),
+                lost,
+                "{report}"
+            );
             assert_eq!(report.losses(), lost, "{report}");
         }
         // The header was not yet rewritten, but the details are finalized before the index.
@@ -294,9 +295,9 @@ fn a_wrong_length_before_linked_details_is_not_a_torn_event() {
         let second = usize::try_from(file.places()[1]).unwrap();
         let detail = patched(&file.without_footer(), second + 3, &[1]);
         let report = thread(&index, &detail);
-        let dropped: Vec<_> = report.threads().next().unwrap().dropped.iter().collect();
-        assert_eq!(dropped.len(), 1, "{report}");
-        assert_eq!(dropped[0].why, DropReason::AfterFramingProblem, "{report}");
+        let dropped = &thread_of(&report)["dropped"];
+        assert_eq!(dropped.as_array().unwrap().len(), 1, "{report}");
+        assert_eq!(dropped[0]["why"], "after_framing_problem", "{report}");
         assert_eq!(report.losses(), 1, "{report}");
         // The last detail is torn, so there is nothing to find.
         let torn = detail.len() - 1;

@@ -26,6 +26,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atf::rewrite::Report;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A temporary folder, and paths in it.
@@ -68,6 +70,45 @@ fn without_details(version: u8) -> Vec<u8> {
         ..atf_samples::files::IndexFile::finalized(version, 9)
     };
     file.bytes()
+}
+
+/// Returns the report on the first session, as JSON.
+fn session_of(report: &Report) -> Value {
+    serde_json::to_value(report).unwrap()["sessions"][0].take()
+}
+
+/// Returns the report on the first thread, as JSON.
+fn thread_of(report: &Report) -> Value {
+    session_of(report)["threads"][0].take()
+}
+
+/// Returns a thread's or a manifest's notes of one kind.
+fn notes<'a>(part: &'a Value, what: &str) -> Vec<&'a Value> {
+    let notes = part["notes"].as_array().into_iter().flatten();
+    notes.filter(|note| note["what"] == what).collect()
+}
+
+/// Returns how often a thread or a manifest has a kind of note.
+fn count(part: &Value, what: &str) -> u64 {
+    let notes = notes(part, what).into_iter();
+    notes.map(|note| note["count"].as_u64().unwrap()).sum()
+}
+
+/// Returns the path and the reason of each entry of a report or a session that was not copied.
+fn left_behind(part: impl serde_core::Serialize) -> Vec<[String; 2]> {
+    let part = serde_json::to_value(part).unwrap();
+    let left = part["left_behind"].as_array().into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    left.map(|it| ["path", "why"].map(|key| text(&it[key])))
+        .collect()
+}
+
+/// Returns the path of each entry that was not copied.
+fn left_paths(part: impl serde_core::Serialize) -> Vec<String> {
+    left_behind(part)
+        .into_iter()
+        .map(|[path, _]| path)
+        .collect()
 }
 
 /// Returns all files below a path, keyed by their relative paths.

@@ -6,7 +6,7 @@ use std::io;
 use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, recover};
 
-use crate::{Places, files};
+use crate::{Places, files, left_paths, session_of};
 use atf_samples::files::IndexFile;
 
 /// Creates a session at `in` and a file next to it.
@@ -120,9 +120,10 @@ mod not_utf_8 {
     }
 
     fn assert_named(report: &Report) {
-        let left = &report.sessions[0].left_behind;
-        let left: Vec<_> = left.iter().map(|left| &*left.path).collect();
-        assert_eq!(left, ["thread_7/\u{fffd}.txt", "\u{fffd}"]);
+        assert_eq!(
+            left_paths(session_of(report)),
+            ["thread_7/\u{fffd}.txt", "\u{fffd}"]
+        );
         assert_eq!(report.events(), 3);
     }
 
@@ -137,7 +138,7 @@ mod not_utf_8 {
         // Such names are also allowed for folders above a session.
         let above = recover(places.path("in"), places.path("out"), &options).unwrap();
         assert_named(&above);
-        assert_eq!(above.sessions[0].folder, "s\u{fffd}");
+        assert_eq!(session_of(&above)["folder"], "s\u{fffd}");
         let below = places.path("out").join(name(b"s\xff"));
         assert!(below.join("thread_7/index.atf").is_file());
     }

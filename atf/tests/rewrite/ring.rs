@@ -1,13 +1,12 @@
 //! Recovers events that a killed writer left in `ring.atf`.
 
 use atf::Wire;
-use atf::rewrite::{
-    ConvertOptions, NoteKind, RecoverOptions, Report, ScrubOptions, ThreadReport, convert, recover,
-    scrub,
-};
+use serde_json::json;
+
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
 use atf::thread::ThreadReader;
 
-use crate::{Places, files};
+use crate::{Places, count, files, notes, thread_of};
 use atf_samples::files::{Bytes, DetailFile, IndexFile, crc32c, patched};
 
 const EVENTS: u64 = 9;
@@ -110,25 +109,16 @@ fn recovered(places: &Places) -> Report {
     report
 }
 
-fn thread(report: &Report) -> &ThreadReport {
-    report.threads().next().unwrap()
-}
-
 #[test]
 fn events_from_a_ring_are_written_and_counted() {
     for version in [1, 2] {
         let places = Places::new();
         Killed::new(version).put(&places, |ring| ring);
         let report = recovered(&places);
-        let thread = thread(&report);
-        assert_eq!((thread.events.kept, thread.events.from_ring), (9, 5));
-        assert_eq!((thread.details.kept, thread.details.from_ring), (3, 2));
-        assert!(thread.set_aside.is_empty() && thread.dropped.is_empty());
-        let json = serde_json::to_value(thread).unwrap();
-        assert_eq!(
-            json["events"],
-            serde_json::json!({"kept": 9, "from_ring": 5})
-        );
+        let thread = thread_of(&report);
+        assert_eq!(thread["events"], json!({"kept": 9, "from_ring": 5}));
+        assert_eq!(thread["details"], json!({"kept": 3, "from_ring": 2}));
+        assert!(thread.get("set_aside").is_none() && thread.get("dropped").is_none());
         let text = report.to_string();
         let line = "9 events (5 from ring.atf), 3 details (2 from ring.atf)\n";
         assert!(text.contains(line), "{text}");
@@ -158,10 +148,10 @@ fn an_event_torn_in_the_file_but_whole_in_the_ring_comes_from_the_ring() {
         killed.detail_size += 30;
         killed.put(&places, |ring| ring);
         let report = recovered(&places);
-        let thread = thread(&report);
-        assert_eq!((thread.events.kept, thread.events.from_ring), (9, 5));
-        assert_eq!((thread.details.kept, thread.details.from_ring), (3, 2));
-        assert!(thread.dropped.is_empty(), "{report}");
+        let thread = thread_of(&report);
+        assert_eq!(thread["events"], json!({"kept": 9, "from_ring": 5}));
+        assert_eq!(thread["details"], json!({"kept": 3, "from_ring": 2}));
+        assert!(thread.get("dropped").is_none(), "{report}");
     }
 }
 
@@ -186,17 +176,17 @@ fn a_ring_of_other_files_is_set_aside_and_adds_nothing() {
                 foreign.clone()
             });
             let report = recovered(&places);
-            let thread = thread(&report);
+            let thread = thread_of(&report);
             let case = format!("{field}, wire {version}\n{report}");
-            assert_eq!((thread.events.kept, thread.details.kept), (4, 1), "{case}");
-            assert_eq!((thread.events.from_ring, thread.details.from_ring), (0, 0));
-            let note = thread
-                .notes
-                .iter()
-                .find(|n| n.kind == NoteKind::RingNotRead);
-            let place = &note.expect(&case).first[0];
-            assert_eq!((&*place.file, &*place.field), ("ring.atf", field), "{case}");
-            assert!(!place.found.is_empty());
+            assert_eq!(thread["events"], json!({"kept": 4}), "{case}");
+            assert_eq!(thread["details"], json!({"kept": 1}), "{case}");
+            let place = &notes(&thread, "ring_not_read")[0]["first"][0];
+            assert_eq!(
+                (&place["file"], &place["field"]),
+                (&json!("ring.atf"), &json!(field)),
+                "{case}"
+            );
+            assert_ne!(place["found"], "");
             let found = files(&places.path("out"));
             assert_eq!(found["unreadable/thread_7/ring.atf"], foreign);
         }
@@ -212,10 +202,10 @@ fn a_ring_next_to_finalized_files_adds_nothing_and_is_not_a_loss() {
     places.put("in/thread_7/ring.atf", b"ATR2 and more");
     let report = recovered(&places);
     assert!(report.changed());
-    let thread = thread(&report);
-    assert_eq!((thread.events.kept, thread.events.from_ring), (3, 0));
-    assert_eq!(thread.notes.count(NoteKind::RingLeftOver), 1);
-    assert_eq!(thread.notes.count(NoteKind::RingNotRead), 0);
+    let thread = thread_of(&report);
+    assert_eq!(thread["events"], json!({"kept": 3}));
+    assert_eq!(count(&thread, "ring_left_over"), 1);
+    assert_eq!(count(&thread, "ring_not_read"), 0);
     let kept = &files(&places.path("out"))["unreadable/thread_7/ring.atf"];
     assert_eq!(kept, b"ATR2 and more");
 }
@@ -239,13 +229,16 @@ fn the_events_of_a_ring_survive_even_if_its_details_do_not_belong() {
             std::fs::write(&details, patched(&bytes, last, &[!bytes[last]])).unwrap();
         }
         let report = recovered(&places);
-        let thread = thread(&report);
-        let events = (thread.events.kept, thread.events.from_ring);
-        assert_eq!(events, (9, 5), "{report}");
-        let details = (thread.details.kept, thread.details.from_ring);
-        assert_eq!(details, (u64::from(!is_deleted), 0), "{report}");
-        let kinds = [NoteKind::RingDetailsNotRead, NoteKind::RingNotRead];
-        assert_eq!(kinds.map(|kind| thread.notes.count(kind)), [1, 0]);
+        let thread = thread_of(&report);
+        assert_eq!(
+            thread["events"],
+            json!({"kept": 9, "from_ring": 5}),
+            "{report}"
+        );
+        let details = json!({"kept": u64::from(!is_deleted)});
+        assert_eq!(thread["details"], details, "{report}");
+        let kinds = ["ring_details_not_read", "ring_not_read"];
+        assert_eq!(kinds.map(|what| count(&thread, what)), [1, 0]);
         assert!(report.losses() > 0);
         let found = files(&places.path("out"));
         assert_eq!(found["unreadable/thread_7/ring.atf"], ring);
@@ -262,9 +255,10 @@ fn a_ring_next_to_a_damaged_header_is_salvaged() {
         let options = RecoverOptions::default().salvage(true);
         let report = recover(places.path("in"), places.path("out"), &options).unwrap();
         assert_eq!((report.events(), report.details()), (9, 3), "{report}");
-        let thread = thread(&report);
-        assert_eq!((thread.events.from_ring, thread.details.from_ring), (5, 2));
-        assert_eq!(thread.notes.count(NoteKind::RingNotRead), 0);
+        let thread = thread_of(&report);
+        assert_eq!(thread["events"]["from_ring"], 5);
+        assert_eq!(thread["details"]["from_ring"], 2);
+        assert_eq!(count(&thread, "ring_not_read"), 0);
     }
 }
 
@@ -284,18 +278,18 @@ fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
         assert_eq!(recovered(&places).events(), 2);
         let options = RecoverOptions::default().salvage(true);
         let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
-        let thread = thread(&report);
+        let thread = thread_of(&report);
         assert_eq!(
-            (thread.events.kept, thread.events.from_ring),
-            (7, 5),
+            thread["events"],
+            json!({"kept": 7, "from_ring": 5}),
             "{report}"
         );
         assert_eq!(
-            (thread.details.kept, thread.details.from_ring),
-            (1, 1),
+            thread["details"],
+            json!({"kept": 1, "from_ring": 1}),
             "{report}"
         );
-        assert_eq!(thread.notes.count(NoteKind::RingNotRead), 0);
+        assert_eq!(count(&thread, "ring_not_read"), 0);
         assert!(report.losses() > 0);
     }
 }
@@ -306,8 +300,9 @@ fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
     Killed::new(1).put(&places, |ring| ring);
     let (path, options) = (places.path("in"), ConvertOptions::default());
     let report = convert(&path, places.path("two"), Wire::V2, &options).unwrap();
-    assert_eq!(thread(&report).events.from_ring, 5);
-    assert_eq!(thread(&report).notes.count(NoteKind::CallDepthLost), 9);
+    let thread = thread_of(&report);
+    assert_eq!(thread["events"]["from_ring"], 5);
+    assert_eq!(count(&thread, "call_depth_lost"), 9);
     let found = files(&places.path("two"));
     let index = IndexFile::finalized(2, EVENTS).bytes();
     assert!(found["thread_7/index.atf"] == index);
@@ -352,12 +347,9 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
         std::mem::forget(writer);
         let options = RecoverOptions::default().salvage(salvage);
         let report = recover(places.path("in"), places.path("out"), &options).unwrap();
-        let thread = report.threads().next().unwrap();
-        assert_eq!(
-            (thread.events.kept, thread.details.kept),
-            (2, 2),
-            "{report}"
-        );
+        let thread = thread_of(&report);
+        assert_eq!(thread["events"]["kept"], 2, "{report}");
+        assert_eq!(thread["details"]["kept"], 2, "{report}");
         assert_eq!(report.losses(), 0, "{report}");
         let detail = atf::detail::DetailReader::open(places.path("out/thread_7/detail.atf"));
         let detail = detail.unwrap();

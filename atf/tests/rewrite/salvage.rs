@@ -1,10 +1,11 @@
 //! Tests that salvaging past holes and damage finds exactly the original details, and nothing that
 //! merely looks like a detail.
 
-use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
+use atf::rewrite::{RecoverOptions, Report, recover};
 use atf::thread::ThreadReader;
+use serde_json::{Value, json};
 
-use crate::{Places, files};
+use crate::{Places, files, notes, thread_of};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
 
 /// The offset of the first detail in bytes.
@@ -42,16 +43,14 @@ fn salvaged(places: &Places) -> Report {
     report
 }
 
-fn thread(report: &Report) -> &ThreadReport {
-    report.threads().next().unwrap()
-}
-
 /// Returns the offsets of the salvaged details.
 fn found(report: &Report) -> Vec<u64> {
-    let mut notes = thread(report).notes.iter();
-    let note = notes.find(|note| note.kind == NoteKind::DetailSalvaged);
-    let places = note.iter().flat_map(|note| &note.first);
-    places.map(|place| place.offset.unwrap()).collect()
+    let thread = thread_of(report);
+    let notes = notes(&thread, "detail_salvaged").into_iter();
+    let places = notes.flat_map(|note| note["first"].as_array().unwrap());
+    places
+        .map(|place| place["offset"].as_u64().unwrap())
+        .collect()
 }
 
 /// Returns the positions of the events with details in the new trace.
@@ -99,13 +98,14 @@ fn details_skipped_by_a_damaged_length_are_found() {
     assert_eq!(with_details(&out), [0, 6, 12, 15]);
     let offsets = [2, 4, 5].map(|seq| (START + seq * CALL) as u64);
     assert_eq!(found(&report), offsets, "{report}");
-    assert_eq!(thread(&report).details.salvaged, 3);
+    let thread = thread_of(&report);
+    assert_eq!(thread["details"]["salvaged"], 3);
     // Only the second and the fourth are dropped.
-    assert!(thread(&report).set_aside.is_empty(), "{report}");
+    assert!(thread.get("set_aside").is_none(), "{report}");
     let said = "    dropped: bytes that overlap with details found by their links: \
                 detail.atf: 248 bytes (at 0xbc and 1 place more)\n";
     assert!(report.to_string().contains(said), "{report}");
-    assert_eq!(thread(&report).dropped.len(), 1, "{report}");
+    assert_eq!(thread["dropped"].as_array().unwrap().len(), 1, "{report}");
 }
 
 #[test]
@@ -123,11 +123,10 @@ fn bytes_that_look_like_a_detail_do_not_displace_found_details() {
     let bytes = patched(&bytes, second + 8, &number(88));
     let (out, report) = recovered(&index(15), &bytes);
     assert_eq!(with_details(&out), [0, 6, 9, 12]);
-    let dropped = &thread(&report).dropped;
-    assert_eq!(dropped.len(), 1, "{report}");
-    let first = &dropped[0];
-    assert_eq!((first.why, first.count), (DropReason::Overlap, 1));
-    assert_eq!((first.offset, first.size), (second as u64, CALL as u64));
+    let dropped = json!([{
+        "file": "detail.atf", "why": "overlap", "count": 1, "offset": second, "size": CALL,
+    }]);
+    assert_eq!(thread_of(&report)["dropped"], dropped, "{report}");
 }
 
 #[cfg(target_os = "linux")]
@@ -187,8 +186,8 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     let detail = [&header[..], &[0; 32], &broken, &details.footer()].concat();
     let (out, report) = recovered(&index, &detail);
     assert_eq!(with_details(&out), [0, 3]);
-    let thread = thread(&report);
-    assert_eq!((thread.events.kept, thread.events.salvaged), (4, 10));
+    let thread = thread_of(&report);
+    assert_eq!(thread["events"], json!({"kept": 4, "salvaged": 10}));
 
     // The events set aside keep their links and positions in the original file.
     let mut rest = IndexFile::of(1, file.events[5..].to_vec());
@@ -197,16 +196,16 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     assert!(found["thread_7/salvaged.atf"] == rest.bytes());
     let rest = DetailFile::of(1, details.events[3..].to_vec());
     assert!(found["thread_7/orphans.atf"] == rest.bytes());
-    let runs = thread.set_aside.iter().map(|aside| {
-        let run = aside.runs[0];
-        assert_eq!((aside.runs.len(), run.count), (1, aside.count));
-        (&*aside.file, aside.from, run.seq, run.offset, run.count)
-    });
+    let aside = thread["set_aside"].as_array().unwrap().iter();
+    let found = aside.map(|it| (&it["file"], &it["from"], &it["runs"]));
+    let run = |seq, offset, count| json!([{"seq": seq, "offset": offset, "count": count}]);
+    let [events, rest] = [run(5, 96 + 5 * 32, 10), run(3, 96 + 3 * CALL, 2)];
+    let names = ["salvaged.atf", "index.atf", "orphans.atf", "detail.atf"].map(Value::from);
     let expected = [
-        ("salvaged.atf", "index.atf", 5, 96 + 5 * 32, 10),
-        ("orphans.atf", "detail.atf", 3, 96 + 3 * CALL as u64, 2),
+        (&names[0], &names[1], &events),
+        (&names[2], &names[3], &rest),
     ];
-    assert_eq!(runs.collect::<Vec<_>>(), expected);
+    assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -235,18 +234,16 @@ fn runs_are_named_up_to_64_and_all_counted() {
     let details = (0..151).map(|seq| DetailRecord::call(seq, TIME, 0));
     let detail = DetailFile::of(1, details.collect());
     let (_, report) = recovered(&index.bytes(), &detail.bytes());
-    let aside = &thread(&report).set_aside[0];
-    assert_eq!((aside.count, aside.runs.len()), (76, 64));
-    let runs = aside.runs.iter().zip((1..).step_by(2));
-    for (run, seq) in runs {
-        let offset = (START + CALL * usize::try_from(seq).unwrap()) as u64;
-        assert_eq!((run.seq, run.offset, run.count), (seq, offset, 1));
-    }
+    let aside = &thread_of(&report)["set_aside"][0];
+    assert_eq!(aside["count"], 76);
+    let runs = (0..64).map(|at| 2 * at + 1);
+    let runs = runs.map(|seq| json!({"seq": seq, "offset": START + CALL * seq, "count": 1}));
+    assert_eq!(aside["runs"], runs.collect::<Value>());
 
     let (_, report) = recovered(&index.bytes()[..64 + 32 * 2], &detail.bytes());
-    let aside = &thread(&report).set_aside[0];
-    let run = aside.runs[0];
-    assert_eq!((aside.runs.len(), run.seq, run.count), (1, 1, 150));
+    let aside = &thread_of(&report)["set_aside"][0];
+    let run = json!([{"seq": 1, "offset": START + CALL, "count": 150}]);
+    assert_eq!(aside["runs"], run);
 }
 
 #[test]
@@ -256,5 +253,5 @@ fn very_many_details_after_damage_are_each_taken_once() {
     let (out, report) = recovered(&index(600), &bytes);
     let expected: Vec<_> = (1..200).map(|seq| 3 * seq).collect();
     assert_eq!(with_details(&out), expected);
-    assert!(thread(&report).set_aside.is_empty(), "{report}");
+    assert!(thread_of(&report).get("set_aside").is_none(), "{report}");
 }

@@ -1,11 +1,11 @@
 //! Tests that a scrubbed trace contains no memory of the traced program.
 
 use atf::detail::FunctionPayload;
-use atf::rewrite::{NoteKind, ScrubOptions, scrub};
+use atf::rewrite::{ScrubOptions, scrub};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 
-use crate::{Places, files};
+use crate::{Places, count, files, left_paths, session_of, thread_of};
 use atf_samples::files::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
 
 const SECRET: &[u8; 8] = b"hunter2!";
@@ -225,24 +225,27 @@ fn the_report_names_dropped_content() {
     let places = session(1);
     let (path, out) = (places.path("in"), places.path("out"));
     let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
-    let thread = report.threads().next().unwrap();
-    assert_eq!(thread.notes.count(NoteKind::PayloadScrubbed), 3);
-    assert_eq!(thread.notes.count(NoteKind::PayloadEmptied), 2);
-    assert_eq!(thread.notes.count(NoteKind::LinkToNothing), 1);
-    assert_eq!(thread.notes.count(NoteKind::RingLeftOver), 1);
-    let orphans = thread.dropped.iter().find(|dropped| dropped.count == 2);
+    let thread = thread_of(&report);
+    assert_eq!(count(&thread, "payload_scrubbed"), 3);
+    assert_eq!(count(&thread, "payload_emptied"), 2);
+    assert_eq!(count(&thread, "link_to_nothing"), 1);
+    assert_eq!(count(&thread, "ring_left_over"), 1);
+    let mut dropped = thread["dropped"].as_array().unwrap().iter();
+    let orphans = dropped.find(|dropped| dropped["count"] == 2);
     let sizes = 24 + 100 + 64 + 24 + 40;
-    assert_eq!(orphans.unwrap().size, sizes);
-    let unread = report.threads().find(|thread| thread.folder == "thread_8");
-    assert!(unread.unwrap().not_recovered.is_some());
-    let left = &report.sessions[0].left_behind;
+    assert_eq!(orphans.unwrap()["size"], sizes);
+    let session = session_of(&report);
+    let mut threads = session["threads"].as_array().unwrap().iter();
+    let unread = threads.find(|thread| thread["folder"] == "thread_8");
+    assert!(unread.unwrap().get("not_recovered").is_some());
+    let left = left_paths(session);
     for name in [
         "recovery.json",
         "unreadable",
         "notes.txt",
         "thread_0/core.7",
     ] {
-        assert!(left.iter().any(|item| item.path == name), "{name}");
+        assert!(left.iter().any(|path| path == name), "{name}");
     }
     assert_eq!(places.names(), ["in", "out"]);
 }
@@ -256,8 +259,8 @@ fn the_largest_payload_of_a_call_keeps_its_function() {
     places.put("in/thread_7/detail.atf", detail.bytes());
     let (path, out) = (places.path("in"), places.path("out"));
     let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
-    let thread = report.threads().next().unwrap();
-    assert_eq!(thread.notes.count(NoteKind::PayloadScrubbed), 1, "{report}");
+    let thread = thread_of(&report);
+    assert_eq!(count(&thread, "payload_scrubbed"), 1, "{report}");
     let thread = ThreadReader::open(out.join("thread_7")).unwrap();
     let detail = thread.detail().unwrap();
     let found = detail.get(0).unwrap().unwrap();

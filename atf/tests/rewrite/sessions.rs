@@ -4,11 +4,20 @@
 use std::io;
 
 use atf::ErrorKind;
-use atf::rewrite::{RecoverOptions, ScrubOptions, recover, scrub};
+use atf::rewrite::{RecoverOptions, Report, ScrubOptions, recover, scrub};
 use atf::session::SessionReader;
 
-use crate::{Places, files, without_details};
+use crate::{Places, files, left_behind, left_paths, session_of, without_details};
 use atf_samples::files::{DetailFile, IndexFile, crc32c, patched};
+use serde_json::{Value, json};
+
+/// Returns the folders of a report's sessions.
+fn folders(report: &Report) -> Vec<String> {
+    let all = serde_json::to_value(report).unwrap();
+    let sessions = all["sessions"].as_array().unwrap().iter();
+    let folder = |session: &Value| session["folder"].as_str().unwrap().to_owned();
+    sessions.map(folder).collect()
+}
 
 #[test]
 fn each_process_of_a_session_is_recovered_in_its_place() {
@@ -28,10 +37,20 @@ fn each_process_of_a_session_is_recovered_in_its_place() {
     let (out, again) = (places.path("out"), places.path("again"));
     let options = RecoverOptions::default();
     let report = recover(places.path("in"), &out, &options).unwrap();
-    let sessions: Vec<_> = report
-        .sessions
-        .iter()
-        .map(|session| (&*session.folder, session.events(), session.details()))
+    let all = serde_json::to_value(&report).unwrap();
+    let kept = |session: &Value, lane: &str| {
+        let thread = &session["threads"][0];
+        thread[lane]["kept"].as_u64().unwrap()
+    };
+    let sessions = all["sessions"].as_array().unwrap().iter();
+    let sessions: Vec<_> = sessions
+        .map(|it| {
+            (
+                it["folder"].as_str().unwrap(),
+                kept(it, "events"),
+                kept(it, "details"),
+            )
+        })
         .collect();
     let expected = [
         ("session_1/pid_1", 9, 3),
@@ -40,7 +59,7 @@ fn each_process_of_a_session_is_recovered_in_its_place() {
         ("session_2/pid_1", 9, 3),
     ];
     assert_eq!(sessions, expected);
-    let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
+    let left = left_paths(&report);
     assert_eq!(left, ["session_1/notes.txt"]);
 
     let found = files(&out);
@@ -75,7 +94,7 @@ fn a_session_without_events_is_reported_and_keeps_its_files() {
     assert_eq!(found["unreadable/thread_7/index.atf"], b"nothing");
     // The whole folder was copied into `unreadable`.
     assert_eq!(found["unreadable/thread_7/notes.txt"], b"mine");
-    assert!(report.sessions[0].left_behind.is_empty(), "{report}");
+    assert_eq!(left_paths(session_of(&report)), [""; 0], "{report}");
     assert!(found.contains_key("thread_8/index.atf"));
 }
 
@@ -124,15 +143,17 @@ fn a_folder_too_deep_to_be_searched_is_a_possible_loss() {
     places.put("in/c/d/notes.txt", "x");
     let (path, out) = (places.path("in"), places.path("out"));
     let report = recover(path, out, &RecoverOptions::default()).unwrap();
-    let folders: Vec<_> = report.sessions.iter().map(|one| &*one.folder).collect();
+    let folders = folders(&report);
     assert_eq!(folders, [deepest]);
-    let left = report.left_behind.iter();
-    let left: Vec<_> = left.map(|it| (&*it.path, &*it.why, it.is_loss)).collect();
-    let expected = [
-        (&*too_deep, "not searched: more than 64 folders deep", true),
-        ("c", "not a session, and contains none", false),
-    ];
-    assert_eq!((left, report.losses()), (expected.to_vec(), 1));
+    let expected = json!([
+        {"path": too_deep, "why": "not searched: more than 64 folders deep", "is_loss": true},
+        {"path": "c", "why": "not a session, and contains none", "is_loss": false},
+    ]);
+    assert_eq!(
+        serde_json::to_value(&report).unwrap()["left_behind"],
+        expected
+    );
+    assert_eq!(report.losses(), 1);
 }
 
 #[test]
@@ -145,12 +166,15 @@ fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
     places.put("in/d/detail.atf", b"nothing");
     let options = RecoverOptions::default();
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
-    let folders: Vec<_> = report.sessions.iter().map(|one| &*one.folder).collect();
+    let folders = folders(&report);
     assert_eq!(folders, ["b", "c"]);
-    let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
-    assert_eq!((left, report.losses()), (vec!["a", "d"], 2));
+    let left = left_paths(&report);
+    assert_eq!(
+        (left.as_slice(), report.losses()),
+        (&["a".to_owned(), "d".to_owned()][..], 2)
+    );
     let why = "cannot be read: truncated: 7 of 64 bytes";
-    assert_eq!(report.left_behind[0].why, why);
+    assert_eq!(left_behind(&report)[0][1], why);
     assert!(!places.path("out/a").exists());
 
     // The thread is the only one, so there is nothing to write.
@@ -181,9 +205,8 @@ fn a_file_named_unreadable_does_not_block_the_folder_of_that_name() {
     places.put("in/unreadable", b"mine");
     let (path, out) = (places.path("in"), places.path("out"));
     let report = recover(path, &out, &RecoverOptions::default()).unwrap();
-    let left = &report.sessions[0].left_behind;
-    let left: Vec<_> = left.iter().map(|left| (&*left.path, &*left.why)).collect();
-    assert_eq!(left, [("unreadable", "not a folder")]);
+    let left = left_behind(session_of(&report));
+    assert_eq!(left, [["unreadable", "not a folder"]]);
     let found = files(&out);
     assert_eq!(found["unreadable/thread_8/index.atf"], b"nothing");
     assert_eq!(report.events(), 9);
@@ -213,8 +236,7 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     }
     let (path, out) = (places.path("in"), places.path("out"));
     let report = recover(path, &out, &RecoverOptions::default()).unwrap();
-    let left = report.sessions[0].left_behind.iter();
-    let left: Vec<_> = left.map(|left| left.path.clone()).collect();
+    let left = left_paths(session_of(&report));
     let in_thread = in_thread.map(|name| format!("thread_7/{name}"));
     let expected = in_thread.into_iter().chain(strange.map(str::to_owned));
     assert_eq!(left, expected.collect::<Vec<_>>());
@@ -282,11 +304,10 @@ mod links {
         let (path, out) = (places.path("in"), places.path("out"));
         let report = recover(&path, &out, &RecoverOptions::default()).unwrap();
         assert_eq!(report.events(), 3);
-        let left = &report.sessions[0].left_behind;
-        let left: Vec<_> = left.iter().map(|left| (&*left.path, &*left.why)).collect();
+        let left = left_behind(session_of(&report));
         let expected = [
-            ("thread_8", "a symlink, which is not followed"),
-            ("thread_9/index.atf", "neither a regular file nor a folder"),
+            ["thread_8", "a symlink, which is not followed"],
+            ["thread_9/index.atf", "neither a regular file nor a folder"],
         ];
         assert_eq!(left, expected);
         let found = files(&out);
@@ -308,10 +329,10 @@ mod links {
         let options = RecoverOptions::default();
         let report = recover(places.path("tree"), places.path("out"), &options).unwrap();
         assert_eq!(report.events(), 3, "{report}");
-        let left = report.left_behind.iter();
-        let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
-        assert_eq!(left, [("link", "a symlink, which is not followed")]);
-        assert!(!report.left_behind[0].is_loss);
+        let left = left_behind(&report);
+        assert_eq!(left, [["link", "a symlink, which is not followed"]]);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["left_behind"][0]["is_loss"], false);
     }
 
     #[test]
@@ -335,14 +356,13 @@ fn sessions_inside_a_session_are_kept_with_advice() {
     places.put("in/notes/x", "x");
     let (path, out) = (places.path("in"), places.path("out"));
     let report = recover(path, &out, &RecoverOptions::default()).unwrap();
-    let left = report.sessions[0].left_behind.iter();
-    let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
+    let left = left_behind(session_of(&report));
     let why = "a session inside another one: recover it by itself; a copy is in unreadable/";
     let expected = [
-        ("deep", why),
-        ("notes", "not part of a session"),
-        ("pid_1", why),
-        ("pid_1_segment_000002", why),
+        ["deep", why],
+        ["notes", "not part of a session"],
+        ["pid_1", why],
+        ["pid_1_segment_000002", why],
     ];
     assert_eq!(left, expected);
     let found = files(&out);

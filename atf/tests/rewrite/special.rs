@@ -7,9 +7,11 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use atf::rewrite::{NoteKind, RecoverOptions, Report, ScrubOptions, recover, scrub};
+use atf::rewrite::{RecoverOptions, Report, ScrubOptions, recover, scrub};
 
-use crate::{Places, files, without_details};
+use crate::{
+    Places, count, files, left_behind, left_paths, session_of, thread_of, without_details,
+};
 use atf_samples::files::{DetailFile, IndexFile, patched};
 
 /// Creates threads 7 and 8. Tests change only thread 7.
@@ -68,11 +70,8 @@ fn a_fifo_instead_of_a_file_is_reported_and_does_not_block() {
                 let options = RecoverOptions::default().salvage(salvage);
                 recover(path, target, &options).unwrap()
             });
-            let left = &report.sessions[0].left_behind;
-            assert!(
-                left.iter().any(|left| left.path == file),
-                "{file}: {report}"
-            );
+            let left = left_paths(session_of(&report));
+            assert!(left.iter().any(|path| path == file), "{file}: {report}");
             assert!(report.changed() && report.losses() > 0, "{file}: {report}");
             let found = files(&out);
             for (name, bytes) in &before {
@@ -118,16 +117,13 @@ fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     symlink(places.path("elsewhere/detail.atf"), path.join("detail.atf")).unwrap();
     let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
-    let thread = report.threads().next().unwrap();
-    assert_eq!(
-        (thread.events.kept, thread.details.kept),
-        (9, 0),
-        "{report}"
-    );
-    assert_eq!(thread.notes.count(NoteKind::DetailFileUnreadable), 1);
-    let left = &report.sessions[0].left_behind[0];
-    assert_eq!(left.path, "thread_7/detail.atf");
-    assert_eq!(left.why, "neither a regular file nor a folder");
+    let thread = thread_of(&report);
+    assert_eq!(thread["events"]["kept"], 9, "{report}");
+    assert_eq!(thread["details"]["kept"], 0, "{report}");
+    assert_eq!(count(&thread, "detail_file_unreadable"), 1);
+    let [path, why] = &left_behind(session_of(&report))[0];
+    assert_eq!(path, "thread_7/detail.atf");
+    assert_eq!(why, "neither a regular file nor a folder");
     assert!(!places.path("out/thread_7/detail.atf").exists());
 }
 
@@ -164,8 +160,10 @@ fn a_session_whose_files_cannot_be_inspected_does_not_affect_the_others() {
     let path = moved_down(&places, &closed);
     let report = recover(path, places.path("out"), &RecoverOptions::default()).unwrap();
     assert_eq!(report.events(), 9, "{report}");
-    let unread = report.sessions[0].threads[0].not_recovered.as_ref();
-    assert!(unread.is_some(), "{report}");
+    assert!(
+        thread_of(&report).get("not_recovered").is_some(),
+        "{report}"
+    );
     // Nobody else may read what is known about a file that may be closed to them.
     use std::os::unix::fs::PermissionsExt as _;
     let manifest = places.path("out").join(closed).join("manifest.json");
@@ -181,8 +179,9 @@ fn an_unreadable_manifest_that_was_never_renamed_is_reported() {
     places.put("pack/manifest.json.part", "{}");
     let path = moved_down(&places, "manifest.json");
     let report = recover(path, places.path("out"), &RecoverOptions::default()).unwrap();
-    let left = report.sessions[0].left_behind.first().unwrap();
-    assert_eq!((&*left.path, left.is_loss), ("manifest.json.part", true));
+    let left = &session_of(&report)["left_behind"][0];
+    assert_eq!(left["path"], "manifest.json.part");
+    assert_eq!(left["is_loss"], true);
 }
 
 #[test]
@@ -209,23 +208,23 @@ fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
     assert_eq!(report.events(), 9, "{report}");
     let too_long = "File name too long (os error 36)";
     let why = format!("cannot be read: {too_long}");
-    let left = report.sessions[0].left_behind.iter();
-    let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
+    let left = left_behind(session_of(&report));
     let advice = "not a thread's name: to read it, rename it to thread_N; a copy of the rest \
         is in unreadable/";
     let expected = [
-        (&*format!("{thread}/index.atf"), &*why),
-        (&format!("{renamed}/index.atf"), &why),
-        (&renamed, advice),
+        [&*format!("{thread}/index.atf"), &*why],
+        [&format!("{renamed}/index.atf"), &why],
+        [&renamed, advice],
     ];
     assert_eq!(left, expected);
-    let unread = report.threads().find(|one| one.folder == thread).unwrap();
-    let unread = unread.not_recovered.as_ref().unwrap();
-    assert_eq!((&*unread.file, &*unread.found), ("index.atf", too_long));
+    let session = session_of(&report);
+    let mut threads = session["threads"].as_array().unwrap().iter();
+    let unread = &threads.find(|it| it["folder"] == thread).unwrap()["not_recovered"];
+    assert_eq!(unread["file"], "index.atf");
+    assert_eq!(unread["found"], too_long);
     // Entries that may contain sessions are reported at any depth.
-    let beside = report.left_behind.iter();
-    let beside: Vec<_> = beside.map(|left| (&*left.path, &*left.why)).collect();
+    let beside = left_behind(&report);
     let below = format!("below/{unseen}");
-    assert_eq!(beside, [(&*below, &*why), (&unseen, &why)]);
+    assert_eq!(beside, [[&*below, &*why], [&unseen, &why]]);
     assert_eq!(report.losses(), 3 + 1 + 2, "{report}");
 }

@@ -2,10 +2,10 @@
 
 use atf::Wire;
 use atf::manifest::Manifest;
-use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, convert, recover};
 use atf::session::SessionReader;
 
-use crate::{Places, files};
+use crate::{Places, count, files, notes, session_of};
 use atf_samples::files::IndexFile;
 
 /// A manifest with modules 1 and 2, both with build ids and named functions.
@@ -67,8 +67,9 @@ const ALL: [(u64, &str); 3] = [
 fn a_session_without_a_manifest_gets_all_names() {
     let places = session(None);
     let report = recovered(&places, OTHER);
-    let manifest = report.sessions[0].manifest.as_ref().unwrap();
-    assert_eq!((manifest.symbols_taken, manifest.modules), (3, 2));
+    let manifest = &session_of(&report)["manifest"];
+    assert_eq!(manifest["symbols_taken"], 3);
+    assert_eq!(manifest["modules"], 2);
     assert_eq!(names(&places, "out"), expected(&ALL));
     let text = report.to_string();
     let line = "2 modules, 3 symbols (3 from the other manifest)\n    repaired: the original had no manifest";
@@ -83,8 +84,9 @@ fn a_function_without_a_name_gets_the_other_manifests_name_if_any() {
             {"function_id": "0x0000000300000001"}]}"#;
     let places = session(Some(own));
     let report = recovered(&places, OTHER);
-    let manifest = report.sessions[0].manifest.as_ref().unwrap();
-    assert_eq!((manifest.symbols_taken, manifest.symbols), (3, 4));
+    let manifest = &session_of(&report)["manifest"];
+    assert_eq!(manifest["symbols_taken"], 3);
+    assert_eq!(manifest["symbols"], 4);
     let text = report.to_string();
     assert!(text.contains("repaired: 1 problem, first manifest.json: symbols[0].name: is empty"));
     // Nothing is lost, so nothing is set aside.
@@ -109,9 +111,10 @@ fn own_names_stay_and_the_others_are_added() {
             "name": "own"}]}"#;
     let places = session(Some(own));
     let report = recovered(&places, OTHER);
-    let manifest = report.sessions[0].manifest.as_ref().unwrap();
-    assert_eq!((manifest.symbols_taken, manifest.modules), (2, 2));
-    assert_eq!(manifest.notes.count(NoteKind::OtherBuild), 0);
+    let manifest = &session_of(&report)["manifest"];
+    assert_eq!(manifest["symbols_taken"], 2);
+    assert_eq!(manifest["modules"], 2);
+    assert_eq!(count(manifest, "other_build"), 0);
     let mut found = names(&places, "out");
     found.sort();
     let own = [ALL[0], (0x1_0000_0002, "own"), ALL[2]];
@@ -125,15 +128,15 @@ fn names_of_another_build_are_not_taken() {
             "uuid": "BB-01"}], "symbols": []}"#;
     let places = session(Some(own));
     let report = recovered(&places, OTHER);
-    let manifest = report.sessions[0].manifest.as_ref().unwrap();
-    assert_eq!((manifest.symbols_taken, manifest.modules), (1, 2));
-    let note = manifest
-        .notes
-        .iter()
-        .find(|n| n.kind == NoteKind::OtherBuild);
-    let note = note.unwrap();
-    assert_eq!(note.count, 1);
-    assert_eq!(note.first[0].found, "BB-01, the other manifest has AA-01");
+    let manifest = &session_of(&report)["manifest"];
+    assert_eq!(manifest["symbols_taken"], 1);
+    assert_eq!(manifest["modules"], 2);
+    let note = notes(manifest, "other_build")[0];
+    assert_eq!(note["count"], 1);
+    assert_eq!(
+        note["first"][0]["found"],
+        "BB-01, the other manifest has AA-01"
+    );
     assert_eq!(names(&places, "out"), expected(&ALL[2..]));
     let session = SessionReader::open(places.path("out")).unwrap();
     let module = &session.manifest().unwrap().modules[0];
@@ -157,8 +160,9 @@ fn a_manifest_without_names_adds_none() {
     for other in ["", "no JSON", "[]", "{}"] {
         let places = session(None);
         let report = recovered(&places, other);
-        let manifest = report.sessions[0].manifest.as_ref().unwrap();
-        assert_eq!((manifest.symbols_taken, manifest.symbols), (0, 0));
+        let manifest = &session_of(&report)["manifest"];
+        assert!(manifest.get("symbols_taken").is_none());
+        assert_eq!(manifest["symbols"], 0);
     }
 }
 

@@ -5,9 +5,7 @@ mod sessions;
 
 use atf::Wire;
 use atf::manifest::Manifest;
-use atf::rewrite::{
-    ConvertOptions, NoteKind, Place, RecoverOptions, Report, ScrubOptions, convert, recover, scrub,
-};
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
 
 use crate::Places;
 use atf_samples::files::{

@@ -1,13 +1,12 @@
 //! Recovers threads whose folder name, headers and events contain different ids.
 
 use atf::Wire;
-use atf::rewrite::{
-    ConvertOptions, Note, NoteKind, RecoverOptions, ThreadReport, convert, recover,
-};
+use atf::rewrite::{ConvertOptions, RecoverOptions, convert, recover};
 use atf::thread::ThreadReader;
 
-use crate::{Places, files};
+use crate::{Places, files, notes, thread_of};
 use atf_samples::files::{DetailFile, IndexFile, patched};
+use serde_json::Value;
 
 /// The offset of the id in an index header.
 const INDEX_ID: usize = 12;
@@ -15,7 +14,7 @@ const INDEX_ID: usize = 12;
 const DETAIL_ID: usize = 12;
 
 /// Recovers a thread in a folder with this name. Returns its report and its new files.
-fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport, Vec<Vec<u8>>) {
+fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (Value, Vec<Vec<u8>>) {
     let places = Places::new();
     places.put(&format!("in/{folder}/index.atf"), index);
     if let Some(detail) = detail {
@@ -30,17 +29,26 @@ fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport
     let mut files = files(&out);
     let names = ["index.atf", "detail.atf"];
     let found = names.map(|name| files.remove(&format!("{folder}/{name}")));
-    let thread = report.threads().next().unwrap().clone();
+    let thread = thread_of(&report);
     (thread, found.into_iter().flatten().collect())
 }
 
 /// Returns the value and the offset of the header's id in the first note that matches.
-fn said(thread: &ThreadReport, is_it: impl Fn(&&Note) -> bool) -> Option<(&str, Option<u64>)> {
-    let mut notes = thread.notes.iter();
-    let note = notes.find(is_it)?;
-    let mut places = note.first.iter();
-    let place = places.find(|place| place.field == "header.thread_id")?;
-    Some((&place.found, place.offset))
+fn said(thread: &Value, key: &str, expected: &str) -> Option<(String, u64)> {
+    let mut notes = thread["notes"].as_array()?.iter();
+    let note = notes.find(|note| note[key] == expected)?;
+    let mut places = note["first"].as_array()?.iter();
+    let place = places.find(|place| place["field"] == "header.thread_id")?;
+    Some((
+        place["found"].as_str()?.to_owned(),
+        place["offset"].as_u64()?,
+    ))
+}
+
+/// Returns how often content was kept although it breaks a rule.
+fn broken(thread: &Value, rule: &str) -> usize {
+    let notes = notes(thread, "content").into_iter();
+    notes.filter(|note| note["rule"] == rule).count()
 }
 
 #[test]
@@ -51,8 +59,8 @@ fn a_folder_id_that_contradicts_its_files_is_reported_and_stays() {
         let (thread, found) = recovered("thread_8", &index, Some(&detail));
         let words = "7, the folder is thread_8";
         assert_eq!(
-            said(&thread, |note| note.rule == Some("ATF-SESS-001")),
-            Some((words, Some(12)))
+            said(&thread, "rule", "ATF-SESS-001"),
+            Some((words.to_owned(), 12))
         );
         assert_eq!(found, [index, detail]);
     }
@@ -66,13 +74,11 @@ fn a_header_that_the_folder_and_a_witness_contradict_is_repaired() {
         let detail = DetailFile::finalized(version, 3).bytes();
         let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());
         let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
-        let repaired = thread.notes.iter();
-        let mut repaired = repaired.filter(|note| note.kind == NoteKind::HeaderDisagrees);
-        let note = repaired
-            .find(|note| note.rule == Some("ATF-SESS-001"))
-            .unwrap();
-        assert_eq!(note.first[0].found, "8, the folder is thread_7");
-        assert_eq!(thread.notes.broken("ATF-SESS-001"), 0);
+        let mut repaired = notes(&thread, "header_disagrees").into_iter();
+        let note = repaired.find(|note| note["rule"] == "ATF-SESS-001");
+        let place = &note.unwrap()["first"][0];
+        assert_eq!(place["found"], "8, the folder is thread_7");
+        assert_eq!(broken(&thread, "ATF-SESS-001"), 0);
         assert_eq!(found, [index, detail]);
     }
 }
@@ -84,7 +90,7 @@ fn a_detail_file_with_another_id_gets_the_id_of_its_index() {
         let detail = DetailFile::finalized(version, 3).bytes();
         let wrong = patched(&detail, DETAIL_ID, &8_u32.to_le_bytes());
         let (thread, found) = recovered("thread_7", &index, Some(&wrong));
-        assert!(said(&thread, |note| note.kind == NoteKind::HeaderDisagrees).is_some());
+        assert!(said(&thread, "what", "header_disagrees").is_some());
         assert_eq!(found, [index, detail]);
     }
 }
@@ -100,7 +106,7 @@ fn a_version_2_header_that_only_the_folder_contradicts_stays() {
     index.flags = 0;
     let index = index.bytes();
     let (thread, found) = recovered("thread_8", &index, None);
-    assert_eq!(thread.notes.broken("ATF-SESS-001"), 1);
+    assert_eq!(broken(&thread, "ATF-SESS-001"), 1);
     assert_eq!(found, [index]);
 }
 
@@ -113,14 +119,13 @@ fn an_event_of_another_thread_keeps_its_id_and_is_reported() {
     let wrong = patched(&index.without_footer(), place, &8_u32.to_le_bytes());
     let detail = DetailFile::finalized(1, 3).bytes();
     let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
-    let mut notes = thread.notes.iter();
-    let note = notes
-        .find(|note| note.rule == Some("ATF-IEVT-003"))
-        .unwrap();
-    assert_eq!(note.count, 1);
-    assert_eq!(note.first[0].field, "events[2].thread_id");
-    assert_eq!(note.first[0].offset, Some(place as u64));
-    assert_eq!(note.first[0].found, "8, the header has 7");
+    let mut notes = thread["notes"].as_array().unwrap().iter();
+    let note = notes.find(|note| note["rule"] == "ATF-IEVT-003").unwrap();
+    assert_eq!(note["count"], 1);
+    let first = &note["first"][0];
+    assert_eq!(first["field"], "events[2].thread_id");
+    assert_eq!(first["offset"], place);
+    assert_eq!(first["found"], "8, the header has 7");
     let section = 64..clean.len() - 64;
     assert_eq!(found[0][section.clone()], wrong[section]);
 }
@@ -137,8 +142,8 @@ fn a_repaired_header_gives_its_id_to_events_of_the_other_version() {
     );
     let (path, out) = (places.path("in"), places.path("out"));
     let report = convert(path, &out, Wire::V1, &ConvertOptions::default()).unwrap();
-    let thread = report.threads().next().unwrap();
-    assert_eq!(thread.notes.broken("ATF-IEVT-003"), 0, "{report}");
+    let thread = thread_of(&report);
+    assert_eq!(broken(&thread, "ATF-IEVT-003"), 0, "{report}");
     let reader = ThreadReader::open(out.join("thread_7")).unwrap();
     assert_eq!(reader.index().header().thread_id, 7);
     for event in reader.index().events_in(..) {

@@ -226,10 +226,13 @@ fn recovered(killed: &Killed) -> Recovered {
         assert!(matches!(completeness, Completeness::Finalized));
         events[usize::try_from(id).unwrap()] = count(&reader, id);
     }
-    let rings = report
-        .threads()
-        .map(|thread| thread.events.from_ring + thread.details.from_ring);
-    let from_rings = rings.sum();
+    let report = serde_json::to_value(&report).unwrap();
+    let threads = report["sessions"][0]["threads"].as_array().unwrap().iter();
+    let from_rings = threads.map(|thread| {
+        let counts = ["events", "details"].map(|lane| thread[lane]["from_ring"].as_u64());
+        counts.into_iter().flatten().sum::<u64>()
+    });
+    let from_rings = from_rings.sum();
     Recovered { events, from_rings }
 }
 

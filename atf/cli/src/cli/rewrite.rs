@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
-use atf::rewrite::{DropReason, Note, NoteKind, Place, RecoverOptions, Report, ThreadReport};
+use atf::rewrite::{RecoverOptions, Report};
 use atf::session::ProcessName;
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -77,7 +77,7 @@ impl Common {
                 writeln!(out, "{}", Printable(line))?;
             }
             writeln!(out, "written to {}", Printable(self.out.display()))?;
-            if offers_salvage && leaves_some_behind(&report) {
+            if offers_salvage && report.is_salvageable() {
                 let hint = "to keep events under damaged headers and after gaps and damage";
                 writeln!(out, "{hint}, run again with --salvage and another --out")?;
             }
@@ -164,29 +164,4 @@ impl Repair {
         }
         Ok(Some(manifest))
     }
-}
-
-/// Returns whether `--salvage` would find more than was kept.
-fn leaves_some_behind(report: &Report) -> bool {
-    let is_salvageable =
-        |why: DropReason| matches!(why, DropReason::AfterHole | DropReason::AfterFramingProblem);
-    let has_damaged_header = |thread: &ThreadReport| {
-        let is_damaged = |place: &Place| place.field.starts_with("header.");
-        thread.not_recovered.as_ref().is_some_and(is_damaged)
-            || thread.notes.count(NoteKind::DetailFileUnreadable) > 0
-    };
-    let has_gap_before_ring = |thread: &ThreadReport| {
-        let mut notes = thread.notes.iter();
-        let places = |note: &Note| note.first.iter().any(|it| it.field.ends_with("_start"));
-        notes.any(|note| {
-            let is_of_ring =
-                [NoteKind::RingNotRead, NoteKind::RingDetailsNotRead].contains(&note.kind);
-            is_of_ring && places(note)
-        })
-    };
-    report.threads().any(|thread| {
-        thread.dropped.iter().any(|it| is_salvageable(it.why))
-            || has_damaged_header(thread)
-            || has_gap_before_ring(thread)
-    })
 }

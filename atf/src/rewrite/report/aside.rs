@@ -7,30 +7,28 @@ const RUNS: usize = 64;
 
 /// Events written to a separate file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SetAside {
+pub(crate) struct SetAside {
     /// The new file: `orphans.atf` in detail format, or `salvaged.atf` in index format.
-    pub file: String,
+    pub(crate) file: String,
     /// The file that the events come from.
-    pub from: &'static str,
+    pub(crate) from: &'static str,
     /// The number of events.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The positions of the events: the first 64 ranges.
-    pub runs: Vec<EventRange>,
+    pub(crate) runs: Vec<EventRange>,
     /// The ids of the rules that the original breaks there, as [`check`](crate::check) reports them.
-    pub rules: Vec<&'static str>,
+    pub(crate) rules: Vec<&'static str>,
 }
 
 /// Consecutive events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct EventRange {
+pub(crate) struct EventRange {
     /// The first event's position in the original file.
-    pub seq: u64,
+    pub(crate) seq: u64,
     /// The first event's offset in that file, in bytes.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// The number of events.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 impl SetAside {
@@ -67,26 +65,24 @@ impl SetAside {
 
 /// Bytes that no new file contains, grouped by file, reason and rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Dropped {
+pub(crate) struct Dropped {
     /// The original file.
-    pub file: &'static str,
+    pub(crate) file: &'static str,
     /// The reason.
-    pub why: DropReason,
+    pub(crate) why: DropReason,
     /// The id of the rule that the original breaks there, as [`check`](crate::check) reports it.
-    pub rule: Option<&'static str>,
+    pub(crate) rule: Option<&'static str>,
     /// The offset of the first byte.
-    pub offset: u64,
+    pub(crate) offset: u64,
     /// The total number of bytes.
-    pub size: u64,
+    pub(crate) size: u64,
     /// The number of places that the bytes come from.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 /// The reason why bytes were dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum DropReason {
+pub(crate) enum DropReason {
     /// The bytes are between the header and the first event.
     BetweenHeaderAndEvents,
     /// The bytes belong to a torn event.

@@ -6,16 +6,15 @@ use crate::rules::Rule;
 
 /// A file or folder that was not copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LeftBehind {
+pub(crate) struct LeftBehind {
     /// The path, relative to the session's folder or to the original path.
-    pub path: String,
+    pub(crate) path: String,
     /// The reason.
-    pub why: String,
+    pub(crate) why: String,
     /// Whether the file or folder may be part of the trace, unlike foreign files next to sessions.
-    pub is_loss: bool,
+    pub(crate) is_loss: bool,
     /// The id of the rule that the original breaks there, as [`check`](crate::check) reports it.
-    pub rule: Option<&'static str>,
+    pub(crate) rule: Option<&'static str>,
 }
 
 impl LeftBehind {

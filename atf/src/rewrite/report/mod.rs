@@ -10,11 +10,11 @@ mod text;
 
 use crate::manifest::Cut;
 use crate::rules::Rule;
-pub use aside::{DropReason, Dropped, EventRange, SetAside};
+pub(super) use aside::{DropReason, Dropped, EventRange, SetAside};
 
-pub use left_behind::LeftBehind;
+pub(super) use left_behind::LeftBehind;
 pub(super) use left_behind::copied;
-pub use note::{Effect, Note, NoteKind, Notes, Place};
+pub(super) use note::{Effect, Note, NoteKind, Notes, Place};
 
 /// How many unreadable ranges per file the report lists; the rest are only counted.
 const RANGES: usize = 64;
@@ -22,25 +22,29 @@ const RANGES: usize = 64;
 /// The report of [`recover`](super::recover), [`convert`](super::convert), [`scrub`](super::scrub)
 /// or [`cut`](super::cut).
 ///
-/// [`Display`](std::fmt::Display) formats it as text, serde as JSON. `offset` is in bytes from the
-/// start of the file, `size` in bytes, `count` in elements, and `seq` is a position counted from 0,
-/// all in the original file.
+/// [`Display`](std::fmt::Display) formats it as text, and serde as JSON, with everything that was
+/// kept, set aside, dropped and noted. There, `offset` is in bytes from the start of the file,
+/// `size` in bytes, `count` in elements, and `seq` is a position counted from 0, all in the original
+/// file.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct Report {
     /// The operation.
-    pub action: Action,
+    pub(crate) action: Action,
     /// The sessions, ordered by folder, and a process's segments by number; a lone thread folder
     /// counts as a session.
-    pub sessions: Vec<SessionReport>,
+    pub(crate) sessions: Vec<SessionReport>,
     /// Files and folders next to the sessions that were not copied.
-    pub left_behind: Vec<LeftBehind>,
+    pub(crate) left_behind: Vec<LeftBehind>,
 }
 
 impl Report {
-    /// Returns all threads of all sessions.
-    pub fn threads(&self) -> impl Iterator<Item = &ThreadReport> {
-        self.sessions.iter().flat_map(|session| &session.threads)
+    /// Returns whether [`recover`](super::recover) with
+    /// [`salvage`](super::RecoverOptions::salvage) would keep more: there are events after holes and
+    /// damage, or files with damaged headers.
+    #[must_use]
+    pub fn is_salvageable(&self) -> bool {
+        let mut threads = self.sessions.iter().flat_map(|session| &session.threads);
+        threads.any(ThreadReport::is_salvageable)
     }
 
     /// Returns the number of index events in the new sessions.
@@ -64,8 +68,7 @@ impl Report {
 
 /// An operation on a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Action {
+pub(crate) enum Action {
     /// Finalizes the files and keeps the events as they are.
     Recover,
     /// Recovers, and changes the wire version.
@@ -78,32 +81,31 @@ pub enum Action {
 
 /// The report on a session.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct SessionReport {
+pub(crate) struct SessionReport {
     /// The session's folder, relative to the original path; empty for that path itself.
-    pub folder: String,
+    pub(crate) folder: String,
     /// Whether any file differs from its original.
-    pub changed: bool,
+    pub(crate) changed: bool,
     /// The number of losses, as [`Report::losses`] counts them.
-    pub losses: u64,
+    pub(crate) losses: u64,
     /// The session's threads, ordered by id.
-    pub threads: Vec<ThreadReport>,
+    pub(crate) threads: Vec<ThreadReport>,
     /// The report on the manifest; `None` for a lone thread folder.
-    pub manifest: Option<ManifestReport>,
+    pub(crate) manifest: Option<ManifestReport>,
     /// Files and folders in the session's folder that were not copied.
-    pub left_behind: Vec<LeftBehind>,
+    pub(crate) left_behind: Vec<LeftBehind>,
 }
 
 impl SessionReport {
     /// Returns the number of index events in the new session.
     #[must_use]
-    pub fn events(&self) -> u64 {
+    pub(crate) fn events(&self) -> u64 {
         sum(self.threads.iter().map(|thread| thread.events.kept))
     }
 
     /// Returns the number of detail events in the new session, without orphans.
     #[must_use]
-    pub fn details(&self) -> u64 {
+    pub(crate) fn details(&self) -> u64 {
         sum(self.threads.iter().map(|thread| thread.details.kept))
     }
 
@@ -132,29 +134,28 @@ impl SessionReport {
 
 /// The report on a thread.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct ThreadReport {
+pub(crate) struct ThreadReport {
     /// The name of the thread's folder.
-    pub folder: String,
+    pub(crate) folder: String,
     /// Why nothing could be recovered. In that case, the files were copied unchanged to
     /// `unreadable`.
-    pub not_recovered: Option<Place>,
+    pub(crate) not_recovered: Option<Place>,
     /// Whether the thread's writer ended before writing anything: `index.atf` is empty, and no
     /// other file has an event. The new session omits the thread; nothing is lost. A note has the
     /// broken rule.
-    pub nothing_written: bool,
+    pub(crate) nothing_written: bool,
     /// Its index events.
-    pub events: Kept,
+    pub(crate) events: Kept,
     /// Its detail events.
-    pub details: Kept,
+    pub(crate) details: Kept,
     /// The part of the original that [`cut`](super::cut) kept.
-    pub cut: Option<Cut>,
+    pub(crate) cut: Option<Cut>,
     /// Events in files other than `index.atf` and `detail.atf`.
-    pub set_aside: Vec<SetAside>,
+    pub(crate) set_aside: Vec<SetAside>,
     /// Bytes that no new file contains.
-    pub dropped: Vec<Dropped>,
+    pub(crate) dropped: Vec<Dropped>,
     /// Problems and additions, by kind.
-    pub notes: Notes,
+    pub(crate) notes: Notes,
 }
 
 impl ThreadReport {
@@ -164,6 +165,27 @@ impl ThreadReport {
         let is_kept =
             |note: &Note| note.effect == Effect::Stays && note.kind != NoteKind::ChecksumBad;
         self.set_aside.is_empty() && self.dropped.is_empty() && self.notes.iter().all(is_kept)
+    }
+
+    /// Returns whether there are events after damage, or a file with a damaged header.
+    fn is_salvageable(&self) -> bool {
+        use NoteKind::{DetailFileUnreadable, RingDetailsNotRead, RingNotRead};
+        let is_past_damage = |it: &Dropped| {
+            matches!(
+                it.why,
+                DropReason::AfterHole | DropReason::AfterFramingProblem
+            )
+        };
+        let is_damaged = |place: &Place| place.field.starts_with("header.");
+        let is_after_gap = |note: &Note| {
+            let mut places = note.first.iter();
+            matches!(note.kind, RingNotRead | RingDetailsNotRead)
+                && places.any(|place| place.field.ends_with("_start"))
+        };
+        self.dropped.iter().any(is_past_damage)
+            || self.not_recovered.as_ref().is_some_and(is_damaged)
+            || self.notes.count(DetailFileUnreadable) > 0
+            || self.notes.iter().any(is_after_gap)
     }
 
     /// Records bytes that no new file contains, and the rule that the original breaks there.
@@ -205,46 +227,44 @@ impl ThreadReport {
 
 /// Counts of the events in a new file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Kept {
+pub(crate) struct Kept {
     /// The number of events in the file.
-    pub kept: u64,
+    pub(crate) kept: u64,
     /// The number of events from `ring.atf`, the buffer of a killed writer.
-    pub from_ring: u64,
+    pub(crate) from_ring: u64,
     /// The number of events found past damage.
-    pub salvaged: u64,
+    pub(crate) salvaged: u64,
     /// The number of events that the header counts but the original lacks.
-    pub missing: u64,
+    pub(crate) missing: u64,
 }
 
 /// The report on the manifest.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct ManifestReport {
+pub(crate) struct ManifestReport {
     /// Whether the original exists.
-    pub was_there: bool,
+    pub(crate) was_there: bool,
     /// The number of modules in the new manifest.
-    pub modules: u64,
+    pub(crate) modules: u64,
     /// The number of symbols in the new manifest.
-    pub symbols: u64,
+    pub(crate) symbols: u64,
     /// The number of symbols from another run's manifest.
-    pub symbols_taken: u64,
+    pub(crate) symbols_taken: u64,
     /// Whether the original was entirely unreadable, in which case its names are lost.
-    pub is_lost: bool,
+    pub(crate) is_lost: bool,
     /// Problems in the original that the new manifest no longer has.
-    pub problems: Vec<Place>,
+    pub(crate) problems: Vec<Place>,
     /// The total number of problems.
-    pub problem_count: u64,
+    pub(crate) problem_count: u64,
     /// How many of these problems are values that the new manifest lacks: values of a wrong type,
     /// and second values of a key, unless they are computed from the events.
-    pub values_lost: u64,
+    pub(crate) values_lost: u64,
     /// The maximum number of events that may be missing at the end of each thread, because the
     /// tracer was killed while they were in memory.
-    pub unwritten_events: Option<u64>,
+    pub(crate) unwritten_events: Option<u64>,
     /// Whether the killed tracer dropped events, so that those dropped last are missing as well.
-    pub drops_events: bool,
+    pub(crate) drops_events: bool,
     /// Problems that remain, and data that was removed.
-    pub notes: Notes,
+    pub(crate) notes: Notes,
 }
 
 impl std::fmt::Display for Report {

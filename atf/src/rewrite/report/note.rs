@@ -10,19 +10,18 @@ const PLACES: usize = 8;
 
 /// A place in an original file, and what it contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Place {
+pub(crate) struct Place {
     /// The file's name.
-    pub file: String,
+    pub(crate) file: String,
     /// The field's path: `footer.event_count`, `events[12].detail_seq`.
-    pub field: String,
+    pub(crate) field: String,
     /// The offset in bytes from the start of the file.
-    pub offset: Option<u64>,
+    pub(crate) offset: Option<u64>,
     /// The content found there.
-    pub found: String,
+    pub(crate) found: String,
     /// The id of the broken rule, such as `ATF-MANI-004`, as [`check`](crate::check) reports it. A
     /// place in a [`Note`] has `None`, because the note has the rule.
-    pub rule: Option<&'static str>,
+    pub(crate) rule: Option<&'static str>,
 }
 
 impl Place {
@@ -68,39 +67,25 @@ impl Place {
 /// The notes on a thread or a manifest, grouped by kind and rule. Each group has a count and the
 /// first places where it occurs.
 #[derive(Debug, Clone, Default)]
-pub struct Notes(BTreeMap<(NoteKind, Option<&'static str>), Note>);
+pub(crate) struct Notes(BTreeMap<(NoteKind, Option<&'static str>), Note>);
 
 impl Notes {
     /// Returns whether there are no notes.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns all notes.
-    pub fn iter(&self) -> impl Iterator<Item = &Note> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Note> {
         self.0.values()
     }
 
     /// Returns the total count of all notes of a kind.
     #[must_use]
-    pub fn count(&self, kind: NoteKind) -> u64 {
-        self.counted(|note| note.kind == kind)
-    }
-
-    /// Returns the number of places where content was kept although it breaks a rule such as
-    /// `ATF-IEVT-001`.
-    #[must_use]
-    pub fn broken(&self, rule: &str) -> u64 {
-        self.counted(|note| note.kind == NoteKind::Content && note.rule == Some(rule))
-    }
-
-    fn counted(&self, is_wanted: impl Fn(&Note) -> bool) -> u64 {
-        let counts = self
-            .iter()
-            .filter(|note| is_wanted(note))
-            .map(|note| note.count);
-        counts.fold(0, u64::saturating_add)
+    pub(crate) fn count(&self, kind: NoteKind) -> u64 {
+        let notes = self.iter().filter(|note| note.kind == kind);
+        notes.fold(0, |sum, note| sum.saturating_add(note.count))
     }
 
     /// Counts a place, and the rule that the original breaks there. Calls `place` only for the first
@@ -142,26 +127,24 @@ impl Notes {
 
 /// One kind of note, with its count and first places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Note {
+pub(crate) struct Note {
     /// The kind.
-    pub kind: NoteKind,
+    pub(crate) kind: NoteKind,
     /// The id of the broken rule, such as `ATF-IEVT-001`. [`check`](crate::check) reports it for
     /// the original; for [`NoteKind::Content`], it reports it for the new files.
     /// [`rules`](crate::rules) has its text.
-    pub rule: Option<&'static str>,
+    pub(crate) rule: Option<&'static str>,
     /// The effect on the new files.
-    pub effect: Effect,
+    pub(crate) effect: Effect,
     /// The number of occurrences.
-    pub count: u64,
+    pub(crate) count: u64,
     /// The first places.
-    pub first: Vec<Place>,
+    pub(crate) first: Vec<Place>,
 }
 
 /// The effect on the new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Effect {
+pub(crate) enum Effect {
     /// A problem that the new files no longer have.
     Repaired,
     /// A fault in the content that is kept, because correcting it would invent data.
@@ -174,8 +157,7 @@ pub enum Effect {
 
 /// The kinds of notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum NoteKind {
+pub(crate) enum NoteKind {
     /// The file was not finalized.
     NotFinalized,
     /// The file is damaged: its footer contradicts it or was lost after the file was finalized, or
@@ -261,7 +243,7 @@ pub enum NoteKind {
 impl NoteKind {
     /// Returns the effect on the new files.
     #[must_use]
-    pub const fn effect(self) -> Effect {
+    pub(crate) const fn effect(self) -> Effect {
         match self {
             Self::NotFinalized
             | Self::Damaged

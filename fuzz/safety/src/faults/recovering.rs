@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use atf::ErrorKind;
 use atf::manifest::Manifest;
-use atf::rewrite::{DropReason, RecoverOptions, Report};
+use atf::rewrite::{RecoverOptions, Report};
 use atf::session::MANIFEST_FILE;
 use atf::write::Durability;
 use atf_conformance::corpus;
 use atf_samples::tree;
+use serde_json::Value;
 
 use super::{EINTR, FAULTS, Fault, Layer, Plan, Tally};
 
@@ -332,30 +333,26 @@ fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
 
 /// Returns the files and folders that a report lists as unreadable, with the system's error.
 fn named(report: &Report) -> Vec<String> {
-    let is_error = |text: &str| text.contains("os error");
+    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let is_error = |value: &Value| value.to_string().contains("os error");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let report = serde_json::to_value(report).unwrap_or_default();
+    let mut left = list(&report, "left_behind");
     let mut named = Vec::new();
-    let sessions = report.sessions.iter();
-    let left = sessions.clone().flat_map(|session| &session.left_behind);
-    let left = left.chain(&report.left_behind);
-    let left = left.filter(|left| is_error(&left.why));
-    named.extend(left.map(|left| left.path.clone()));
-    for thread in report.threads() {
-        let places = thread.notes.iter().flat_map(|note| &note.first);
-        let mut places = places.chain(&thread.not_recovered);
-        let mut dropped = thread.dropped.iter();
-        if places.any(|place| is_error(&place.found))
-            || dropped.any(|dropped| dropped.why == DropReason::Unreadable)
-        {
-            named.push(thread.folder.clone());
+    for session in list(&report, "sessions") {
+        left.extend(list(&session, "left_behind"));
+        for thread in list(&session, "threads") {
+            let mut dropped = list(&thread, "dropped").into_iter();
+            if is_error(&thread) || dropped.any(|dropped| dropped["why"] == "unreadable") {
+                named.push(text(&thread["folder"]));
+            }
         }
-    }
-    for manifest in sessions.filter_map(|session| session.manifest.as_ref()) {
-        let places = manifest.notes.iter().flat_map(|note| &note.first);
-        let mut places = places.chain(&manifest.problems);
-        if places.any(|place| is_error(&place.found)) {
+        if is_error(&session["manifest"]) {
             named.push(MANIFEST_FILE.to_owned());
         }
     }
+    let left = left.iter().filter(|left| is_error(left));
+    named.extend(left.map(|left| text(&left["path"])));
     named
 }
 

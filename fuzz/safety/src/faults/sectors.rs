@@ -7,10 +7,11 @@ use std::ops::Range;
 use std::path::Path;
 
 use atf::detail::DetailReader;
-use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report};
+use atf::rewrite::{RecoverOptions, Report};
 use atf::thread::{Linked, ThreadReader};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, ring_after};
 use atf_samples::tree;
+use serde_json::json;
 
 use super::recovering::not_found;
 use super::{Layer, Recover, Tally};
@@ -281,9 +282,12 @@ impl Session {
     /// Checks that the report contains the file and the range of unreadable bytes, rounded to whole
     /// events.
     fn is_stated(&self, name: &str, bad: &Range<u64>, report: &Report) -> Result<(), String> {
-        let thread = report.threads().next().ok_or("no thread")?;
+        let thread = serde_json::to_value(report).map_err(|error| error.to_string())?;
+        let thread = &thread["sessions"][0]["threads"][0];
+        let list = |key: &str| thread[key].as_array().into_iter().flatten();
         let is_header = name == "ring.atf" && bad.start < RING;
-        if is_header != (thread.notes.count(NoteKind::RingNotRead) == 1) {
+        let mut notes = list("notes").filter(|note| note["what"] == "ring_not_read");
+        if is_header != (notes.next().is_some_and(|note| note["count"] == 1)) {
             return Err("the note on ring.atf is wrong".to_owned());
         }
         let mut expected = Vec::new();
@@ -312,15 +316,15 @@ impl Session {
             };
             expected.push((name, offset, end - start, 1));
         }
-        let lost = thread
-            .dropped
-            .iter()
-            .filter(|it| it.why == DropReason::Unreadable);
-        let lost: Vec<_> = lost
-            .map(|it| (it.file, it.offset, it.size, it.count))
-            .collect();
-        if lost != expected {
-            return Err(format!("states {lost:?}, not {expected:?}"));
+        let lost = list("dropped").filter(|it| it["why"] == "unreadable");
+        let stated = expected.iter().map(|(file, offset, size, count)| {
+            json!({"file": file, "why": "unreadable", "offset": offset, "size": size, "count": count})
+        });
+        if !lost.clone().eq(stated.collect::<Vec<_>>().iter()) {
+            return Err(format!(
+                "states {:?}, not {expected:?}",
+                lost.collect::<Vec<_>>()
+            ));
         }
         let text = report.to_string();
         let line = |(_, offset, size, _)| format!(": {name}: {size} bytes (at {offset:#x})");
