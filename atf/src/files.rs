@@ -97,6 +97,7 @@ impl ProcessName {
 /// [`convert`](crate::rewrite::convert), [`scrub`](crate::rewrite::scrub) or
 /// [`cut`](crate::rewrite::cut). Its events duplicate the original's, so searches for sessions must
 /// skip it.
+#[doc(hidden)]
 #[must_use]
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();

@@ -432,6 +432,7 @@ impl Folders {
 /// Returns whether a file or folder written to `path` would become part of an existing trace: it
 /// has the name of a manifest, a recovery's report, a thread's file or a thread's folder, and is in
 /// a folder with threads or their files. Does not follow a symlink at `path` itself.
+#[doc(hidden)]
 #[must_use]
 pub fn is_part_of_trace(path: &Path) -> bool {
     let Some(name) = path.file_name().map(OsStr::to_string_lossy) else {
@@ -463,6 +464,7 @@ fn is_file_name(name: &str) -> bool {
 ///
 /// Operating system errors. An unreadable folder of a trace is an error if the file has several
 /// names, because one of them may be in that folder.
+#[doc(hidden)]
 pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
     let found = match fs::metadata(path) {
         Ok(found) if found.is_file() => found,

@@ -1,7 +1,5 @@
 //! Looks up function names.
 
-mod pattern;
-
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
@@ -9,8 +7,6 @@ use std::path::Path;
 
 use crate::error::{Error, Result, push};
 use crate::manifest::{Manifest, Module};
-
-pub use pattern::Pattern;
 
 /// Function names from a session's manifest.
 ///

@@ -1,6 +1,6 @@
 //! The cases for readers and the scripts for writers, as their pages show them.
 
-use atf::rules::Verdict;
+use atf::check::Verdict;
 use atf_conformance::corpus::{self, Case, Content, FLAGS, Part, edition};
 use atf_conformance::scripts::{self, Scripted};
 use serde_json::{Value, json};

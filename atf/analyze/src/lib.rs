@@ -71,6 +71,7 @@ mod functions;
 mod last;
 mod merging;
 mod pairs;
+mod pattern;
 mod places;
 mod table;
 mod tree;
@@ -99,6 +100,7 @@ pub use durations::{Bucket, Durations};
 pub use functions::{FunctionTimes, Functions, functions};
 pub use last::{Last, LastOfThread, last};
 pub use pairs::{Pair, Pairs, pairs};
+pub use pattern::Pattern;
 pub use table::Times;
 pub use tree::{Node, Tree, tree};
 

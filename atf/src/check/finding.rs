@@ -18,6 +18,7 @@ pub struct Place {
 
 impl Place {
     /// Creates a place with an offset in bytes.
+    #[doc(hidden)]
     pub fn at(field: impl Into<String>, offset: u64) -> Self {
         Self {
             field: field.into(),
@@ -26,6 +27,7 @@ impl Place {
     }
 
     /// Creates a place without an offset.
+    #[doc(hidden)]
     pub fn of(field: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -103,6 +105,7 @@ pub struct FileReport {
 
 impl FileReport {
     /// Creates a report without findings.
+    #[doc(hidden)]
     #[must_use]
     pub fn new(path: &Path, kind: Kind) -> Self {
         let path = path.to_owned();
@@ -120,6 +123,7 @@ impl FileReport {
     /// Adds a broken rule. Calls `message` only for the first place in the file.
     ///
     /// Ignores a rule that does not apply to the file's wire version.
+    #[doc(hidden)]
     pub fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String) {
         if self.wire.is_some_and(|wire| !rule.wires.contains(&wire)) {
             return;
@@ -179,6 +183,7 @@ impl FileReport {
     }
 
     /// Removes the findings for which `keep` returns `false`.
+    #[doc(hidden)]
     pub fn retain(&mut self, mut keep: impl FnMut(&Finding) -> bool) {
         self.findings.retain(|_, finding| keep(finding));
     }

@@ -56,15 +56,16 @@ use std::path::Path;
 
 use crate::FileKind;
 use crate::detail::DetailReader;
-pub use crate::files::has_extension;
 use crate::index::{IndexHeader, IndexReader};
 pub use crate::rules::Verdict;
-pub use detail::detail_repeats;
 pub(crate) use finding::Findings;
 pub use finding::{FileReport, Finding, Kind, Place, Summary};
-pub use index::index_repeats;
 pub use output::Output;
 pub use parallel::check_all;
+
+// What the commands need.
+#[doc(hidden)]
+pub use {crate::files::has_extension, detail::detail_repeats, index::index_repeats};
 
 /// Checks a file, a thread's folder, a session, or a folder with any of these below it, and passes
 /// the results to `output`. A damaged file does not prevent the others from being checked.
@@ -76,6 +77,7 @@ pub fn check(path: &Path, output: &mut dyn Output) {
 }
 
 /// Returns a finding if an index header's thread id differs from the id in its folder's name.
+#[doc(hidden)]
 #[must_use]
 pub fn wrong_thread_id(header: &IndexHeader, folder: &Path) -> Option<Finding> {
     let mut finding = None;

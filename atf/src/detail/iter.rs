@@ -22,14 +22,17 @@ impl DetailReader {
     /// [`problems`](Self::problems). The returned events are all in the file, but others may be
     /// missing, and some may have changed. [`events_in`](Self::events_in) does not verify events.
     #[must_use]
-    pub fn events(&self) -> Events<'_> {
+    pub fn events(&self) -> impl FusedIterator<Item = Result<DetailEvent>> {
         Events::verifying(self)
     }
 
     /// Iterates over the events at these positions, without verifying them. Ignores positions after
     /// the last event.
     #[must_use]
-    pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
+    pub fn events_in(
+        &self,
+        seqs: impl RangeBounds<u64>,
+    ) -> impl FusedIterator<Item = Result<DetailEvent>> {
         Events::new(self, clamp(seqs, self.event_count()))
     }
 }
@@ -116,10 +119,8 @@ impl<'a> DetailCursor<'a> {
 }
 
 /// An iterator over the events in a file, in order, which ends after a read error.
-///
-/// Created by [`DetailReader::events`] and [`DetailReader::events_in`].
 #[derive(Debug)]
-pub struct Events<'a> {
+struct Events<'a> {
     cursor: DetailCursor<'a>,
     left: Range<u64>,
     ending: Ending,

@@ -16,7 +16,7 @@ pub use fields::{LARGEST_FIELDS, fields};
 pub use footer::DetailFooter;
 pub(crate) use framing::{footer_of, stated_count};
 pub use header::DetailHeader;
-pub use iter::{DetailCursor, Events};
+pub use iter::DetailCursor;
 pub use payload::FunctionPayload;
 pub use reader::DetailReader;
 pub(crate) use scan::BothScans;

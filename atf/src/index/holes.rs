@@ -12,7 +12,7 @@ impl IndexReader {
     /// Finds the holes (blocks that never reached the disk and therefore read as zeros) in one pass
     /// over the file. If a matching checksum shows that the zeros were written, there are no holes.
     #[must_use]
-    pub fn holes(&self) -> Holes<'_> {
+    pub fn holes(&self) -> impl FusedIterator<Item = Result<Hole>> {
         Holes::new(self)
     }
 
@@ -42,10 +42,8 @@ pub struct Hole {
 
 /// An iterator over the holes in a file, in order, which finds them in one pass and ends after an
 /// error.
-///
-/// Created by [`IndexReader::holes`].
 #[derive(Debug)]
-pub struct Holes<'a> {
+struct Holes<'a> {
     reader: &'a IndexReader,
     window: Window<'a>,
     events_offset: u64,

@@ -176,7 +176,10 @@ impl IndexReader {
     /// # Errors
     ///
     /// The errors of [`get`](Self::get).
-    pub fn time_query(&self, time: impl RangeBounds<u64>) -> Result<TimeQuery<'_>> {
+    pub fn time_query(
+        &self,
+        time: impl RangeBounds<u64>,
+    ) -> Result<impl FusedIterator<Item = Result<(u64, IndexEvent)>>> {
         let seqs = self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()))?;
         let is_ordered = seqs.is_some();
         let seqs = seqs.unwrap_or(0..self.event_count());
@@ -190,10 +193,8 @@ impl IndexReader {
 }
 
 /// An iterator over the events in a time range, with their positions. Ends after an error.
-///
-/// Created by [`IndexReader::time_query`].
 #[derive(Debug)]
-pub struct TimeQuery<'a> {
+struct TimeQuery<'a> {
     events: Events<'a>,
     next_seq: u64,
     /// The times to select if matching events may be scattered.

@@ -97,11 +97,12 @@ impl<'a> Siblings<'a> {
 
 /// Opens a detail file with a header derived from its index.
 pub(super) fn detail(file: Input, index: &IndexHeader) -> Result<DetailReader> {
-    let header = DetailHeader::new(index.wire, index.thread_id)
-        .arch(index.arch)
-        .os(index.os)
-        .encode();
-    DetailReader::new(file.with_header(header))
+    let header = DetailHeader {
+        arch: index.arch,
+        os: index.os,
+        ..DetailHeader::new(index.wire, index.thread_id)
+    };
+    DetailReader::new(file.with_header(header.encode()))
 }
 
 /// Describes a reconstructed header.

@@ -65,12 +65,13 @@ impl OrphansWriter {
 
     pub(super) fn finalize(self, durability: Durability) -> Result<()> {
         let (time_start_ns, time_end_ns) = self.times.unwrap_or_default();
-        let footer = DetailFooter::default()
-            .checksum(self.section.crc.finish())
-            .event_count(self.header.event_count)
-            .bytes_length(self.header.bytes_length)
-            .time_start_ns(time_start_ns)
-            .time_end_ns(time_end_ns);
+        let footer = DetailFooter {
+            checksum: self.section.crc.finish(),
+            event_count: self.header.event_count,
+            bytes_length: self.header.bytes_length,
+            time_start_ns,
+            time_end_ns,
+        };
         let wire = self.header.wire;
         let header = self.header.encode();
         self.section
@@ -114,12 +115,13 @@ impl SalvagedWriter {
     pub(super) fn finalize(self, durability: Durability) -> Result<()> {
         let (time_start_ns, time_end_ns) = self.times.unwrap_or_default();
         let bytes_written = self.count.saturating_mul(IndexEvent::SIZE as u64);
-        let footer = IndexFooter::default()
-            .checksum(self.section.crc.finish())
-            .event_count(self.count)
-            .time_start_ns(time_start_ns)
-            .time_end_ns(time_end_ns)
-            .bytes_written(bytes_written);
+        let footer = IndexFooter {
+            checksum: self.section.crc.finish(),
+            event_count: self.count,
+            time_start_ns,
+            time_end_ns,
+            bytes_written,
+        };
         let wire = self.source.wire;
         let header = IndexHeader {
             flags: IndexFlags(0),

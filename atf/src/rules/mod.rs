@@ -8,7 +8,11 @@ mod verdict;
 
 use std::collections::BTreeSet;
 
-pub use table::{ALL, CORPUS_EDITION, DECISIONS, GROUPS, RULES_EDITION, SOURCES, SPEC_EDITION};
+pub use table::{ALL, RULES_EDITION, SPEC_EDITION};
+// What only the conformance kit and the site need.
+#[doc(hidden)]
+pub use table::{CORPUS_EDITION, DECISIONS, GROUPS, SOURCES};
+#[doc(hidden)]
 pub use verdict::Verdict;
 
 /// A rule of the format.
@@ -28,23 +32,28 @@ pub struct Rule {
     /// The reader's reaction to a file that breaks it.
     pub reader: ReaderDoes,
     /// Other verdicts that are equally correct for a file that breaks the rule.
+    #[doc(hidden)]
     pub allows: &'static [Verdict],
     /// The verdicts that are wrong, each with the reason.
+    #[doc(hidden)]
     pub excludes: &'static [Exclusion],
     /// The records, fields and enumerations it concerns.
     pub about: &'static [&'static str],
     /// The sources the rule is based on, S0 to S4.
     pub sources: &'static [&'static str],
-    /// The topics of the decisions that settled it; see [`DECISIONS`].
+    /// The topics of the decisions that settled it.
+    #[doc(hidden)]
     pub settled_by: &'static [&'static str],
     /// An additional note.
     pub note: Option<&'static str>,
     /// Why no file can test it. All other rules have test cases that follow them and test cases
     /// that break them.
+    #[doc(hidden)]
     pub untestable: Option<&'static str>,
 }
 
 /// A wrong verdict, and why it is wrong.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Exclusion {
@@ -59,6 +68,7 @@ pub struct Exclusion {
 }
 
 /// A sentence of a source.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sentence {
@@ -69,6 +79,7 @@ pub struct Sentence {
 }
 
 /// A question about the format, and how it was settled.
+#[doc(hidden)]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decision {
@@ -149,6 +160,7 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 }
 
 /// Returns the decision on this topic.
+#[doc(hidden)]
 #[must_use]
 pub fn decision(topic: &str) -> Option<&'static Decision> {
     let mut all = table::DECISIONS.iter();
@@ -173,6 +185,7 @@ const OF_CONTENT: [&str; 10] = [
 
 impl Rule {
     /// Returns the correct verdicts for a file that breaks the rule.
+    #[doc(hidden)]
     #[must_use]
     pub fn verdicts(&self) -> BTreeSet<Verdict> {
         let own: &[Verdict] = match self.reader {
@@ -187,6 +200,7 @@ impl Rule {
 
     /// Returns whether a writer's file can break the rule. Only a reader's output can break a rule
     /// for readers.
+    #[doc(hidden)]
     #[must_use]
     pub fn binds_writers(&self) -> bool {
         self.binds.contains(&Party::Writer)
@@ -194,6 +208,7 @@ impl Rule {
 
     /// Returns whether this is a MUST rule about structure. A recovered trace follows all of these
     /// rules, whatever happened to the original.
+    #[doc(hidden)]
     #[must_use]
     pub fn is_structural_must(&self) -> bool {
         self.severity == Severity::Must && !OF_CONTENT.contains(&self.id)

@@ -2,7 +2,7 @@
 //!
 //! A thread's events record when functions were called and when they returned; a span is one call
 //! from start to finish. [`Spans`] pairs the events of one thread. [`CallStack`] does so event by
-//! event, for interleaved threads. [`Depths`] computes only the call depth of each event.
+//! event, for interleaved threads, and returns each event's call depth.
 //!
 //! - A `RETURN` or an `EXCEPTION` ends the innermost open call of its function. Calls inside it
 //!   that have not returned end with it ([`SpanEnd::NotReturned`]).
@@ -84,7 +84,6 @@
 //! ```
 
 mod clock;
-mod depths;
 mod stack;
 
 use std::collections::VecDeque;
@@ -97,7 +96,6 @@ use crate::index::IndexEvent;
 use crate::wire::EventKind;
 
 pub use clock::ThreadClock;
-pub use depths::Depths;
 pub use stack::CallStack;
 
 /// A single call to a function.

@@ -176,6 +176,7 @@ impl Trace {
 /// # Errors
 ///
 /// [`ErrorKind::SameTrace`].
+#[doc(hidden)]
 pub fn check_distinct(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<()> {
     let mut seen = BTreeMap::new();
     for path in paths {

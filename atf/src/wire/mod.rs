@@ -11,6 +11,7 @@ use std::fmt;
 #[rustfmt::skip]
 pub(crate) mod generated;
 
+#[doc(hidden)]
 pub use generated::Record;
 pub(crate) use generated::*;
 /// These structs have the same layout in every wire version.
@@ -25,6 +26,7 @@ pub(crate) struct OutOfRange {
 }
 
 /// A field of a record in one wire version.
+#[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {

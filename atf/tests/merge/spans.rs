@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use atf::index::IndexEvent;
-use atf::spans::{CallStack, Depth, Depths, Paired, Span, SpanEnd, Spans};
+use atf::spans::{CallStack, Depth, Paired, Span, SpanEnd, Spans};
 use atf::wire::CallEffect;
 use atf::{Error, ErrorKind, EventKind};
 use proptest::collection::vec;
@@ -92,6 +92,13 @@ fn model(events: &[(u32, u64)]) -> (Vec<Short>, Vec<u32>) {
     (spans, depths)
 }
 
+/// Returns the depth of each event.
+fn depths_of(events: impl Iterator<Item = atf::Result<atf::index::IndexEvent>>) -> Vec<Depth> {
+    let mut stack = CallStack::new();
+    let depth = |(seq, event): (u64, atf::Result<_>)| stack.push(seq, &event.unwrap(), |_| ());
+    (0..).zip(events).map(depth).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -101,9 +108,8 @@ proptest! {
     ) {
         let (spans, depths) = model(&of);
         prop_assert_eq!(pair(&of), spans);
-        let found = Depths::new(events(&of)).map(|item| item.unwrap().1);
         let expected = depths.into_iter().map(Depth::Derived);
-        prop_assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        prop_assert_eq!(depths_of(events(&of)), expected.collect::<Vec<_>>());
     }
 }
 
@@ -191,8 +197,7 @@ fn a_recorded_depth_is_kept_and_marked_as_recorded() {
     let spans: Vec<_> = Spans::new(of()).collect::<Result<_, _>>().unwrap();
     let depth = Depth::Recorded(40);
     assert!(matches!(spans[..], [Paired::Span(Span { depth: d, .. })] if d == depth));
-    let depths: Vec<_> = Depths::new(of()).map(|item| item.unwrap().1).collect();
-    assert_eq!(depths, [depth, Depth::Recorded(41)]);
+    assert_eq!(depths_of(of()), [depth, Depth::Recorded(41)]);
 }
 
 #[test]
@@ -254,14 +259,4 @@ fn a_stack_counts_its_open_calls() {
 fn a_depth_is_marked_as_recorded_or_derived() {
     assert!(!Depth::Recorded(3).is_derived());
     assert!(Depth::Derived(3).is_derived());
-}
-
-#[test]
-fn there_is_one_depth_per_event() {
-    let of: Vec<_> = events(&[(CALL, 1), (CALL, 2), (RETURN, 2)]).collect();
-    let mut depths = Depths::new(of.into_iter());
-    for left in (0..=3).rev() {
-        assert_eq!(depths.size_hint(), (left, Some(left)));
-        depths.next();
-    }
 }

@@ -13,16 +13,17 @@ fn event() -> IndexEvent {
 }
 
 fn header(wire: Wire) -> IndexHeader {
-    IndexHeader::new(wire, 42)
-        .arch(Arch::ARM64)
-        .os(Os::WINDOWS)
-        .flags(IndexFlags::HAS_DETAIL_FILE)
-        .clock_type(Clock::BOOTTIME)
-        .event_count(2)
-        .events_offset(64)
-        .footer_offset(128)
-        .time_start_ns(1000)
-        .time_end_ns(2000)
+    let mut header = IndexHeader::new(wire, 42);
+    header.arch = Arch::ARM64;
+    header.os = Os::WINDOWS;
+    header.flags = IndexFlags::HAS_DETAIL_FILE;
+    header.clock_type = Clock::BOOTTIME;
+    header.event_count = 2;
+    header.events_offset = 64;
+    header.footer_offset = 128;
+    header.time_start_ns = 1000;
+    header.time_end_ns = 2000;
+    header
 }
 
 #[track_caller]
@@ -113,7 +114,16 @@ proptest! {
         (flags, thread_id, count) in any::<(u32, u32, u32)>(),
         (footer_offset, start, end) in any::<(u64, u64, u64)>(),
     ) {
-        let header = IndexHeader::new(wire, thread_id).arch(Arch(arch)).os(Os(os)).flags(IndexFlags(flags)).clock_type(Clock(clock)).event_count(count.into()).events_offset(64).footer_offset(footer_offset).time_start_ns(start).time_end_ns(end);
+        let mut header = IndexHeader::new(wire, thread_id);
+        header.arch = Arch(arch);
+        header.os = Os(os);
+        header.flags = IndexFlags(flags);
+        header.clock_type = Clock(clock);
+        header.event_count = count.into();
+        header.events_offset = 64;
+        header.footer_offset = footer_offset;
+        header.time_start_ns = start;
+        header.time_end_ns = end;
         let bytes = header.encode().unwrap();
         prop_assert_eq!(IndexHeader::decode(&bytes, 64).unwrap(), header);
     }
@@ -124,7 +134,15 @@ proptest! {
         (arch, os, flags, thread_id) in any::<(u8, u8, u32, u32)>(),
         (count, size, start, end) in any::<(u64, u64, u64, u64)>(),
     ) {
-        let header = DetailHeader::new(wire, thread_id).arch(Arch(arch)).os(Os(os)).flags(flags).events_offset(64).event_count(count).bytes_length(size).index_seq_start(start).index_seq_end(end);
+        let mut header = DetailHeader::new(wire, thread_id);
+        header.arch = Arch(arch);
+        header.os = Os(os);
+        header.flags = flags;
+        header.events_offset = 64;
+        header.event_count = count;
+        header.bytes_length = size;
+        header.index_seq_start = start;
+        header.index_seq_end = end;
         prop_assert_eq!(DetailHeader::decode(&header.encode(), 64).unwrap(), header);
     }
 

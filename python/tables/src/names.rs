@@ -8,7 +8,8 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int32Array, StringArray};
 use atf::session::SessionReader;
-use atf::symbols::{Function, Pattern};
+use atf::symbols::Function;
+use atf_analyze::Pattern;
 use foldhash::fast::RandomState;
 
 use crate::error::Error;

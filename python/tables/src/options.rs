@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_schema::{Schema, SchemaRef};
 use atf::clock::MediaClock;
-use atf::symbols::Pattern;
+use atf_analyze::Pattern;
 
 use crate::column::Column;
 use crate::error::Error;

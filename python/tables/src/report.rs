@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use atf::session::SessionReader;
-use atf::symbols::{Function, Pattern};
+use atf::symbols::Function;
 use atf::trace::Process;
-use atf_analyze::{Bucket, FunctionTimes};
+use atf_analyze::{Bucket, FunctionTimes, Pattern};
 
 use crate::error::Error;
 use crate::names::Names;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use atf::symbols::Pattern;
+use atf_analyze::Pattern;
 
 use super::selection::{ClockOption, thread_id};
 use crate::dump::{Dump, Form, Kind, What};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use atf::symbols::Pattern;
+use atf_analyze::Pattern;
 
 use super::selection::{ClockOption, CsvOption, thread_id};
 use crate::output::Outcome;

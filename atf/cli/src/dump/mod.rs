@@ -22,9 +22,10 @@ use atf::detail::DetailReader;
 use atf::index::IndexEvent;
 use atf::merge::{Merge, MergedEvent};
 use atf::spans::Paired;
-use atf::symbols::{Function, Pattern};
+use atf::symbols::Function;
 use atf::trace::{PathKind, Trace};
 use atf::{Error, FileKind, Wire};
+use atf_analyze::Pattern;
 
 use crate::output::{Failure, Outcome, State, damaged, stdout};
 use crate::text::Counted;

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use atf::manifest::Manifest;
-use atf::symbols::{self, Pattern, SymbolTable, Symbols};
+use atf::symbols::{self, SymbolTable, Symbols};
 use atf::trace::{Process, Trace};
+use atf_analyze::Pattern;
 
 use super::trace::Sessions;
 

@@ -14,7 +14,7 @@ use std::slice;
 use std::thread;
 
 use atf::Error;
-use atf::symbols::Pattern;
+use atf_analyze::Pattern;
 use atf_analyze::Problem;
 use atf_analyze::{Functions, Options, Pairs, Totals, Tree};
 use atf_export::csv::Formulas;

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use atf::symbols::{Function, Pattern};
+use atf::symbols::Function;
+use atf_analyze::Pattern;
 use atf_analyze::{FunctionTimes, Node, Pair, Times};
 use clap::ValueEnum;
 

@@ -166,68 +166,6 @@ impl IndexHeader {
         Ok(())
     }
 }
-impl IndexHeader {
-    /// Sets `arch`.
-    #[must_use]
-    pub fn arch(mut self, arch: Arch) -> Self {
-        self.arch = arch;
-        self
-    }
-    /// Sets `os`.
-    #[must_use]
-    pub fn os(mut self, os: Os) -> Self {
-        self.os = os;
-        self
-    }
-    /// Sets `flags`.
-    #[must_use]
-    pub fn flags(mut self, flags: IndexFlags) -> Self {
-        self.flags = flags;
-        self
-    }
-    /// Sets `thread_id`.
-    #[must_use]
-    pub fn thread_id(mut self, thread_id: u32) -> Self {
-        self.thread_id = thread_id;
-        self
-    }
-    /// Sets `clock_type`.
-    #[must_use]
-    pub fn clock_type(mut self, clock_type: Clock) -> Self {
-        self.clock_type = clock_type;
-        self
-    }
-    /// Sets `event_count`.
-    #[must_use]
-    pub fn event_count(mut self, event_count: u64) -> Self {
-        self.event_count = event_count;
-        self
-    }
-    /// Sets `events_offset`.
-    #[must_use]
-    pub fn events_offset(mut self, events_offset: u64) -> Self {
-        self.events_offset = events_offset;
-        self
-    }
-    /// Sets `footer_offset`.
-    #[must_use]
-    pub fn footer_offset(mut self, footer_offset: u64) -> Self {
-        self.footer_offset = footer_offset;
-        self
-    }
-    /// Sets `time_start_ns`.
-    #[must_use]
-    pub fn time_start_ns(mut self, time_start_ns: u64) -> Self {
-        self.time_start_ns = time_start_ns;
-        self
-    }
-    /// Sets `time_end_ns`.
-    #[must_use]
-    pub fn time_end_ns(mut self, time_end_ns: u64) -> Self {
-        self.time_end_ns = time_end_ns;
-        self
-    }
-}
 /// One call, return or exception of the thread. Events are contiguous, starting at `events_offset`. An event's position is its sequence number; no field stores it.
 ///
 /// `index_event` of `index.atf`, decoded from any wire version.
@@ -499,38 +437,6 @@ impl IndexFooter {
         }
     }
 }
-impl IndexFooter {
-    /// Sets `checksum`.
-    #[must_use]
-    pub fn checksum(mut self, checksum: u32) -> Self {
-        self.checksum = checksum;
-        self
-    }
-    /// Sets `event_count`.
-    #[must_use]
-    pub fn event_count(mut self, event_count: u64) -> Self {
-        self.event_count = event_count;
-        self
-    }
-    /// Sets `time_start_ns`.
-    #[must_use]
-    pub fn time_start_ns(mut self, time_start_ns: u64) -> Self {
-        self.time_start_ns = time_start_ns;
-        self
-    }
-    /// Sets `time_end_ns`.
-    #[must_use]
-    pub fn time_end_ns(mut self, time_end_ns: u64) -> Self {
-        self.time_end_ns = time_end_ns;
-        self
-    }
-    /// Sets `bytes_written`.
-    #[must_use]
-    pub fn bytes_written(mut self, bytes_written: u64) -> Self {
-        self.bytes_written = bytes_written;
-        self
-    }
-}
 /// The header of detail.atf. A placeholder until the file is finalized, like the index header. From offset 20 on, the 64-bit fields are unaligned in both wire versions.
 ///
 /// `detail_header` of `detail.atf`, decoded from any wire version.
@@ -662,62 +568,6 @@ impl DetailHeader {
                 zerocopy::transmute!(raw)
             }
         }
-    }
-}
-impl DetailHeader {
-    /// Sets `arch`.
-    #[must_use]
-    pub fn arch(mut self, arch: Arch) -> Self {
-        self.arch = arch;
-        self
-    }
-    /// Sets `os`.
-    #[must_use]
-    pub fn os(mut self, os: Os) -> Self {
-        self.os = os;
-        self
-    }
-    /// Sets `flags`.
-    #[must_use]
-    pub fn flags(mut self, flags: u32) -> Self {
-        self.flags = flags;
-        self
-    }
-    /// Sets `thread_id`.
-    #[must_use]
-    pub fn thread_id(mut self, thread_id: u32) -> Self {
-        self.thread_id = thread_id;
-        self
-    }
-    /// Sets `events_offset`.
-    #[must_use]
-    pub fn events_offset(mut self, events_offset: u64) -> Self {
-        self.events_offset = events_offset;
-        self
-    }
-    /// Sets `event_count`.
-    #[must_use]
-    pub fn event_count(mut self, event_count: u64) -> Self {
-        self.event_count = event_count;
-        self
-    }
-    /// Sets `bytes_length`.
-    #[must_use]
-    pub fn bytes_length(mut self, bytes_length: u64) -> Self {
-        self.bytes_length = bytes_length;
-        self
-    }
-    /// Sets `index_seq_start`.
-    #[must_use]
-    pub fn index_seq_start(mut self, index_seq_start: u64) -> Self {
-        self.index_seq_start = index_seq_start;
-        self
-    }
-    /// Sets `index_seq_end`.
-    #[must_use]
-    pub fn index_seq_end(mut self, index_seq_end: u64) -> Self {
-        self.index_seq_end = index_seq_end;
-        self
     }
 }
 /// The header of each detail event. The payload follows; the next event starts `total_length` bytes after the start of this one.
@@ -960,37 +810,5 @@ impl DetailFooter {
                 zerocopy::transmute!(raw)
             }
         }
-    }
-}
-impl DetailFooter {
-    /// Sets `checksum`.
-    #[must_use]
-    pub fn checksum(mut self, checksum: u32) -> Self {
-        self.checksum = checksum;
-        self
-    }
-    /// Sets `event_count`.
-    #[must_use]
-    pub fn event_count(mut self, event_count: u64) -> Self {
-        self.event_count = event_count;
-        self
-    }
-    /// Sets `bytes_length`.
-    #[must_use]
-    pub fn bytes_length(mut self, bytes_length: u64) -> Self {
-        self.bytes_length = bytes_length;
-        self
-    }
-    /// Sets `time_start_ns`.
-    #[must_use]
-    pub fn time_start_ns(mut self, time_start_ns: u64) -> Self {
-        self.time_start_ns = time_start_ns;
-        self
-    }
-    /// Sets `time_end_ns`.
-    #[must_use]
-    pub fn time_end_ns(mut self, time_end_ns: u64) -> Self {
-        self.time_end_ns = time_end_ns;
-        self
     }
 }

@@ -15,12 +15,13 @@ impl ThreadWriter {
         let wire = self.options.wire;
         let index_footer = self.index_footer();
         if let Some(detail) = &mut self.detail {
-            let footer = DetailFooter::default()
-                .checksum(detail.checksum())
-                .event_count(self.detail_count)
-                .bytes_length(detail.events_size())
-                .time_start_ns(self.detail_times.0)
-                .time_end_ns(self.detail_times.1);
+            let footer = DetailFooter {
+                checksum: detail.checksum(),
+                event_count: self.detail_count,
+                bytes_length: detail.events_size(),
+                time_start_ns: self.detail_times.0,
+                time_end_ns: self.detail_times.1,
+            };
             detail.write_footer(&footer.encode(wire))?;
         }
         self.index.write_footer(&index_footer.encode(wire))?;
@@ -59,12 +60,13 @@ impl ThreadWriter {
     }
 
     pub(super) fn index_footer(&self) -> IndexFooter {
-        IndexFooter::default()
-            .checksum(self.index.checksum())
-            .event_count(self.next_index_seq)
-            .time_start_ns(self.first_timestamp.unwrap_or(0))
-            .time_end_ns(self.last_timestamp)
-            .bytes_written(self.index.events_size())
+        IndexFooter {
+            checksum: self.index.checksum(),
+            event_count: self.next_index_seq,
+            time_start_ns: self.first_timestamp.unwrap_or(0),
+            time_end_ns: self.last_timestamp,
+            bytes_written: self.index.events_size(),
+        }
     }
 
     pub(super) fn sync_files(&mut self) -> Result<()> {
@@ -80,15 +82,19 @@ impl ThreadWriter {
 
 /// Returns the header that the file has until it is finalized.
 pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeader {
-    IndexHeader::new(options.wire, thread_id)
-        .arch(options.arch)
-        .os(options.os)
-        .clock_type(options.clock_type)
+    IndexHeader {
+        arch: options.arch,
+        os: options.os,
+        clock_type: options.clock_type,
+        ..IndexHeader::new(options.wire, thread_id)
+    }
 }
 
 /// Returns the header that the file has until it is finalized.
 pub(super) fn detail_header(options: &WriteOptions, thread_id: u32) -> DetailHeader {
-    DetailHeader::new(options.wire, thread_id)
-        .arch(options.arch)
-        .os(options.os)
+    DetailHeader {
+        arch: options.arch,
+        os: options.os,
+        ..DetailHeader::new(options.wire, thread_id)
+    }
 }

@@ -151,6 +151,16 @@ impl<'a> Decoded<'a> {
         let ident = format_ident!("{}", self.record.rust_name());
         let structure = self.structure(&ident);
         let conversions = self.conversions(&ident);
+        let setters = (!has_magic(self.record)).then(|| self.setters(&ident));
+        quote! {
+            #structure
+            #conversions
+            #setters
+        }
+    }
+
+    /// Setters for events, which programs create.
+    fn setters(&self, ident: &Ident) -> TokenStream {
         let setters = self.fields.iter().map(|member| {
             let (name, ty) = (member.ident(), member.rust_type(self.layout));
             let doc = doc::attributes(&[format!("Sets `{name}`.")]);
@@ -163,11 +173,7 @@ impl<'a> Decoded<'a> {
                 }
             }
         });
-        quote! {
-            #structure
-            #conversions
-            impl #ident { #(#setters)* }
-        }
+        quote!(impl #ident { #(#setters)* })
     }
 
     fn structure(&self, ident: &Ident) -> TokenStream {
@@ -478,8 +484,17 @@ impl<'a> Decoded<'a> {
 
 /// Returns whether a record is a file's header, which contains the wire version.
 fn is_header(record: &Record) -> bool {
+    has_field(record, "version")
+}
+
+/// Returns whether a record is a file's header or footer.
+fn has_magic(record: &Record) -> bool {
+    has_field(record, "magic")
+}
+
+fn has_field(record: &Record, key: &str) -> bool {
     let mut fields = record.layouts.iter().flat_map(|layout| &layout.fields);
-    fields.any(|field| field.key() == "version")
+    fields.any(|field| field.key() == key)
 }
 
 /// Returns whether a field only fills space.

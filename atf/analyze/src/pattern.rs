@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Function;
+use atf::symbols::Function;
 
 /// A pattern that selects functions by id or name.
 ///
 /// ```
-/// use atf::symbols::{Function, Pattern};
+/// use atf::symbols::Function;
+/// use atf_analyze::Pattern;
 ///
 /// let selects = |text: &str| text.parse().map(|it: Pattern| it.fits(&Function::new(0x10, Some("render"))));
 /// assert_eq!(selects("0x10"), Ok(true), "an id");
