@@ -133,7 +133,7 @@ impl Crc32c {
     }
 
     /// Computes the CRC-32C of the bytes from `start` to `end`, without reading large holes.
-    pub(crate) fn of(input: &Input, start: u64, end: u64) -> Result<u32> {
+    pub(crate) fn of_range(input: &Input, start: u64, end: u64) -> Result<u32> {
         let mut crc = Self::new();
         let mut window = Window::new(input);
         let mut offset = start;

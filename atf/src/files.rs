@@ -87,7 +87,7 @@ impl ProcessName {
 
     /// Parses the name of the folder at a path.
     #[must_use]
-    pub fn of(folder: &Path) -> Option<Self> {
+    pub fn from_path(folder: &Path) -> Option<Self> {
         Self::parse(folder.file_name()?.to_str()?)
     }
 }

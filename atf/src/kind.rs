@@ -39,7 +39,7 @@ impl FileKind {
     /// # Errors
     ///
     /// The errors of [`FileSource::open`](crate::FileSource::open), and read errors.
-    pub fn of(path: impl AsRef<Path>) -> Result<Option<Self>> {
+    pub fn detect(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let input = Input::open(path.as_ref(), OpenOptions::new())?;
         let mut magic = [0; 4];
         let read = input.read(0, &mut magic)?;
@@ -64,7 +64,7 @@ impl FolderKind {
     /// # Errors
     ///
     /// An operating system error if the folder cannot be listed.
-    pub fn of(path: impl AsRef<Path>) -> io::Result<Option<Self>> {
+    pub fn detect(path: impl AsRef<Path>) -> io::Result<Option<Self>> {
         let mut kind = None;
         for entry in fs::read_dir(path)? {
             let name = entry?.file_name();

@@ -313,7 +313,7 @@ impl Snapshot {
         }
         let missing = area.start.saturating_sub(max);
         let is_known = missing == 0 && !unreadable.overlaps(&(min..area.start));
-        let checksum = Crc32c::of(file, min, area.start.min(max))?;
+        let checksum = Crc32c::of_range(file, min, area.start.min(max))?;
         if is_known && checksum != area.checksum {
             let kind = ErrorKind::Disagrees {
                 found: area.checksum.into(),
@@ -327,7 +327,7 @@ impl Snapshot {
             unreadable.add(range.start.max(max)..range.end.max(max));
         }
         area.bytes.drain(..size);
-        let bytes = Sparse::of(area.bytes);
+        let bytes = Sparse::new(area.bytes);
         Ok(Tail {
             missing,
             bytes: bytes.map_err(|error| error.with_path(Some(&self.path)))?,

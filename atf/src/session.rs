@@ -140,7 +140,7 @@ impl SessionReader {
         Ok(Ok(Self(Arc::new(Contents {
             path: path.to_path_buf(),
             threads: entries(path, folders.threads, manifest.as_ref(), options),
-            places: Places::of(manifest.as_mut(), Some(&manifest_path)),
+            places: Places::new(manifest.as_mut(), Some(&manifest_path)),
             manifest,
             unrecognized: folders.unrecognized,
         }))))
@@ -481,12 +481,12 @@ pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
     if !platform::has_other_names(&found) {
         return Ok(false);
     }
-    let own = Identity::of(&found);
+    let own = Identity::new(&found);
     let mut folders = Vec::new();
     for trace in traces {
         match fs::metadata(trace) {
             Ok(found) if found.is_dir() => folders.push(trace.clone()),
-            Ok(found) if Identity::of(&found) == own => return Ok(true),
+            Ok(found) if Identity::new(&found) == own => return Ok(true),
             _ => {}
         }
     }
@@ -497,7 +497,7 @@ pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
             if file_type.is_dir() {
                 folders.push(entry.path());
             } else if (is_file_name(&name.to_string_lossy()) || has_extension(Path::new(&name)))
-                && Identity::of(&entry.metadata()?) == own
+                && Identity::new(&entry.metadata()?) == own
             {
                 return Ok(true);
             }
@@ -512,7 +512,7 @@ pub fn is_file_of(traces: &[PathBuf], path: &Path) -> io::Result<bool> {
 ///
 /// An operating system error if the folder cannot be listed.
 pub fn is_session(folder: &Path) -> io::Result<bool> {
-    Ok(FolderKind::of(folder)? == Some(FolderKind::Session))
+    Ok(FolderKind::detect(folder)? == Some(FolderKind::Session))
 }
 
 /// Returns the threads that have a folder or a manifest entry, sorted by id.

@@ -51,7 +51,7 @@ pub(crate) struct Places {
 impl Places {
     /// Indexes a manifest's names. If memory runs out, no names are available, and the manifest
     /// reports the problem.
-    pub(crate) fn of(manifest: Option<&mut Manifest>, path: Option<&Path>) -> Self {
+    pub(crate) fn new(manifest: Option<&mut Manifest>, path: Option<&Path>) -> Self {
         let Some(manifest) = manifest else {
             return Self::default();
         };
@@ -106,7 +106,7 @@ pub struct SymbolTable {
 
 impl From<Manifest> for SymbolTable {
     fn from(mut manifest: Manifest) -> Self {
-        let places = Places::of(Some(&mut manifest), None);
+        let places = Places::new(Some(&mut manifest), None);
         Self { manifest, places }
     }
 }

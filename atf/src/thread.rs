@@ -256,7 +256,7 @@ impl ThreadReader {
     pub fn scan_details(&self) -> Result<Option<detail::Scan>> {
         match (&self.detail_scan, self.detail()) {
             (Some(known), _) => Ok(Some(known.clone())),
-            (None, Some(detail)) => detail::Scan::of(detail, Some(&self.index)).map(Some),
+            (None, Some(detail)) => detail::Scan::read(detail, Some(&self.index)).map(Some),
             (None, None) => Ok(None),
         }
     }

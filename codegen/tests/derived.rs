@@ -20,7 +20,10 @@ fn derived_fields_state_what_the_events_are() {
                 "timestamp_ns",
                 IndexFile::finalized(wire, count as u64).bytes(),
             ),
-            ("timestamp", DetailFile::of(wire, details.collect()).bytes()),
+            (
+                "timestamp",
+                DetailFile::new(wire, details.collect()).bytes(),
+            ),
         ];
         for (time, bytes) in files {
             let grammar = grammar_of(&layout, &bytes).expect("a known magic");

@@ -130,7 +130,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Returns the broken structural rules and the files that break them.
 fn broken(path: &Path) -> Vec<String> {
-    let outcome = Outcome::of(path);
+    let outcome = Outcome::check(path);
     let mut broken: Vec<_> = outcome
         .unreadable
         .iter()
@@ -251,7 +251,7 @@ const NOT_NOTED: [&str; 5] = [
 /// Returns the rules that a report names although the checker reports them neither for the original
 /// nor, if the fault stays, for the new session.
 fn not_checked(report: &Report, path: &Path, out: &Path) -> Vec<String> {
-    let mut checked = Outcome::of(path).broken();
+    let mut checked = Outcome::check(path).broken();
     let report_json = serde_json::to_value(report).unwrap();
     let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
     let sessions = list(&report_json, "sessions").into_iter();
@@ -263,7 +263,7 @@ fn not_checked(report: &Report, path: &Path, out: &Path) -> Vec<String> {
         .filter_map(|note| note["rule"].as_str())
         .collect();
     let is_left = |line: &String| stays.iter().any(|rule| line.ends_with(rule));
-    checked.extend(Outcome::of(out).broken().into_iter().filter(is_left));
+    checked.extend(Outcome::check(out).broken().into_iter().filter(is_left));
     let is_unchecked = |named: &String| {
         let (_, rule) = named.rsplit_once(' ').unwrap();
         // The checker may report a rule about the session at another file or folder of it.
@@ -288,7 +288,7 @@ fn the_report_names_the_rules_that_the_checker_reports() {
         };
         let unchecked = not_checked(&report, &path, &out).into_iter();
         wrong.extend(unchecked.map(|it| format!("{}: {it}", case.name)));
-        let outcome = Outcome::of(&path);
+        let outcome = Outcome::check(&path);
         let findings = outcome.reports.iter().flat_map(FileReport::findings);
         let serious = findings.filter(|it| it.rule.severity >= Severity::Should);
         let serious: BTreeSet<_> = serious.map(|it| it.rule.id).collect();

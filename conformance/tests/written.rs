@@ -79,7 +79,7 @@ fn module() -> Module {
 
 #[track_caller]
 fn assert_no_finding(path: &Path) {
-    let outcome = Outcome::of(path);
+    let outcome = Outcome::check(path);
     assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
     assert!(!outcome.reports.is_empty());
     for report in &outcome.reports {
@@ -135,7 +135,7 @@ fn events_from_a_kill_journal_are_checked() {
         write(&mut writer, 100);
         session.write_manifest().unwrap();
         // As after a kill, everything is in the kill journal and nothing is in the files.
-        let outcome = Outcome::of(root.path());
+        let outcome = Outcome::check(root.path());
         assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
         let index = outcome.report("thread_3/index.atf");
         assert_eq!(index.events, Some(100));

@@ -10,7 +10,7 @@ use crate::scratch::{put, scratch};
 ///
 /// The decoders must agree on everything: the verdict, all events and all derived values.
 pub fn differential(data: &[u8]) {
-    let kind = Kind::of(data);
+    let kind = Kind::detect(data);
     let name = match kind {
         Kind::Index => INDEX_FILE,
         Kind::Detail => DETAIL_FILE,

@@ -91,7 +91,7 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
 /// Writes the files that an input describes. Returns `false` if there are none.
 fn write(target: Target, input: &[u8], folder: &Path) -> bool {
     let trace_file = |bytes: &[u8]| {
-        let name = match Kind::of(bytes) {
+        let name = match Kind::detect(bytes) {
             Kind::Index => INDEX_FILE,
             Kind::Detail => DETAIL_FILE,
         };

@@ -48,21 +48,21 @@ pub struct Target {
 
 /// All targets.
 pub const TARGETS: [Target; 13] = [
-    of("answers", answers),
-    of("capi", capi),
-    of("checker", checker),
-    of("detail", detail),
-    of("differential", differential),
-    of("follow", follow),
-    of("index", index),
-    of("manifest", manifest),
-    of("recover", recover),
-    of("ring", ring),
-    of("session", session),
-    of("spec_yaml", spec_yaml),
-    of("writer", writer),
+    target("answers", answers),
+    target("capi", capi),
+    target("checker", checker),
+    target("detail", detail),
+    target("differential", differential),
+    target("follow", follow),
+    target("index", index),
+    target("manifest", manifest),
+    target("recover", recover),
+    target("ring", ring),
+    target("session", session),
+    target("spec_yaml", spec_yaml),
+    target("writer", writer),
 ];
 
-const fn of(name: &'static str, body: fn(&[u8])) -> Target {
+const fn target(name: &'static str, body: fn(&[u8])) -> Target {
     Target { name, body }
 }

@@ -59,11 +59,11 @@ pub fn pack(folder: &Path) -> Option<Vec<u8>> {
         .iter()
         .map(|(k, t, bytes)| (*k, *t, &bytes[..]))
         .collect();
-    (!files.is_empty()).then(|| of(&files))
+    (!files.is_empty()).then(|| pack_files(&files))
 }
 
 /// Packs files, each given with its kind and thread. Skips files that are too large.
-pub(crate) fn of(files: &[(u8, u8, &[u8])]) -> Vec<u8> {
+pub(crate) fn pack_files(files: &[(u8, u8, &[u8])]) -> Vec<u8> {
     let mut packed = MAGIC.to_vec();
     for (kind, thread, bytes) in files {
         if let Ok(size) = u16::try_from(bytes.len()) {

@@ -110,7 +110,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
         ring[THREAD_ID_AT..THREAD_ID_AT + 4].copy_from_slice(thread_id);
     }
     let detail = detail.map(|detail| detail.file).unwrap_or_default();
-    packed::of(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
+    packed::pack_files(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
 }
 
 /// The offset of the version, which is the same in every header.

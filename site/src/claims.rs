@@ -120,7 +120,7 @@ impl Collector<'_> {
         let known = self.spec.topics.iter().find(|it| it.topic.value == topic);
         let key = (topic.to_owned(), self.source.source.value.clone());
         if let (Some(known), Some(claim)) = (known, self.claims.get_mut(&key)) {
-            let held = Held::of(self.spec, known, term);
+            let held = Held::new(self.spec, known, term);
             let rules = held.rules.iter().map(|rule| rule.id.value.clone());
             let words = held.kind().map_or("nothing", Kind::words);
             claim.verified = Some((words, rules.collect()));

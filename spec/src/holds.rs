@@ -106,7 +106,7 @@ pub struct Held<'a> {
 impl<'a> Held<'a> {
     /// Finds everything that verifies a stance. `term` is one of the topic's terms.
     #[must_use]
-    pub fn of(spec: &'a Spec, topic: &'a Topic, term: &str) -> Self {
+    pub fn new(spec: &'a Spec, topic: &'a Topic, term: &str) -> Self {
         let rules = spec.all_rules().map(|(_, rule)| rule);
         let name = topic.topic.as_str();
         let resting = rules.filter(|rule| rule.settled_by.iter().any(|known| known.value == name));

@@ -122,7 +122,7 @@ impl Document {
     }
 
     /// Returns the lines of a span that exist in the document.
-    fn of(&self, lines: Lines) -> &[String] {
+    fn span(&self, lines: Lines) -> &[String] {
         let at = |line: u32| {
             usize::try_from(line)
                 .unwrap_or(usize::MAX)
@@ -132,7 +132,7 @@ impl Document {
     }
 
     fn digest(&self, lines: Lines) -> String {
-        let sum = Sha256::digest(self.of(lines).join("\n").as_bytes());
+        let sum = Sha256::digest(self.span(lines).join("\n").as_bytes());
         sum[..8].iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
@@ -189,7 +189,7 @@ fn source_faults(
             faults.push(Diagnostic::error(span.place, why).help(help));
             continue;
         }
-        for (line, text) in (lines.first..).zip(document.of(lines)) {
+        for (line, text) in (lines.first..).zip(document.span(lines)) {
             if let Some(why) = wrong(&span, line, text, document) {
                 faults.push(Diagnostic::error(
                     span.place,
@@ -206,7 +206,7 @@ fn wrong(span: &Span<'_>, line: u32, text: &str, document: &Document) -> Option<
         let is_wrong = reason.proves(text) == Some(false);
         return is_wrong.then(|| format!("not a {}", reason.words()));
     }
-    let next = document.of(Lines {
+    let next = document.span(Lines {
         first: line + 1,
         last: line + 1,
     });

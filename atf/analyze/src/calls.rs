@@ -188,7 +188,7 @@ pub fn calls<V: CallVisitor>(
 ) -> Result<Vec<Problem>, V::Error> {
     let process = process.into();
     let (threads, problems) = select(&process, options);
-    let deaths = Deaths::of(&process);
+    let deaths = Deaths::from_process(&process);
     for thread in &threads {
         visitor.thread_start(&ThreadStart { thread })?;
         let mut problems = Vec::new();

@@ -11,7 +11,7 @@ pub(crate) struct Deaths {
 }
 
 impl Deaths {
-    pub(crate) fn of(process: &Process) -> Self {
+    pub(crate) fn from_process(process: &Process) -> Self {
         // Unwritten and lost events may have ended the calls.
         let has_died = process.manifest().is_some_and(|manifest| {
             let is_written = manifest.unwritten_events.unwrap_or(0) == 0;

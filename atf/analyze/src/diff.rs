@@ -145,7 +145,7 @@ pub fn diff(before: &[Run], after: &[Run], noise_percent: u32) -> Diff {
         _ => Noise::Ranges,
     };
     let change = |subject: &Subject| {
-        let [before, after] = [before, after].map(|runs| Figures::of(runs, subject));
+        let [before, after] = [before, after].map(|runs| Figures::new(runs, subject));
         Change {
             subject: subject.clone(),
             before,
@@ -170,7 +170,7 @@ impl Run {
     pub fn add<'s>(&mut self, functions: &Functions, known: impl Fn(u64) -> Function<'s>) {
         let called = functions.functions.iter();
         for row in called.filter(|row| !row.times.is_empty()) {
-            let subject = Subject::of(&known(row.function_id));
+            let subject = Subject::new(&known(row.function_id));
             self.functions.entry(subject).or_default().add(&row.times);
         }
         if let Some(others) = &functions.others {
@@ -183,7 +183,7 @@ impl Run {
     /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        Totals::of(&self.threads)
+        Totals::sum(&self.threads)
     }
 }
 
@@ -228,7 +228,7 @@ impl Change {
 }
 
 impl Subject {
-    fn of(function: &Function<'_>) -> Self {
+    fn new(function: &Function<'_>) -> Self {
         let module = function.module_file().map(str::to_owned);
         match function.name {
             Some(name) => Self::Named {
@@ -269,10 +269,10 @@ impl fmt::Display for Subject {
 }
 
 impl Figures {
-    fn of(runs: &[Run], subject: &Subject) -> Self {
+    fn new(runs: &[Run], subject: &Subject) -> Self {
         let spread = |figure: fn(&Times) -> u64| {
             let figures = runs.iter().map(|run| run.functions.get(subject));
-            Spread::of(figures.map(|times| times.map_or(0, figure)).collect())
+            Spread::new(figures.map(|times| times.map_or(0, figure)).collect())
         };
         Self {
             calls: spread(|times| times.calls),
@@ -285,7 +285,7 @@ impl Figures {
 impl Spread {
     /// Returns how these values vary; all zeros if there are none.
     #[must_use]
-    pub fn of(mut values: Vec<u64>) -> Self {
+    pub fn new(mut values: Vec<u64>) -> Self {
         values.sort_unstable();
         let middle = values.len().saturating_sub(1) / 2;
         let value = |value: Option<&u64>| value.copied().unwrap_or_default();

@@ -49,7 +49,7 @@ impl Functions {
     /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        Totals::of(&self.threads)
+        Totals::sum(&self.threads)
     }
 
     /// Returns a sentence about the precision of quantiles if [`max_buckets`](Options::max_buckets)

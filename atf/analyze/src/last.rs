@@ -103,7 +103,7 @@ impl LastOfThread {
 pub fn last(process: impl Into<Process>, options: &Options, calls: usize, events: usize) -> Last {
     let process = process.into();
     let (found, mut problems) = select(&process, options);
-    let deaths = Deaths::of(&process);
+    let deaths = Deaths::from_process(&process);
     let work = |thread: &Thread<'_>| of_thread(thread, options, &deaths, calls, events);
     let threads = side_by_side(&found, options, &mut problems, work);
     Last { threads, problems }

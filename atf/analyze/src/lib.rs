@@ -255,7 +255,7 @@ pub struct Totals {
 impl Totals {
     /// Adds up the totals of `threads`.
     #[must_use]
-    pub fn of(threads: &[ThreadTotals]) -> Self {
+    pub fn sum(threads: &[ThreadTotals]) -> Self {
         let mut all = Self::default();
         for one in threads {
             for (sum, number) in [
@@ -371,7 +371,7 @@ fn run<O: Observer>(
     new: impl Fn() -> O + Sync,
 ) -> (Vec<ThreadTotals>, Vec<Problem>) {
     let (threads, mut problems) = select(process, options);
-    let deaths = Deaths::of(process);
+    let deaths = Deaths::from_process(process);
     let work = |thread: &Thread<'_>| {
         let mut problems = Vec::new();
         let mut walk = Walk::new(thread.id(), options, new());

@@ -55,7 +55,7 @@ impl Pairs {
     /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        Totals::of(&self.threads)
+        Totals::sum(&self.threads)
     }
 }
 

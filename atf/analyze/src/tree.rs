@@ -44,7 +44,7 @@ impl Tree {
     /// Returns the totals over all threads.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        Totals::of(&self.threads)
+        Totals::sum(&self.threads)
     }
 
     /// Returns whether some calls have no node of their own because of

@@ -81,7 +81,7 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
 ) -> Outcome<R> {
     // SAFETY: guaranteed by this function's caller.
     let handle = unsafe { open(handle) }?;
-    let spoil = Spoil::of(handle);
+    let spoil = Spoil::new(handle);
     let object = handle.object.get().cast::<T>();
     // SAFETY: the tag proves that the object exists; the caller guarantees that no thread changes
     // it.
@@ -156,7 +156,7 @@ pub(crate) unsafe fn with_mut<T: Object, R>(
 ) -> Outcome<R> {
     // SAFETY: guaranteed by this function's caller.
     let handle = unsafe { open(handle) }?;
-    let spoil = Spoil::of(handle);
+    let spoil = Spoil::new(handle);
     let object = handle.object.get().cast::<T>();
     // SAFETY: the tag proves that the object exists; the caller guarantees that no other thread
     // uses it.
@@ -185,7 +185,7 @@ pub(crate) unsafe fn quickly<T: Object, R>(
     // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees
     // that the handle is not closed during its use.
     let handle = unsafe { &*handle };
-    let spoil = Spoil::of(handle);
+    let spoil = Spoil::new(handle);
     // SAFETY: the tag proves that the object exists; the caller guarantees that no other thread
     // uses it.
     let result = body(unsafe { &mut *handle.object.get().cast::<T>() });
@@ -268,7 +268,7 @@ struct Spoil<'a> {
 
 impl<'a> Spoil<'a> {
     #[inline]
-    fn of<T: Object>(handle: &'a Handle<T>) -> Self {
+    fn new<T: Object>(handle: &'a Handle<T>) -> Self {
         Self {
             tag: &handle.tag,
             kind: T::TAG,

@@ -147,7 +147,7 @@ impl Failure {
         if matches!(self, Self::Nothing | Self::Quiet(_)) {
             return self.status();
         }
-        let record = Record::of(self);
+        let record = Record::new(self);
         let status = record.status;
         // A thread that is ending no longer has storage for the record.
         let _ = LAST.try_with(|last| last.replace(record));
@@ -182,7 +182,7 @@ impl Record {
     };
 
     #[cold]
-    pub(crate) fn of(failure: Failure) -> Self {
+    pub(crate) fn new(failure: Failure) -> Self {
         match failure {
             Failure::Nothing | Failure::Quiet(_) => Self::NONE(),
             Failure::Own(status, message) => Self {
@@ -192,7 +192,7 @@ impl Record {
             },
             Failure::Damaged(error) => Self {
                 status: AtfStatus::Damaged,
-                ..Self::of(Failure::Error(error))
+                ..Self::new(Failure::Error(error))
             },
             Failure::Error(error) => Self {
                 status: status_of(error.kind()),

@@ -100,7 +100,7 @@ impl Writer {
         let bit = failure.status().bit();
         if self.told & bit == 0 {
             self.told |= bit;
-            let record = Record::of(failure.clone());
+            let record = Record::new(failure.clone());
             self.warnings.push((record.status, record.message));
         } else {
             self.untold = self.untold.saturating_add(1);
@@ -133,7 +133,7 @@ impl Writer {
     #[inline(never)]
     pub(crate) fn keep(&mut self, failure: Failure) -> Failure {
         if self.failure.is_none() && !matches!(failure, Failure::Nothing) {
-            self.failure = Some(Box::new(Record::of(failure.clone())));
+            self.failure = Some(Box::new(Record::new(failure.clone())));
         }
         failure
     }

@@ -63,7 +63,7 @@ impl Warnings {
     #[cold]
     pub(crate) fn add(&mut self, failure: Failure) -> Failure {
         self.is_of_writer = true;
-        let record = Record::of(failure.clone());
+        let record = Record::new(failure.clone());
         self.list.push((record.status, record.message));
         failure
     }

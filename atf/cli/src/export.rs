@@ -126,7 +126,7 @@ pub(crate) fn flamegraph(
         earlier.tell(first, &mut told),
         opened.tell(second, &mut told),
     ];
-    Ok(State::of(states.contains(&State::Damaged)))
+    Ok(State::damaged_if(states.contains(&State::Damaged)))
 }
 
 impl Opened {
@@ -205,7 +205,7 @@ impl Opened {
             ));
         }
         match told.state() {
-            State::Fine => State::of(summary.is_cut),
+            State::Fine => State::damaged_if(summary.is_cut),
             State::Damaged => State::Damaged,
         }
     }

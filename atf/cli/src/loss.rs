@@ -14,7 +14,7 @@ impl Serialize for LossInfo {
         serializer.collect_map(
             self.0
                 .iter()
-                .map(|(kind, loss)| (kind.key(), Times::of(loss))),
+                .map(|(kind, loss)| (kind.key(), Times::new(loss))),
         )
     }
 }
@@ -28,7 +28,7 @@ struct Times {
 }
 
 impl Times {
-    fn of(loss: Loss) -> Self {
+    fn new(loss: Loss) -> Self {
         Self {
             count: U64(loss.count),
             first_ns: U64(loss.first_ns),

@@ -64,7 +64,7 @@ pub(crate) enum State {
 
 impl State {
     /// Returns `Damaged` if `is_damaged`, otherwise `Fine`.
-    pub(crate) fn of(is_damaged: bool) -> Self {
+    pub(crate) fn damaged_if(is_damaged: bool) -> Self {
         if is_damaged {
             Self::Damaged
         } else {

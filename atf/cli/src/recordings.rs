@@ -75,7 +75,7 @@ pub(crate) fn tell_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item =
 /// Returns the folder of a session's recording.
 fn of_session(session: &Path) -> &Path {
     let parent = session.parent().filter(|it| !it.as_os_str().is_empty());
-    let run = ProcessName::of(session).and(parent);
+    let run = ProcessName::from_path(session).and(parent);
     run.unwrap_or(session)
 }
 

@@ -80,7 +80,8 @@ pub(crate) fn open_trace(
     names: &OtherNames,
     clock: Clock,
 ) -> Result<Result<Trace, Error>, Failure> {
-    let is_single = |path: &PathBuf| PathKind::of(path).is_ok_and(|kind| kind.is_single_thread());
+    let is_single =
+        |path: &PathBuf| PathKind::detect(path).is_ok_and(|kind| kind.is_single_thread());
     let trace = match Trace::open_all(paths) {
         Ok(trace) => trace,
         Err(error) => {
@@ -342,7 +343,7 @@ pub(crate) fn check_ids(
 
 /// Returns the only session at or below a path.
 pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
-    match PathKind::of(path)? {
+    match PathKind::detect(path)? {
         PathKind::Sessions(sessions) => match <[PathBuf; 1]>::try_from(sessions) {
             Ok([session]) => Ok(session),
             Err(sessions) => Err(several(&[path.to_owned()], &sessions)),

@@ -20,7 +20,7 @@ pub(crate) fn notes_of(
     };
     let losses = totals.losses.missing().chain(unwritten);
     let threads = std::slice::from_ref(totals);
-    counted(&Totals::of(threads))
+    counted(&Totals::sum(threads))
         .chain(late(late_events(threads, options)))
         .chain(losses.map(|missing| missing.to_string()))
         .chain(told(problems))
@@ -34,7 +34,7 @@ pub(crate) fn notes_of_process(
     threads: &[ThreadTotals],
     problems: &[Problem],
 ) -> Vec<String> {
-    let totals = Totals::of(threads);
+    let totals = Totals::sum(threads);
     let losses = totals.losses.plus(losses_without_files(process, options));
     let losses = losses.missing().chain(process.unwritten());
     counted(&totals)

@@ -44,7 +44,7 @@ impl Summary {
         threads: &[ThreadTotals],
         problems: impl IntoIterator<Item = Problem>,
     ) {
-        let mut totals = Totals::of(threads);
+        let mut totals = Totals::sum(threads);
         totals.losses = totals.losses.plus(losses_without_files(process, options));
         self.totals.push(totals);
         let late = late_events(threads, options);

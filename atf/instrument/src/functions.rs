@@ -25,7 +25,7 @@ impl Found {
 }
 
 /// Determines which functions of a module have marks.
-pub(crate) fn of(path: &Path, build_id: &str, settings: &'static Settings) -> Found {
+pub(crate) fn find_marked(path: &Path, build_id: &str, settings: &'static Settings) -> Found {
     if !settings.records(path) {
         return Found::default();
     }

@@ -144,7 +144,7 @@ impl Modules {
         for (place, module) in loader::loaded_modules().into_iter().enumerate() {
             // The first module is the program, which may contain this library.
             if place == 0 || !module.contains(own) {
-                let found = functions::of(&module.path, &module.build_id, settings);
+                let found = functions::find_marked(&module.path, &module.build_id, settings);
                 read.push((module, found));
             }
         }
@@ -207,7 +207,7 @@ impl Modules {
         let place = read.iter().position(|(read, _)| *read == module);
         let found = place.map(|place| read.swap_remove(place).1);
         drop(read);
-        let read = || functions::of(&module.path, &module.build_id, settings);
+        let read = || functions::find_marked(&module.path, &module.build_id, settings);
         let functions = found.unwrap_or_else(read).told();
         let module_id = module_id(known.len());
         let ranges = module.code.iter().map(|(start, end)| Range {

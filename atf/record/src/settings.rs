@@ -264,7 +264,7 @@ impl Settings {
         for setting in ALL.iter().copied() {
             if let Some(text) = given(setting)? {
                 let value = setting.parse(&text);
-                let name = names.of(setting);
+                let name = names.name(setting);
                 let value = value.map_err(|why| format!("{name}: {why}, found \"{text}\""))?;
                 this.values.push((setting, value, text));
             }
@@ -323,19 +323,22 @@ impl Settings {
 
     /// Rejects settings without those that they need.
     fn check(&self, names: SettingNames) -> Result<(), String> {
-        let [flight, segment] = [&FLIGHT, &SEGMENT].map(|setting| names.of(setting));
+        let [flight, segment] = [&FLIGHT, &SEGMENT].map(|setting| names.name(setting));
         let windowed = names.with(&DETAILS, "trigger");
         if self.is_windowed() && self.is_set(&FLIGHT) {
             return Err(format!("{windowed}: with {flight}, use all or off"));
         }
         if self.is_set(&PRE_ROLL) && self.is_set(&FLIGHT) {
-            return Err(format!("{}: {flight} has its length", names.of(&PRE_ROLL)));
+            return Err(format!(
+                "{}: {flight} has its length",
+                names.name(&PRE_ROLL)
+            ));
         }
         let set = |needs: Needs| {
             let mut values = self.values.iter().map(|(setting, ..)| *setting);
-            Some(names.of(values.find(|setting| setting.needs == needs)?))
+            Some(names.name(values.find(|setting| setting.needs == needs)?))
         };
-        let ring = names.of(&RING);
+        let ring = names.name(&RING);
         let details = names.with(&DETAILS, "all or trigger");
         let drops = self.text(&OVERFLOW) == Some("drop-detail");
         let drops = drops.then(|| names.with(&OVERFLOW, "drop-detail"));
@@ -456,7 +459,7 @@ impl Settings {
 }
 
 impl SettingNames {
-    fn of(self, setting: &Setting) -> String {
+    fn name(self, setting: &Setting) -> String {
         match self {
             Self::Flags => format!("--{}", setting.flag),
             Self::Variables => setting.variable.to_owned(),
@@ -464,7 +467,7 @@ impl SettingNames {
     }
 
     fn with(self, setting: &Setting, value: &str) -> String {
-        let name = self.of(setting);
+        let name = self.name(setting);
         match self {
             Self::Flags => format!("{name} {value}"),
             Self::Variables => format!("{name}={value}"),

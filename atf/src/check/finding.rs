@@ -28,7 +28,7 @@ impl Place {
 
     /// Creates a place without an offset.
     #[doc(hidden)]
-    pub fn of(field: impl Into<String>) -> Self {
+    pub fn in_field(field: impl Into<String>) -> Self {
         Self {
             field: field.into(),
             offset: None,

@@ -20,7 +20,7 @@ pub(crate) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    pub(crate) const fn of(index: &'a IndexReader, detail: Option<&'a DetailReader>) -> Self {
+    pub(crate) const fn new(index: &'a IndexReader, detail: Option<&'a DetailReader>) -> Self {
         Self { index, detail }
     }
 
@@ -122,7 +122,7 @@ impl<'a> Pair<'a> {
         let wire = self.index.wire();
         match self.index.event_offset(seq) {
             Some(offset) => At::event(wire, seq, offset).field("detail_seq"),
-            None => Place::of(format!("events[{seq}].detail_seq")),
+            None => Place::in_field(format!("events[{seq}].detail_seq")),
         }
     }
 }

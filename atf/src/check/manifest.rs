@@ -63,7 +63,7 @@ pub(super) fn check(
     let path = session.join(MANIFEST_FILE);
     let mut report = FileReport::new(&path, Kind::Manifest);
     let Some(manifest) = manifest else {
-        report.add(&rules::ATF_MANI_001, Place::of(""), || {
+        report.add(&rules::ATF_MANI_001, Place::in_field(""), || {
             "missing; threads are found by their folders instead".to_owned()
         });
         return output.file(report);
@@ -97,7 +97,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         }
     }
     if let Some(missing) = manifest.unwritten() {
-        let place = Place::of(key::UNWRITTEN_EVENTS);
+        let place = Place::in_field(key::UNWRITTEN_EVENTS);
         report.add(&rules::ATF_MANI_016, place, || missing.to_string());
     }
     for symbol in &manifest.symbols {
@@ -108,7 +108,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         ];
         for (key, found, expected) in halves {
             if let Some(found) = found.filter(|found| u64::from(*found) != expected) {
-                let place = Place::of(format!("symbols[{}].{key}", symbol.position));
+                let place = Place::in_field(format!("symbols[{}].{key}", symbol.position));
                 report.add(&rules::ATF_MANI_010, place, || {
                     let id = symbol.function_id;
                     format!("{found}, but function_id {id:#018x} has {expected}")
@@ -140,17 +140,17 @@ fn loss(place: &str, kind: LossKind, loss: Option<Loss>, all: &str, report: &mut
         last_ns,
     } = loss;
     if count > 0 {
-        report.add(&rules::ATF_MANI_014, Place::of(place), || {
+        report.add(&rules::ATF_MANI_014, Place::in_field(place), || {
             format!("{}{all}", Missing::Lost(kind, loss))
         });
     } else {
-        let place = Place::of(format!("{place}.count"));
+        let place = Place::in_field(format!("{place}.count"));
         report.add(&rules::ATF_MANI_015, place, || {
             "0, expected at least 1".to_owned()
         });
     }
     if first_ns > last_ns {
-        let place = Place::of(format!("{place}.first_ns"));
+        let place = Place::in_field(format!("{place}.first_ns"));
         report.add(&rules::ATF_MANI_015, place, || {
             format!("{first_ns}, which is after last_ns {last_ns}")
         });
@@ -175,9 +175,11 @@ fn format_version(manifest: &Manifest, report: &mut FileReport) {
         && is_known
         && found != expected
     {
-        report.add(&rules::ATF_MANI_012, Place::of(key::FORMAT_VERSION), || {
-            format!("{found:?}, expected {expected:?} {with} symbols")
-        });
+        report.add(
+            &rules::ATF_MANI_012,
+            Place::in_field(key::FORMAT_VERSION),
+            || format!("{found:?}, expected {expected:?} {with} symbols"),
+        );
     }
 }
 
@@ -190,7 +192,7 @@ pub(crate) fn agreement(manifest: &Manifest, facts: &SessionFacts, report: &mut 
 fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings) {
     if has_list(manifest) {
         for id in &facts.unlisted {
-            report.add(&rules::ATF_MANI_006, Place::of(key::THREADS), || {
+            report.add(&rules::ATF_MANI_006, Place::in_field(key::THREADS), || {
                 format!("thread_{id} is not listed")
             });
         }
@@ -198,7 +200,7 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings
     for thread in &manifest.threads {
         let ManifestThread { position, id, .. } = *thread;
         if facts.missing.contains(&id) {
-            let place = Place::of(format!("threads[{position}].id"));
+            let place = Place::in_field(format!("threads[{position}].id"));
             report.add(&rules::ATF_MANI_005, place, || {
                 format!("{id}, but there is no folder thread_{id}")
             });
@@ -209,7 +211,7 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings
             .has_detail
             .filter(|says| is_known && *says != has_detail)
         {
-            let place = Place::of(format!("threads[{position}].has_detail"));
+            let place = Place::in_field(format!("threads[{position}].has_detail"));
             report.add(&rules::ATF_MANI_007, place, || {
                 let is = if has_detail { "has a" } else { "has no" };
                 format!("{says}, but thread {id} {is} detail.atf")
@@ -238,15 +240,17 @@ fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut impl 
             manifest.time_start_ns.unwrap_or(times.0),
             manifest.time_end_ns.unwrap_or(times.1),
         );
-        let places = [key::TIME_START_NS, key::TIME_END_NS].map(Place::of);
+        let places = [key::TIME_START_NS, key::TIME_END_NS].map(Place::in_field);
         end::range(found, times, places, &rules::ATF_MANI_008, report);
     }
     let Some(clock) = manifest.clock_type else {
         return;
     };
     if let Some(other) = facts.clocks.iter().find(|other| **other != clock.0) {
-        report.add(&rules::ATF_MANI_009, Place::of(key::CLOCK_TYPE), || {
-            format!("{}, but a thread's header has {other}", clock.0)
-        });
+        report.add(
+            &rules::ATF_MANI_009,
+            Place::in_field(key::CLOCK_TYPE),
+            || format!("{}, but a thread's header has {other}", clock.0),
+        );
     }
 }

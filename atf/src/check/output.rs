@@ -87,7 +87,7 @@ pub(super) fn report_on(
 /// Reports a file or folder that is a symlink.
 pub(super) fn linked(path: &Path, kind: Kind, output: &mut dyn Output) {
     let mut report = FileReport::new(path, kind);
-    report.add(&rules::ATF_SESS_003, Place::of(""), || {
+    report.add(&rules::ATF_SESS_003, Place::in_field(""), || {
         "a symlink, which is not followed: it may lead out of the session".to_owned()
     });
     output.file(report);

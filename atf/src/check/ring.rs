@@ -17,7 +17,7 @@ pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
     if is_finalized && fs::symlink_metadata(&path).is_ok() {
         let mut report = FileReport::new(&path, Kind::Ring);
-        report.add(&rules::ATF_RING_001, Place::of(""), || {
+        report.add(&rules::ATF_RING_001, Place::in_field(""), || {
             "left next to finalized files, which already contain all events".to_owned()
         });
         return output.file(report);

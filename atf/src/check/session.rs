@@ -143,7 +143,7 @@ fn check_thread(entry: &ThreadEntry, clock: Option<(u8, u32)>, output: &mut dyn 
         }
         Presence::NotAFolder => {
             let mut report = FileReport::new(entry.path(), Kind::Folder);
-            report.add(&rules::ATF_SESS_002, Place::of(""), || {
+            report.add(&rules::ATF_SESS_002, Place::in_field(""), || {
                 "not a folder".to_owned()
             });
             output.file(report);
@@ -163,7 +163,7 @@ fn check_thread(entry: &ThreadEntry, clock: Option<(u8, u32)>, output: &mut dyn 
 
 fn odd_name(path: &Path, output: &mut dyn Output) {
     let mut report = FileReport::new(path, Kind::Folder);
-    report.add(&rules::ATF_SESS_004, Place::of(""), || {
+    report.add(&rules::ATF_SESS_004, Place::in_field(""), || {
         "expected thread_N, where N is a decimal 32-bit number without leading zeros".to_owned()
     });
     output.file(report);

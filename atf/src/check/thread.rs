@@ -74,7 +74,7 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
             match error.kind() {
                 ErrorKind::Io(std::io::ErrorKind::NotFound) => {
                     let mut report = FileReport::new(path, Kind::Folder);
-                    report.add(&rules::ATF_SESS_002, Place::of(""), || {
+                    report.add(&rules::ATF_SESS_002, Place::in_field(""), || {
                         format!("no {INDEX_FILE}")
                     });
                     output.file(report);
@@ -111,12 +111,12 @@ fn whole(
     output: &mut dyn Output,
 ) -> Facts {
     let checked = one_pass.links(thread);
-    let pair = Pair::of(thread.index(), comparable(thread));
+    let pair = Pair::new(thread.index(), comparable(thread));
     let header = thread.index().header();
     let disagreements = thread.disagreements();
     let at = At::header(Record::IndexHeader, header.wire);
     let mut times = Times::Unknown;
-    let mut index = Draft::of(thread, INDEX_FILE, Kind::Index);
+    let mut index = Draft::new(thread, INDEX_FILE, Kind::Index);
     index.fill(|report| {
         times = index::check(thread.index(), one_pass.into_events(), report)?;
         if let Some(folder_id) = expected.id {
@@ -139,7 +139,7 @@ fn whole(
     });
     let mut links = None;
     let mut detail = thread.detail().map(|reader| {
-        let mut draft = Draft::of(thread, DETAIL_FILE, Kind::Detail);
+        let mut draft = Draft::new(thread, DETAIL_FILE, Kind::Detail);
         draft.fill(|report| {
             if checked.is_none() {
                 links = Backward::new(&pair, &report.path).filter(|_| !index.is_refused());
@@ -197,7 +197,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn of(thread: &ThreadReader, name: &str, kind: Kind) -> Self {
+    fn new(thread: &ThreadReader, name: &str, kind: Kind) -> Self {
         Self {
             report: FileReport::new(&thread.path().join(name), kind),
             error: None,

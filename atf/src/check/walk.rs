@@ -69,7 +69,7 @@ fn file(path: &Path, output: &mut dyn Output) {
         return manifest::file(path, output);
     }
     let named = |name| path.file_name().is_some_and(|own| own == name);
-    match FileKind::of(path) {
+    match FileKind::detect(path) {
         Err(error) => output.unreadable(path, &without_path(&error)),
         Ok(Some(FileKind::Detail)) => detail::file(path, DetailReader::open(path), output),
         Ok(None) if named(DETAIL_FILE) => detail::file(path, DetailReader::open(path), output),

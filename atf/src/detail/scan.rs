@@ -18,7 +18,7 @@ impl DetailReader {
     ///
     /// The errors of [`get`](Self::get).
     pub fn scan(&self) -> Result<Scan> {
-        Scan::of(self, None)
+        Scan::read(self, None)
     }
 }
 
@@ -72,7 +72,7 @@ impl Scan {
     }
 
     /// Reads all events of a file, and the index events that they link to.
-    pub(crate) fn of(reader: &DetailReader, index: Option<&IndexReader>) -> Result<Self> {
+    pub(crate) fn read(reader: &DetailReader, index: Option<&IndexReader>) -> Result<Self> {
         let mut scan = Self::default();
         let mut last_ns = 0;
         let mut linking = index.map(|index| (index, index.cursor()));

@@ -60,10 +60,10 @@ struct Look {
 impl DetailFollower {
     /// Follows the file at this path, which need not exist yet. Resolves symlinks.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self::of(Growing::new(path.as_ref()))
+        Self::with_file(Growing::new(path.as_ref()))
     }
 
-    pub(super) fn of(file: Growing) -> Self {
+    pub(super) fn with_file(file: Growing) -> Self {
         Self {
             file,
             head: Head::new(),

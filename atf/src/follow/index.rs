@@ -79,15 +79,15 @@ pub struct IndexFollower {
 impl IndexFollower {
     /// Follows the file at this path, which need not exist yet. Resolves symlinks.
     pub fn new(path: impl AsRef<Path>) -> Self {
-        Self::of(Growing::new(path.as_ref()))
+        Self::with_file(Growing::new(path.as_ref()))
     }
 
     /// Follows the `index.atf` in a thread's folder, unless it is a symlink.
     pub fn in_thread(folder: impl AsRef<Path>) -> Self {
-        Self::of(Growing::in_session(&folder.as_ref().join(INDEX_FILE)))
+        Self::with_file(Growing::in_session(&folder.as_ref().join(INDEX_FILE)))
     }
 
-    fn of(file: Growing) -> Self {
+    fn with_file(file: Growing) -> Self {
         Self {
             file,
             head: Head::new(),

@@ -133,7 +133,7 @@ impl SessionFollower {
         let path = self.path.join(MANIFEST_FILE);
         // Examine the file before reading it, so that the next poll detects a change in between.
         let version = match fs::symlink_metadata(&path) {
-            Ok(metadata) => Some(Version::of(&metadata)),
+            Ok(metadata) => Some(Version::new(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(Error::io(error).with_path(Some(&path))),
         };
@@ -141,7 +141,7 @@ impl SessionFollower {
             return Ok(false);
         }
         self.manifest = Manifest::in_session(&path, OpenOptions::new());
-        self.places = Places::of(self.manifest.as_mut(), Some(&path));
+        self.places = Places::new(self.manifest.as_mut(), Some(&path));
         self.version = version;
         Ok(true)
     }
@@ -194,9 +194,9 @@ struct Version {
 }
 
 impl Version {
-    fn of(metadata: &Metadata) -> Self {
+    fn new(metadata: &Metadata) -> Self {
         Self {
-            identity: Identity::of(metadata),
+            identity: Identity::new(metadata),
             size: metadata.len(),
             modified: metadata.modified().ok(),
         }

@@ -88,7 +88,7 @@ impl ThreadFollower {
         let path = folder.as_ref().to_path_buf();
         Self {
             index: IndexFollower::in_thread(&path),
-            detail: DetailFollower::of(Growing::in_session(&path.join(DETAIL_FILE))),
+            detail: DetailFollower::with_file(Growing::in_session(&path.join(DETAIL_FILE))),
             path,
             seen: None,
             waiting: None,

@@ -35,7 +35,7 @@ impl IndexHeader {
     pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
         let this = Self::from_bytes(wire(bytes, INDEX_MAGIC, INDEX.identity)?, bytes);
         this.check_layout(bytes)?;
-        let event_size = Layout::of(this.wire).event_size;
+        let event_size = Layout::new(this.wire).event_size;
         let found = event_size.number(bytes);
         if found != u64::from(INDEX_EVENT_SIZE) {
             let kind = ErrorKind::BadEventSize {
@@ -99,7 +99,7 @@ impl IndexHeader {
     /// the other.
     fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {
         let is_other = |other: Wire| {
-            let (stated, other) = (Layout::of(self.wire), Layout::of(other));
+            let (stated, other) = (Layout::new(self.wire), Layout::new(other));
             let fits =
                 stated.has_event_size(bytes) && stated.has_zeros(&other, bytes) != Some(false);
             !fits
@@ -126,7 +126,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(wire: Wire) -> Self {
+    fn new(wire: Wire) -> Self {
         Self {
             event_size: wire.pick(const { in_each(Record::IndexHeader, "event_size") }),
             fields: Record::IndexHeader.fields(wire),

@@ -69,7 +69,7 @@ impl IndexReader {
     /// let scan = index.scan()?;
     /// assert_eq!(scan.checksum, Checksum::Good);
     /// assert!(scan.is_ordered());
-    /// assert_eq!(scan.kinds.of(atf::EventKind::CALL), 1);
+    /// assert_eq!(scan.kinds.get(atf::EventKind::CALL), 1);
     /// # Ok::<(), atf::Error>(())
     /// ```
     ///

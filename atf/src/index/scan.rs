@@ -74,7 +74,7 @@ impl KindCounts {
 
     /// Returns the number of events of a known kind; 0 for any other kind.
     #[must_use]
-    pub fn of(&self, kind: EventKind) -> u64 {
+    pub fn get(&self, kind: EventKind) -> u64 {
         self.iter()
             .find(|(known, _)| *known == kind)
             .map_or(0, |(_, count)| count)

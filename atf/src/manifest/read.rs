@@ -69,7 +69,7 @@ impl Manifest {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new();
-        Self::of(&Input::open(path, options)?, options)
+        Self::read_file(&Input::open(path, options)?, options)
     }
 
     /// Reads the manifest of a session; returns `None` if the session has no manifest.
@@ -79,7 +79,8 @@ impl Manifest {
             map: None,
             ..options
         };
-        let read = Input::open_in_session(path, options).and_then(|file| Self::of(&file, options));
+        let read =
+            Input::open_in_session(path, options).and_then(|file| Self::read_file(&file, options));
         match read {
             Ok(this) => Some(this),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
@@ -87,7 +88,7 @@ impl Manifest {
         }
     }
 
-    fn of(file: &Input, options: OpenOptions) -> Result<Self> {
+    fn read_file(file: &Input, options: OpenOptions) -> Result<Self> {
         let mut this = Self::parse(&whole(file, options.manifest_limit)?);
         let problems = std::mem::take(&mut this.problems).into_iter();
         this.problems = problems

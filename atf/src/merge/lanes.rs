@@ -123,7 +123,7 @@ mod tests {
                 depth: 1,
                 detail_seq: None,
             };
-            IndexReader::from_bytes(IndexFile::of(1, vec![event]).bytes()).unwrap()
+            IndexReader::from_bytes(IndexFile::new(1, vec![event]).bytes()).unwrap()
         };
         let feed = |id: u64| {
             let thread = Thread {

@@ -206,7 +206,7 @@ impl Merge {
             files: Files::Open(Arc::new(index)),
         };
         let sources = files.into_iter().enumerate().map(open);
-        Self::of(sources.collect(), Vec::new())
+        Self::from_sources(sources.collect(), Vec::new())
     }
 
     /// Merges several processes that ran on one machine and share its clock. Events with equal
@@ -244,7 +244,7 @@ impl Merge {
             let sessions = u32::try_from(process.sessions().len()).unwrap_or(u32::MAX);
             first = first.saturating_add(sessions.max(1));
         }
-        Self::of(sources, problems)
+        Self::from_sources(sources, problems)
     }
 
     /// Merges threads of one session without reporting the session's own problems, for example to
@@ -278,10 +278,10 @@ impl Merge {
             files: Files::Folder(entry.clone()),
         };
         let sources = entries.into_iter().enumerate().map(source);
-        Self::of(sources.collect(), Vec::new())
+        Self::from_sources(sources.collect(), Vec::new())
     }
 
-    fn of(mut sources: Vec<Source>, session_problems: Vec<Problem>) -> Self {
+    fn from_sources(mut sources: Vec<Source>, session_problems: Vec<Problem>) -> Self {
         // This order breaks ties.
         sources.sort_by_key(|it| (it.rank, it.id, it.position));
         Self {

@@ -86,7 +86,7 @@ impl Mode {
     const OWNER: u32 = 0o700;
     const GROUP: u32 = 0o070;
 
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
         fs::metadata(path).map(|metadata| Self::from(&metadata))
     }
 
@@ -135,7 +135,7 @@ impl Mode {
     pub(crate) fn set(self, path: &Path) -> io::Result<()> {
         let chown = |group| chown(path, None, Some(group));
         let set = |mode| fs::set_permissions(path, mode);
-        self.set_by(Self::of(path)?, chown, set)
+        self.set_by(Self::read(path)?, chown, set)
     }
 
     /// Like [`set`](Self::set), for an open file.

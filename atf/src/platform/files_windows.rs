@@ -53,7 +53,7 @@ pub(crate) struct Mode;
 impl Mode {
     pub(crate) const ANY: Self = Self;
 
-    pub(crate) fn of(_path: &Path) -> io::Result<Self> {
+    pub(crate) fn read(_path: &Path) -> io::Result<Self> {
         Ok(Self)
     }
 

@@ -51,7 +51,7 @@ impl Folder {
     fn new(path: &Path, file: File, is_lent: bool) -> io::Result<Self> {
         Ok(Self {
             path: path.to_path_buf(),
-            identity: Identity::of(&file.metadata()?),
+            identity: Identity::new(&file.metadata()?),
             handle: if is_lent {
                 Handle::Lent(Lent::new(&file))
             } else {
@@ -190,7 +190,7 @@ impl Folder {
             Handle::Lent(_) => return self.path.clone(),
         };
         match std::fs::metadata(&fixed) {
-            Ok(found) if Identity::of(&found) == self.identity => fixed,
+            Ok(found) if Identity::new(&found) == self.identity => fixed,
             _ => self.path.clone(),
         }
     }
@@ -260,7 +260,7 @@ fn allow_owner(file: &File) -> io::Result<()> {
 
 /// Returns an error if a file is not the expected one.
 pub(crate) fn same(expected: Identity, found: &File) -> io::Result<()> {
-    if Identity::of(&found.metadata()?) == expected {
+    if Identity::new(&found.metadata()?) == expected {
         Ok(())
     } else {
         Err(io::Error::other(Error::new(ErrorKind::Replaced)))

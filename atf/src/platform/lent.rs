@@ -16,7 +16,7 @@ pub(crate) struct Lent {
 impl Lent {
     /// Duplicates a file's descriptor. Returns `None` if there is no free high number.
     pub(crate) fn new(file: &File) -> Option<Self> {
-        let identity = Identity::of(&file.metadata().ok()?);
+        let identity = Identity::new(&file.metadata().ok()?);
         let number = sys::duplicate_high(file)?;
         Some(Self { number, identity })
     }
@@ -25,7 +25,7 @@ impl Lent {
     pub(crate) fn with<T>(&self, work: impl FnOnce(&File) -> T) -> Option<T> {
         let file = sys::borrow(self.number);
         let found = file.metadata().ok()?;
-        (Identity::of(&found) == self.identity).then(|| work(&file))
+        (Identity::new(&found) == self.identity).then(|| work(&file))
     }
 }
 

@@ -170,7 +170,7 @@ impl<R: FileReader> Ends<'_, R> {
             }
             let rule = self.disagreement_rule(error);
             self.add(notes, NoteKind::HeaderDisagrees, rule, || {
-                Place::of(R::NAME, error)
+                Place::from_error(R::NAME, error)
             });
         }
         // A rebuilt header is always a placeholder, so it does not show how the writer ended.
@@ -195,7 +195,7 @@ impl<R: FileReader> Ends<'_, R> {
         }
         let mut missing = 0;
         for problem in &problems {
-            let place = || Place::of(R::NAME, problem);
+            let place = || Place::from_error(R::NAME, problem);
             let checksum = |found: String| place().found(found);
             let (kind, place) = match problem.kind() {
                 // Its events are dropped, or set aside.

@@ -122,7 +122,7 @@ pub(super) fn rewrite(
             *problem.kind() != ErrorKind::UnknownKey || !keys.contains(key)
         });
         report.problems = problems
-            .map(|problem| Place::of(MANIFEST_FILE, problem).breaks(problem.rule()))
+            .map(|problem| Place::from_error(MANIFEST_FILE, problem).breaks(problem.rule()))
             .collect();
     }
     let mut broken = Broken::default();

@@ -37,11 +37,11 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
             match fs::symlink_metadata(&source) {
                 Ok(found) if found.is_file() => {
                     keep_mode(&source, &target)?;
-                    Some(Mode::of(&source).map_err(at(&source))?)
+                    Some(Mode::read(&source).map_err(at(&source))?)
                 }
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     // The original may allow nobody else to read it.
-                    let closed = Mode::of(&target).map_err(at(&target))?.closed();
+                    let closed = Mode::read(&target).map_err(at(&target))?.closed();
                     closed.set(&target).map_err(at(&target))?;
                     Some(closed)
                 }
@@ -57,9 +57,9 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
             (all, one) => all.or(one),
         };
     }
-    let source = Mode::of(from).map_err(at(from))?;
+    let source = Mode::read(from).map_err(at(from))?;
     for target in new {
-        let own = Mode::of(&target).map_err(at(&target))?;
+        let own = Mode::read(&target).map_err(at(&target))?;
         let mode = own.limited_to(of_all.unwrap_or(source));
         mode.set(&target).map_err(at(&target))?;
     }

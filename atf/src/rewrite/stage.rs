@@ -93,7 +93,7 @@ impl Stage {
     }
 
     fn close(&mut self) -> io::Result<()> {
-        self.mode = Mode::of(&self.folder)?;
+        self.mode = Mode::read(&self.folder)?;
         self.mode.closed().set(&self.folder)
     }
 
@@ -103,7 +103,7 @@ impl Stage {
 
     /// Moves the folder to its final path, with the mode of `path`.
     pub(super) fn publish(mut self, path: &Path, durability: Durability) -> Result<()> {
-        let mode = Mode::of(path).map_err(at(path))?;
+        let mode = Mode::read(path).map_err(at(path))?;
         let mode = self.mode.limited_to(mode);
         mode.set(&self.folder).map_err(at(&self.folder))?;
         // Do not replace a folder that was created there in the meantime, even an empty one.
@@ -147,7 +147,7 @@ fn is_inside(folder: &Path, path: &Path, sessions: &[PathBuf]) -> Result<bool> {
         // Without a device and an inode, different folders may have the same identity.
         return Ok(false);
     }
-    let identity = |path: &Path| fs::metadata(path).map(|found| Identity::of(&found));
+    let identity = |path: &Path| fs::metadata(path).map(|found| Identity::new(&found));
     let above: Vec<_> = folder.ancestors().flat_map(identity).collect();
     let mut inner = std::iter::once(path).chain(sessions.iter().map(PathBuf::as_path));
     Ok(inner.any(|path| identity(path).is_ok_and(|found| above.contains(&found))))
@@ -324,8 +324,8 @@ fn read_piece(file: &mut File, offset: u64, buffer: &mut Vec<u8>) -> io::Result<
 /// Limits the mode of `to` to that of `from`.
 pub(super) fn keep_mode(from: &Path, to: &Path) -> Result<()> {
     let [from, own] = [
-        Mode::of(from).map_err(at(from))?,
-        Mode::of(to).map_err(at(to))?,
+        Mode::read(from).map_err(at(from))?,
+        Mode::read(to).map_err(at(to))?,
     ];
     own.limited_to(from).set(to).map_err(at(to))
 }

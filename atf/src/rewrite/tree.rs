@@ -54,7 +54,7 @@ impl Tree {
 
     fn visit(&mut self, root: &Path, below: &Path, depth: usize) -> Result<()> {
         let folder = root.join(below);
-        if let Some(kind) = FolderKind::of(&folder).map_err(at(&folder))? {
+        if let Some(kind) = FolderKind::detect(&folder).map_err(at(&folder))? {
             self.items.push(Item {
                 below: below.to_path_buf(),
                 is_thread: kind == FolderKind::Thread,

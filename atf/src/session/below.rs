@@ -119,7 +119,7 @@ pub(super) fn only_session(folder: &Path, links: Vec<PathBuf>) -> Result<PathBuf
         }
     }
     let process = |path: &PathBuf| {
-        let name = ProcessName::of(path).filter(|_| path.parent() == Some(folder));
+        let name = ProcessName::from_path(path).filter(|_| path.parent() == Some(folder));
         name.map(|name| name.pid)
     };
     let mut processes = found.iter().filter(|path| process(path).is_some());

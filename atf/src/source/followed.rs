@@ -32,7 +32,7 @@ pub(crate) struct Sparse {
 }
 
 impl Sparse {
-    pub(crate) fn of(mut bytes: Vec<u8>) -> Result<Self> {
+    pub(crate) fn new(mut bytes: Vec<u8>) -> Result<Self> {
         const ZEROS: [u8; BLOCK] = [0; BLOCK];
         let size = bytes.len();
         let mut blocks = Vec::new();
@@ -161,7 +161,7 @@ mod tests {
                 places.for_each(|place| bytes[*place] = 7);
                 let tail = Tail {
                     missing: 10,
-                    bytes: Sparse::of(bytes.clone()).unwrap(),
+                    bytes: Sparse::new(bytes.clone()).unwrap(),
                     ..Tail::default()
                 };
                 assert!(tail.bytes.stored.capacity() <= most);

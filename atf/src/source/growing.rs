@@ -68,7 +68,7 @@ impl Growing {
         let file = source_in_session(&self.path, self.options)?;
         let metadata = file.file.metadata();
         let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(&self.path)))?;
-        let found = Identity::of(&metadata);
+        let found = Identity::new(&metadata);
         if self.identity.is_some_and(|identity| identity != found) {
             return Err(Error::new(ErrorKind::Replaced).with_path(Some(&self.path)));
         }

@@ -35,7 +35,7 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn new(source: impl ReadAt + 'static) -> Self {
-        Self::of(source.size(), Source::Other(Box::new(source)))
+        Self::with_size(source.size(), Source::Other(Box::new(source)))
     }
 
     /// Creates an input from a source opened at `path`.
@@ -47,7 +47,7 @@ impl Input {
     }
 
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self::of(bytes.len() as u64, Source::InMemory(Memory::Owned(bytes)))
+        Self::with_size(bytes.len() as u64, Source::InMemory(Memory::Owned(bytes)))
     }
 
     /// Replaces this input with a source that reads from it.
@@ -60,7 +60,7 @@ impl Input {
         }
     }
 
-    fn of(size: u64, source: Source) -> Self {
+    fn with_size(size: u64, source: Source) -> Self {
         let is_in_memory = match &source {
             Source::InMemory(_) => true,
             Source::Other(source) => source.as_bytes().is_some(),
@@ -101,7 +101,7 @@ impl Input {
         };
         Ok(Self {
             path: Some(path.to_path_buf()),
-            ..Self::of(size, source)
+            ..Self::with_size(size, source)
         })
     }
 
@@ -144,7 +144,7 @@ impl Input {
         if options.map.is_some() {
             return Self::of_file(path, file, options);
         }
-        Ok(Self::at(path, Reopened::of(path, &file)?))
+        Ok(Self::at(path, Reopened::new(path, &file)?))
     }
 
     /// Splits a range into the part in the file itself and the part in the appended bytes. The

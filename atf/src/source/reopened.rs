@@ -20,20 +20,20 @@ pub(crate) struct Reopened {
 
 impl Reopened {
     /// Creates a source for the file that was opened at `path`.
-    pub(crate) fn of(path: &Path, file: &FileSource) -> Result<Self> {
+    pub(crate) fn new(path: &Path, file: &FileSource) -> Result<Self> {
         let metadata = file.file.metadata();
         let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
         Ok(Self {
             path: path.to_path_buf(),
             size: file.size(),
-            identity: Identity::of(&metadata),
+            identity: Identity::new(&metadata),
         })
     }
 
     /// Opens the same file again, unless another one has replaced it.
     fn again(&self) -> io::Result<FileSource> {
         let file = FileSource::open(&self.path).map_err(io::Error::other)?;
-        if Identity::of(&file.file.metadata()?) != self.identity {
+        if Identity::new(&file.file.metadata()?) != self.identity {
             return Err(io::Error::other(Error::new(ErrorKind::Replaced)));
         }
         Ok(file)

@@ -235,7 +235,7 @@ impl Depth {
         matches!(self, Self::Derived(_))
     }
 
-    fn of(event: &IndexEvent, open: u64) -> Self {
+    fn new(event: &IndexEvent, open: u64) -> Self {
         match event.call_depth {
             Some(depth) => Self::Recorded(depth),
             None => Self::Derived(u32::try_from(open).unwrap_or(u32::MAX)),

@@ -121,7 +121,7 @@ impl CallStack {
             CallEffect::Opens => self.call(seq, event, ended),
             CallEffect::Returns => self.end(seq, event, SpanEnd::Return, ended),
             CallEffect::Throws => self.end(seq, event, SpanEnd::Exception, ended),
-            CallEffect::None => Depth::of(event, self.depth()),
+            CallEffect::None => Depth::new(event, self.depth()),
         }
     }
 
@@ -161,7 +161,7 @@ impl CallStack {
             self.given_up = self.given_up.saturating_add(1);
             ended(Paired::Span(outermost.span(SpanEnd::GivenUp, None)));
         }
-        let depth = Depth::of(event, self.depth().saturating_add(1));
+        let depth = Depth::new(event, self.depth().saturating_add(1));
         self.open.push_back(OpenCall {
             function_id: event.function_id,
             start_seq: seq,
@@ -190,7 +190,7 @@ impl CallStack {
                 function_id: event.function_id,
                 event_kind: event.event_kind,
             }));
-            return Depth::of(event, self.depth().saturating_add(1));
+            return Depth::new(event, self.depth().saturating_add(1));
         }
         let at = Some((seq, event.timestamp_ns));
         while let Some(call) = self.open.pop_back() {
@@ -204,7 +204,7 @@ impl CallStack {
             }
             ended(Paired::Span(call.span(SpanEnd::NotReturned, at)));
         }
-        Depth::of(event, self.depth())
+        Depth::new(event, self.depth())
     }
 
     fn has_open(&mut self, function_id: u64) -> bool {

@@ -25,7 +25,7 @@ impl Spare {
     /// Maps the first `size` bytes of a file, which must have been written. The mapping takes the
     /// place of an `old` one, so that the addresses of the modules that a program loads do not
     /// depend on when its manifest is written.
-    pub(crate) fn of(file: &File, size: usize, old: Option<Self>) -> Option<Self> {
+    pub(crate) fn map(file: &File, size: usize, old: Option<Self>) -> Option<Self> {
         let old = old.filter(|old| size <= old.reserved);
         let reserved = old.as_ref().map_or(RESERVED.max(size), |old| old.reserved);
         let place = old
@@ -110,7 +110,7 @@ mod tests {
         let path = folder.path().join("text");
         fs::write(&path, "a longer text").unwrap();
         let file = File::options().read(true).write(true).open(&path).unwrap();
-        let spare = Spare::of(&file, 13, None).unwrap();
+        let spare = Spare::map(&file, 13, None).unwrap();
         drop(file);
         assert!(spare.store(b"short"));
         assert_eq!(fs::read(&path).unwrap(), b"short        ");

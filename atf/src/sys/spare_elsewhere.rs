@@ -6,7 +6,7 @@ use std::fs::File;
 pub(crate) struct Spare;
 
 impl Spare {
-    pub(crate) fn of(_file: &File, _size: usize, _old: Option<Self>) -> Option<Self> {
+    pub(crate) fn map(_file: &File, _size: usize, _old: Option<Self>) -> Option<Self> {
         None
     }
 

@@ -32,16 +32,16 @@ impl PathKind {
     /// # Errors
     ///
     /// Operating system errors; [`ErrorKind::NotATrace`]; for a folder, the errors of [`Search`].
-    pub fn of(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn detect(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let at = |error: io::Error| Error::io(error).with_path(Some(path));
         if !fs::metadata(path).map_err(at)?.is_dir() {
-            return Ok(Self::File(match FileKind::of(path)? {
+            return Ok(Self::File(match FileKind::detect(path)? {
                 Some(kind) => kind,
                 None => damaged(path)?,
             }));
         }
-        match FolderKind::of(path).map_err(at)? {
+        match FolderKind::detect(path).map_err(at)? {
             Some(FolderKind::Session) => return Ok(Self::Session),
             Some(FolderKind::Thread) => return Ok(Self::Thread),
             None => {}

@@ -59,7 +59,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// The errors of [`PathKind::of`], [`IndexReader::open`], [`Process::of_thread`] and
+    /// The errors of [`PathKind::detect`], [`IndexReader::open`], [`Process::of_thread`] and
     /// [`Process::open`]. [`ErrorKind::NotATrace`] for a file of details, because they belong to the
     /// index next to them.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
@@ -78,7 +78,7 @@ impl Trace {
         let mut sessions = Vec::new();
         for path in paths {
             let path = path.as_ref();
-            match PathKind::of(path)? {
+            match PathKind::detect(path)? {
                 PathKind::Session => sessions.push(path.to_path_buf()),
                 PathKind::Sessions(found) => sessions.extend(found),
                 PathKind::Thread => processes.push(Process::of_thread(path)?),

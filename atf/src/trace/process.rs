@@ -112,7 +112,7 @@ impl Process {
                 sessions.push(session);
             }
         }
-        sessions.sort_by_key(|session| ProcessName::of(session.path()));
+        sessions.sort_by_key(|session| ProcessName::from_path(session.path()));
         Ok(Self::new(sessions, None))
     }
 
@@ -137,7 +137,7 @@ impl Process {
         let mut groups: Vec<Vec<PathBuf>> = Vec::new();
         let mut places = BTreeMap::new();
         for path in paths {
-            let process = ProcessName::of(&path)
+            let process = ProcessName::from_path(&path)
                 .map(|name| (path.parent().map(Path::to_path_buf), name.pid, name.program));
             let next = groups.len();
             let place = process.map_or(next, |process| *places.entry(process).or_insert(next));
@@ -147,7 +147,7 @@ impl Process {
             }
         }
         for group in &mut groups {
-            group.sort_by_key(|path| ProcessName::of(path));
+            group.sort_by_key(|path| ProcessName::from_path(path));
             group.dedup();
         }
         groups
@@ -207,7 +207,7 @@ impl Process {
     pub fn is_of_run_of(&self, other: &Self) -> bool {
         let place = |process: &Self| {
             let path = process.path();
-            ProcessName::of(path)
+            ProcessName::from_path(path)
                 .and(path.parent())
                 .map(Path::to_path_buf)
         };
@@ -266,7 +266,7 @@ impl Process {
     /// `pid_42_segment_000002`.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        Some(ProcessName::of(self.sessions.first()?.path())?.pid)
+        Some(ProcessName::from_path(self.sessions.first()?.path())?.pid)
     }
 
     /// Returns a function with its name, from the last manifest that has it.
@@ -420,7 +420,7 @@ impl Process {
     #[must_use]
     pub fn deleted(&self) -> Option<RangeInclusive<u32>> {
         let session = self.sessions.first().filter(|_| self.alone.is_none())?;
-        let first = ProcessName::of(session.path())?;
+        let first = ProcessName::from_path(session.path())?;
         let mut threads = session.manifest().into_iter().flat_map(|it| &it.threads);
         let is_cut = threads.any(|thread| thread.cut.is_some());
         (first.segment > 1 && !is_cut).then(|| 1..=first.segment.saturating_sub(1))
@@ -472,7 +472,7 @@ pub(crate) fn concerns(problem: &Error, threads: &BTreeSet<u32>) -> bool {
 
 /// Returns an error if there are segments missing between these two.
 fn gap(before: &SessionReader, after: &SessionReader) -> Option<Error> {
-    let [before, name] = [before, after].map(|session| ProcessName::of(session.path()));
+    let [before, name] = [before, after].map(|session| ProcessName::from_path(session.path()));
     let (first, next) = (before?.segment.saturating_add(1), name?.segment);
     let last = next.checked_sub(1).filter(|last| *last >= first)?;
     let kind = ErrorKind::SegmentsMissing { first, last };

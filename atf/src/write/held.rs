@@ -132,7 +132,7 @@ impl BriefFile {
         uncancelled(|| {
             let file = folder.create(below)?;
             Ok(Self {
-                identity: Identity::of(&file.metadata()?),
+                identity: Identity::new(&file.metadata()?),
                 lent: Lent::new(&file),
                 folder,
                 below: below.to_path_buf(),

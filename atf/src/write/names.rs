@@ -63,7 +63,7 @@ fn change_in(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Resul
 }
 
 fn replace(path: &Path, part: &Path, bytes: &[u8]) -> Result<()> {
-    let mode = Mode::of(path).map_err(at(path))?;
+    let mode = Mode::read(path).map_err(at(path))?;
     let mut file = DiskFile(Disk.create_file(part).map_err(at(part))?);
     mode.set_on(&file.0).map_err(at(part))?;
     write_whole(&mut file, part, bytes)?;

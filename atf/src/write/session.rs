@@ -554,7 +554,7 @@ impl SessionWriter {
         });
         let old = written.spare.take();
         written.spare = match stored {
-            Ok(part) => part.and_then(|(file, size)| Spare::of(&file, size, old)),
+            Ok(part) => part.and_then(|(file, size)| Spare::map(&file, size, old)),
             Err(error) => {
                 written.spare = old;
                 return Err(error);

@@ -25,7 +25,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    fn of(path: &Path) -> io::Result<Self> {
+    fn read(path: &Path) -> io::Result<Self> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt as _;
@@ -127,7 +127,7 @@ impl KnownFiles {
 
     fn open(&mut self, path: &Path) -> Result<(Identity, &mut Result<KnownFile, Error>), Error> {
         let io = |error| Error::new(path, ErrorKind::Io(error));
-        let identity = Identity::of(path).map_err(io)?;
+        let identity = Identity::read(path).map_err(io)?;
         let left = KEPT.saturating_sub(self.kept_bytes);
         let reader = &self.reader;
         let file = self.files.entry(identity.clone()).or_insert_with(|| {

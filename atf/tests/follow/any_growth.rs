@@ -78,7 +78,7 @@ proptest! {
         for (seq, mistake) in imitations {
             imitate_footer(&mut events, seq, mistake);
         }
-        let file = IndexFile { thread_id: 0, checksum: 0, ..IndexFile::of(version, events) };
+        let file = IndexFile { thread_id: 0, checksum: 0, ..IndexFile::new(version, events) };
         let bytes = file.clone().placeholder().bytes();
         let written = Written::new("index.atf");
         written.resize(room);
@@ -118,7 +118,7 @@ proptest! {
         pieces in vec(1..150_usize, 1..40),
         room in prop_oneof![Just(0_u64), 0..900_u64],
     ) {
-        let file = DetailFile::of(version, events);
+        let file = DetailFile::new(version, events);
         let bytes = file.clone().placeholder().bytes();
         let written = Written::new("detail.atf");
         written.resize(room);

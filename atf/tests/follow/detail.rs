@@ -109,7 +109,7 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     let largest = DetailRecord::call(0, 1000, u16::MAX);
     let written = Written::new("detail.atf");
     let small = DetailRecord::call(6, 3000, 3);
-    written.append(&DetailFile::of(1, vec![largest, larger, small]).bytes());
+    written.append(&DetailFile::new(1, vec![largest, larger, small]).bytes());
     let mut follower = DetailFollower::new(written.path());
     let mut stacks = Vec::new();
     while let Polled::New(event) = follower.poll().unwrap() {
@@ -159,7 +159,7 @@ fn event(size: usize, timestamp: u64) -> Vec<u8> {
         timestamp,
         payload: vec![1; size - 24],
     };
-    DetailFile::of(1, vec![record]).section()
+    DetailFile::new(1, vec![record]).section()
 }
 
 /// Returns the length of the five events, which a footer stores where an event has its timestamp.
@@ -292,7 +292,7 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
 #[test]
 fn a_placeholder_before_a_footer_without_events_is_finalized() {
     let written = Written::new("detail.atf");
-    written.append(&DetailFile::of(2, Vec::new()).bytes());
+    written.append(&DetailFile::new(2, Vec::new()).bytes());
     let mut follower = DetailFollower::new(written.path());
     assert_eq!(follower.poll().unwrap(), Polled::Finalized);
 }

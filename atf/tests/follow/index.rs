@@ -127,7 +127,7 @@ fn an_event_whose_function_is_its_position_waits_for_the_bytes_after_it() {
         for (seq, event) in (0..).zip(&mut events) {
             event.function_id = seq;
         }
-        let file = IndexFile::of(version, events);
+        let file = IndexFile::new(version, events);
         let bytes = file.clone().placeholder().without_footer();
         let written = Written::new("index.atf");
         written.append(&bytes);
@@ -240,7 +240,7 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
 #[test]
 fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
     for version in [1, 2] {
-        let file = IndexFile::of(version, vec![]);
+        let file = IndexFile::new(version, vec![]);
         let mut bytes = file.bytes();
         // The header is a placeholder with neither flags nor a footer offset. Later, only the
         // offset is written.
@@ -260,7 +260,7 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
 #[test]
 fn an_empty_file_is_finalized_once_its_preallocated_space_is_cut_off() {
     for version in [1, 2] {
-        let mut bytes = IndexFile::of(version, vec![]).bytes();
+        let mut bytes = IndexFile::new(version, vec![]).bytes();
         bytes[8..12].fill(0);
         let written = Written::new("index.atf");
         written.resize(600);
@@ -279,7 +279,7 @@ fn an_empty_file_is_finalized_once_its_preallocated_space_is_cut_off() {
 #[test]
 fn a_footer_in_preallocated_space_counts_once_something_else_confirms_it() {
     for (version, size) in [(1, 128), (1, 600), (2, 128), (2, 600)] {
-        let file = IndexFile::of(version, vec![]).placeholder();
+        let file = IndexFile::new(version, vec![]).placeholder();
         let written = Written::new("index.atf");
         written.append(&file.header());
         written.resize(size);

@@ -168,9 +168,9 @@ fn links_that_lead_back_or_nowhere_have_no_detail() {
         event.timestamp = time;
     }
     detail.events[1].index_seq = 2;
-    let index = IndexFile::of(2, index.events);
+    let index = IndexFile::new(2, index.events);
     std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
-    let detail = DetailFile::of(2, detail.events);
+    let detail = DetailFile::new(2, detail.events);
     std::fs::write(folder.path().join("detail.atf"), detail.bytes()).unwrap();
     let mut follower = ThreadFollower::new(folder.path());
     let mut links = Vec::new();
@@ -197,8 +197,8 @@ fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
             timestamp,
             payload: vec![5; 3],
         };
-        let index = IndexFile::of(version, vec![event(100, 0), event(200, 1)]);
-        let details = DetailFile::of(version, vec![detail(0, 999), detail(1, 200)]);
+        let index = IndexFile::new(version, vec![event(100, 0), event(200, 1)]);
+        let details = DetailFile::new(version, vec![detail(0, 999), detail(1, 200)]);
         std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
         std::fs::write(folder.path().join("detail.atf"), details.bytes()).unwrap();
         let reader = ThreadReader::open(folder.path()).unwrap();
@@ -210,8 +210,8 @@ fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
         }
         assert_eq!(links, [None, Some(1)]);
         // The events have the same time, and each links to the other's detail.
-        let index = IndexFile::of(version, vec![event(100, 1), event(100, 0)]);
-        let details = DetailFile::of(version, vec![detail(0, 100), detail(1, 100)]);
+        let index = IndexFile::new(version, vec![event(100, 1), event(100, 0)]);
+        let details = DetailFile::new(version, vec![detail(0, 100), detail(1, 100)]);
         std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
         std::fs::write(folder.path().join("detail.atf"), details.bytes()).unwrap();
         let mut follower = ThreadFollower::new(folder.path());

@@ -26,7 +26,7 @@ impl Thread {
             depth: 1,
             detail_seq: None,
         };
-        let mut file = IndexFile::of(version, self.times.iter().enumerate().map(event).collect());
+        let mut file = IndexFile::new(version, self.times.iter().enumerate().map(event).collect());
         file.thread_id = self.id;
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {

@@ -62,7 +62,7 @@ fn bytes_at_the_footer_offset_of_a_rewritten_header_are_never_an_event() {
             timestamp: 9,
             payload: vec![1; 40],
         };
-        let event = DetailFile::of(version, vec![event]).section();
+        let event = DetailFile::new(version, vec![event]).section();
         assert_eq!(event.len(), 64);
         let bytes = [file.without_footer(), event].concat();
         let detail = ways::detail(bytes).unwrap();
@@ -170,7 +170,7 @@ fn a_header_with_any_number_is_not_a_placeholder() {
 
 #[test]
 fn a_header_that_counts_events_without_a_length_ends_none_of_them() {
-    let mut file = DetailFile::of(1, vec![DetailRecord::call(0, 1, 0)]);
+    let mut file = DetailFile::new(1, vec![DetailRecord::call(0, 1, 0)]);
     file.events[0].payload.truncate(40);
     (file.header_count, file.header_bytes) = (1, 0);
     let bytes = file.without_footer();
@@ -182,7 +182,7 @@ fn a_header_that_counts_events_without_a_length_ends_none_of_them() {
     // Without a count, the header's length proves nothing either.
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = 0;
-    let behind = DetailFile::of(1, vec![DetailRecord::call(15, 1, 0)]).section();
+    let behind = DetailFile::new(1, vec![DetailRecord::call(15, 1, 0)]).section();
     let mut behind = behind[..64].to_vec();
     behind[0] = 64;
     let detail = ways::detail([file.without_footer(), behind].concat()).unwrap();

@@ -26,7 +26,7 @@ fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
             detail_seq: None,
         }
     };
-    IndexFile::of(version, (0..count).map(event).collect())
+    IndexFile::new(version, (0..count).map(event).collect())
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_scan_in_parts_finds_the_same_as_a_single_scan() {
         let disorder = scan.disorder.map(|it| (it.first_seq, it.count));
         let expected = back.first().map(|first| (*first, back.len() as u64));
         assert_eq!(disorder, expected);
-        assert_eq!(scan.kinds.of(EventKind::CALL), 60_000);
+        assert_eq!(scan.kinds.get(EventKind::CALL), 60_000);
         assert_eq!(scan.kinds.unknown, 20_000);
         assert_eq!(scan.checksum, Checksum::Good);
         for threads in [2, 3, 64] {

@@ -56,7 +56,7 @@ fn detail_file() -> impl Strategy<Value = DetailFile> {
             timestamp: 1000 + seq,
             payload,
         };
-        let file = DetailFile::of(version, (0..).zip(payloads).map(event).collect());
+        let file = DetailFile::new(version, (0..).zip(payloads).map(event).collect());
         if is_finalized {
             file
         } else {
@@ -96,7 +96,7 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
             depth: 1,
             detail_seq: if has_link { Some(0x4154_4432) } else { None },
         };
-        let file = IndexFile::of(version, (0..).zip(events).map(event).collect());
+        let file = IndexFile::new(version, (0..).zip(events).map(event).collect());
         if is_finalized {
             file
         } else {
@@ -189,7 +189,7 @@ proptest! {
     ) {
         let version = index.version;
         let index = index.placeholder();
-        let detail = DetailFile::of(version, detail.events).placeholder();
+        let detail = DetailFile::new(version, detail.events).placeholder();
         let files = [index.without_footer(), detail.without_footer()];
         // The journal's areas start between two events. Some of their bytes may already be in the
         // files.

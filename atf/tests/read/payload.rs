@@ -17,7 +17,7 @@ fn a_payload_is_read_in_parts_and_never_past_the_callers_limit() {
         timestamp: 5,
         payload: payload.clone(),
     };
-    let file = DetailFile::of(2, vec![event]);
+    let file = DetailFile::new(2, vec![event]);
     let detail = open(&file);
     let event = detail.get(0).unwrap().unwrap();
     let kind = ErrorKind::PayloadTooLarge {
@@ -39,7 +39,7 @@ fn a_payload_is_read_in_parts_and_never_past_the_callers_limit() {
 #[test]
 fn a_payload_of_another_shape_is_opaque() {
     let mut event = DetailRecord::call(0, 1, 300);
-    let whole = DetailFile::of(1, vec![event.clone()]);
+    let whole = DetailFile::new(1, vec![event.clone()]);
     let whole = open(&whole);
     let payload = whole
         .function_payload(&whole.get(0).unwrap().unwrap())
@@ -47,7 +47,7 @@ fn a_payload_of_another_shape_is_opaque() {
         .unwrap();
     assert_eq!(payload.stack.len(), 300);
     event.payload.pop();
-    let other = open(&DetailFile::of(1, vec![event]));
+    let other = open(&DetailFile::new(1, vec![event]));
     assert_eq!(
         other
             .function_payload(&other.get(0).unwrap().unwrap())
@@ -74,7 +74,7 @@ fn events_across_blocks_and_larger_than_blocks_are_found() {
         for (seq, size) in [(5, 65_536), (900, 200_001), (901, 0), (1999, 70_000)] {
             file.events[seq].payload = vec![9; size];
         }
-        let file = DetailFile::of(version, file.events);
+        let file = DetailFile::new(version, file.events);
         let detail = ways::detail(file.bytes()).unwrap();
         assert!(details(&detail) == file.events);
         let places: Vec<u64> = (0..2000)
@@ -121,7 +121,7 @@ fn a_payload_larger_than_any_vector_is_an_error_but_can_be_read_in_parts() {
 fn the_largest_function_payload_is_decoded_and_one_byte_more_is_not() {
     let mut event = DetailRecord::call(0, 1, u16::MAX);
     let mut read = || {
-        let detail = open(&DetailFile::of(1, vec![event.clone()]));
+        let detail = open(&DetailFile::new(1, vec![event.clone()]));
         let payload = detail.function_payload(&detail.get(0).unwrap().unwrap());
         event.payload.push(0);
         payload.unwrap().map(|payload| payload.stack.len())
@@ -159,7 +159,7 @@ fn a_payload_that_looks_like_a_footer_is_a_payload() {
                 timestamp: 9,
                 payload: [vec![7; 100], footer].concat(),
             });
-            let section = DetailFile::of(version, events.clone()).section();
+            let section = DetailFile::new(version, events.clone()).section();
             let bytes = [before.header().to_vec(), section, behind.clone()].concat();
             let detail = ways::detail(bytes).unwrap();
             assert_eq!(detail.event_count(), 6, "{version} {behind:?} {fits}");

@@ -27,7 +27,7 @@ fn files(version: u8, fault: Fault) -> (IndexFile, DetailFile) {
     };
     let mut details = (0..EVENTS).step_by(3).map(detail).collect();
     fault(&mut details);
-    (index, DetailFile::of(version, details))
+    (index, DetailFile::new(version, details))
 }
 
 /// Returns all faults, with the wire version alternating.
@@ -121,7 +121,7 @@ fn an_index_has_the_same_findings_with_and_without_details() {
             index.events[seq].timestamp_ns = 1;
             index.events[seq + 1].kind = 77;
         }
-        let folder = written(&IndexFile::of(version, index.events), &detail);
+        let folder = written(&IndexFile::new(version, index.events), &detail);
         let mut found = findings(folder.path(), "index.atf");
         found.retain(|finding| !finding.contains("ATF-LINK"));
         let alone = findings(&folder.path().join("index.atf"), "index.atf");

@@ -570,7 +570,7 @@ fn the_name_of_a_process_s_folder_tells_its_program_and_its_segment() {
     for (name, expected) in names {
         assert_eq!(read(name), Some(expected), "{name}");
     }
-    let parsed = names.map(|(name, _)| ProcessName::of(&Path::new("folder").join(name)));
+    let parsed = names.map(|(name, _)| ProcessName::from_path(&Path::new("folder").join(name)));
     assert!(parsed.is_sorted(), "{parsed:?}");
     for name in [
         "pid_",

@@ -292,7 +292,7 @@ fn a_file_is_recognized_by_its_magic() {
         (vec![], None),
     ] {
         fs::write(&path, bytes).unwrap();
-        assert_eq!(FileKind::of(&path).unwrap(), kind);
+        assert_eq!(FileKind::detect(&path).unwrap(), kind);
     }
 }
 

@@ -22,7 +22,7 @@ fn file(version: u8, times: &[u64]) -> IndexFile {
         depth: 1,
         detail_seq: None,
     };
-    IndexFile::of(version, times.iter().map(event).collect())
+    IndexFile::new(version, times.iter().map(event).collect())
 }
 
 fn check(index: &IndexReader, times: &[u64], time: (Bound<u64>, Bound<u64>)) {

@@ -116,7 +116,7 @@ fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
         depth,
         detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
     };
-    let index = IndexFile::of(1, (0..).zip(tree).map(event).collect());
+    let index = IndexFile::new(1, (0..).zip(tree).map(event).collect());
     assert_comes_back(1, &index, &DetailFile::finalized(1, 4));
 }
 
@@ -134,7 +134,7 @@ fn depths_go_on_from_a_segment_that_records_them() {
         (1, "pid_1", [(1, 1), (1, 2), (1, 3)]),
         (2, "pid_1_segment_000002", [(2, 0), (2, 0), (2, 0)]),
     ] {
-        let file = IndexFile::of(version, (0..).zip(tree).map(event).collect());
+        let file = IndexFile::new(version, (0..).zip(tree).map(event).collect());
         let file = IndexFile { flags: 0, ..file };
         places.put(&format!("in/{folder}/thread_7/index.atf"), file.bytes());
     }
@@ -155,10 +155,10 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let mut events = IndexFile::finalized(2, 6).events;
     events[0].detail_seq = Some(BEYOND);
     events[3].detail_seq = Some(BEYOND + 1);
-    places.put("in/thread_7/index.atf", IndexFile::of(2, events).bytes());
+    places.put("in/thread_7/index.atf", IndexFile::new(2, events).bytes());
     let mut details = DetailFile::finalized(2, 2).events;
     details[0].index_seq = BEYOND;
-    let detail = DetailFile::of(2, details).bytes();
+    let detail = DetailFile::new(2, details).bytes();
     places.put("in/thread_7/detail.atf", detail);
     let out = places.path("out");
     let options = ConvertOptions::default();

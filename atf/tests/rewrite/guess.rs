@@ -85,7 +85,7 @@ fn a_header_of_zeros_is_reconstructed_from_the_detail_file_and_the_folder() {
             event.detail_seq = None;
             event
         });
-        let alone = IndexFile::of(version, alone.collect()).bytes();
+        let alone = IndexFile::new(version, alone.collect()).bytes();
         let (_, report) = recovered(&patched(&alone, 0, &[0; 64]), None);
         let words = format!(
             "assumed wire version {version}, thread_id 7, arch unknown, os unknown, clock unknown"

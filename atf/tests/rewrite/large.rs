@@ -36,9 +36,9 @@ fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
     let sizes = [3, 65_631, 65_632, 70_000, 0, 300_000, 256 << 10, 9];
     for version in [1, 2] {
         let links = (0..8).map(|seq| event(seq, Some(seq)));
-        let index = IndexFile::of(version, links.collect());
+        let index = IndexFile::new(version, links.collect());
         let details = (0..).zip(sizes).map(|(seq, size)| opaque(seq, size));
-        let detail = DetailFile::of(version, details.collect());
+        let detail = DetailFile::new(version, details.collect());
         let places = Places::new();
         places.put("in/thread_7/index.atf", index.without_footer());
         places.put("in/thread_7/detail.atf", detail.without_footer());
@@ -54,7 +54,7 @@ fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
         let thread = thread_of(&report);
         assert_eq!(count(&thread, "payload_emptied"), 8);
         let emptied = (0..8).map(|seq| opaque(seq, 0)).collect();
-        let emptied = DetailFile::of(version, emptied).bytes();
+        let emptied = DetailFile::new(version, emptied).bytes();
         assert!(files(&shared)["thread_7/detail.atf"] == emptied);
     }
 }
@@ -62,14 +62,14 @@ fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
 #[test]
 fn a_large_payload_that_no_event_refers_to_is_set_aside_byte_for_byte() {
     for version in [1, 2] {
-        let index = IndexFile::of(version, vec![event(0, Some(0))]);
-        let detail = DetailFile::of(version, vec![opaque(0, 8), opaque(7, 700_000)]);
+        let index = IndexFile::new(version, vec![event(0, Some(0))]);
+        let detail = DetailFile::new(version, vec![opaque(0, 8), opaque(7, 700_000)]);
         let places = Places::new();
         places.put("in/thread_7/index.atf", index.bytes());
         places.put("in/thread_7/detail.atf", detail.bytes());
         let (path, out) = (places.path("in"), places.path("out"));
         recover(path, &out, &RecoverOptions::default()).unwrap();
-        let orphans = DetailFile::of(version, vec![opaque(7, 700_000)]).bytes();
+        let orphans = DetailFile::new(version, vec![opaque(7, 700_000)]).bytes();
         assert!(files(&out)["thread_7/orphans.atf"] == orphans);
     }
 }
@@ -89,7 +89,7 @@ fn peak_memory() -> u64 {
 #[cfg(target_os = "linux")]
 fn put_sparse(path: &Path, size: u32) {
     let mut file = File::create(path).unwrap();
-    let header = DetailFile::of(1, Vec::new()).header();
+    let header = DetailFile::new(1, Vec::new()).header();
     file.write_all(&header).unwrap();
     for index_seq in [0, 9] {
         let mut head = Bytes::default();
@@ -107,7 +107,7 @@ fn put_sparse(path: &Path, size: u32) {
 fn a_payload_of_256_mib_is_never_in_memory() {
     const SIZE: u32 = 256 << 20;
     let places = Places::new();
-    let index = IndexFile::of(1, vec![event(0, Some(0))]);
+    let index = IndexFile::new(1, vec![event(0, Some(0))]);
     places.put("in/thread_7/index.atf", index.without_footer());
     put_sparse(&places.path("in/thread_7/detail.atf"), SIZE);
     let (path, out) = (places.path("in"), places.path("out"));

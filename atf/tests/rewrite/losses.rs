@@ -133,7 +133,7 @@ fn problems_are_counted_and_their_first_eight_places_named() {
             (event.kind, event.detail_seq) = (9, None);
             event
         });
-    let index = IndexFile::of(1, events.collect());
+    let index = IndexFile::new(1, events.collect());
     let places = Places::new();
     places.put("in/thread_7/index.atf", index.bytes());
     let (path, out) = (places.path("in"), places.path("out"));

@@ -76,7 +76,7 @@ fn session(manifest: &str) -> Places {
     let places = Places::new();
     let mut index = IndexFile::finalized(2, 1);
     (index.flags, index.events[0].detail_seq) = (0, None);
-    let index = IndexFile::of(2, index.events);
+    let index = IndexFile::new(2, index.events);
     let index = IndexFile { flags: 0, ..index };
     places.put("in/thread_7/index.atf", index.bytes());
     places.put("in/manifest.json", manifest);

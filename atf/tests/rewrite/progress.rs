@@ -29,7 +29,7 @@ fn events() -> Vec<EventRecord> {
 /// one with only orphaned details.
 fn session() -> (Places, u64) {
     let places = Places::new();
-    let file = IndexFile::of(1, events()).placeholder().without_footer();
+    let file = IndexFile::new(1, events()).placeholder().without_footer();
     let detail = DetailFile::finalized(1, 3).placeholder().without_footer();
     let index = Area {
         file: &file,

@@ -70,17 +70,17 @@ fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
     // No event refers to the first detail, whose stack contains a copy of event 9's detail. The
     // third detail has an impossible length.
     let mut details = calls(4);
-    let copied = DetailFile::of(1, vec![details[3].clone()]).section();
+    let copied = DetailFile::new(1, vec![details[3].clone()]).section();
     details[0].payload.extend(copied);
     details[0].index_seq = 77;
-    let file = DetailFile::of(1, details.clone());
+    let file = DetailFile::new(1, details.clone());
     let places = file.places();
     let broken = usize::try_from(places[2]).unwrap();
     let bytes = patched(&file.without_footer(), broken, &number(5));
     let (out, report) = recovered(&index(12), &bytes);
     assert_eq!(with_details(&out), [3, 9]);
     assert_eq!(found(&report), [places[3]], "{report}");
-    let aside = DetailFile::of(1, details[..1].to_vec()).bytes();
+    let aside = DetailFile::new(1, details[..1].to_vec()).bytes();
     assert!(files(&out.path("out"))["thread_7/orphans.atf"] == aside);
 }
 
@@ -90,7 +90,7 @@ fn details_skipped_by_a_damaged_length_are_found() {
     // the lengths therefore skips the third and the fourth detail. No event refers to the fourth.
     let mut details = calls(6);
     details[3].index_seq = 77;
-    let bytes = DetailFile::of(1, details).placeholder().without_footer();
+    let bytes = DetailFile::new(1, details).placeholder().without_footer();
     let second = START + CALL;
     let bytes = patched(&bytes, second, &number(3 * CALL));
     let bytes = patched(&bytes, second + 8, &number(88));
@@ -117,7 +117,7 @@ fn bytes_that_look_like_a_detail_do_not_displace_found_details() {
     let payload = &mut details[3].payload;
     let keep = payload.len() - look_alike.len();
     payload.splice(keep.., look_alike);
-    let bytes = DetailFile::of(1, details).placeholder().without_footer();
+    let bytes = DetailFile::new(1, details).placeholder().without_footer();
     let second = START + CALL;
     let bytes = patched(&bytes, second, &number(3 * CALL - 60));
     let bytes = patched(&bytes, second + 8, &number(88));
@@ -140,8 +140,8 @@ fn a_detail_after_a_hole_is_found_without_reading_the_hole() {
     let mut details = calls(2);
     // The length is 0x100, so its first byte is 0 and may be in the hole.
     details[1].payload.resize(0x100 - 24, 7);
-    let last = DetailFile::of(1, details.split_off(1)).section();
-    let first = DetailFile::of(1, details).placeholder().without_footer();
+    let last = DetailFile::new(1, details.split_off(1)).section();
+    let first = DetailFile::new(1, details).placeholder().without_footer();
     places.put("in/thread_7/detail.atf", &first);
     let path = places.path("in/thread_7/detail.atf");
     let file = std::fs::File::options().write(true).open(path).unwrap();
@@ -155,7 +155,7 @@ fn a_detail_after_a_hole_is_found_without_reading_the_hole() {
 fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
     let file = DetailFile {
         footer_bytes: 1,
-        ..DetailFile::of(1, calls(3))
+        ..DetailFile::new(1, calls(3))
     };
     let last = START + 2 * CALL;
     let bytes = patched(&file.bytes(), last, &number(CALL + 64));
@@ -179,7 +179,7 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     let details = DetailFile {
         events_offset: 96,
         index_seqs: (0, 99),
-        ..DetailFile::of(1, calls(5))
+        ..DetailFile::new(1, calls(5))
     };
     let broken = patched(&details.section(), 2 * CALL, &number(5));
     let header = patched(&details.header(), 8, &[7]);
@@ -190,11 +190,11 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
     assert_eq!(thread["events"], json!({"kept": 4, "salvaged": 10}));
 
     // The events set aside keep their links and positions in the original file.
-    let mut rest = IndexFile::of(1, file.events[5..].to_vec());
+    let mut rest = IndexFile::new(1, file.events[5..].to_vec());
     rest.flags = 0;
     let found = files(&out.path("out"));
     assert!(found["thread_7/salvaged.atf"] == rest.bytes());
-    let rest = DetailFile::of(1, details.events[3..].to_vec());
+    let rest = DetailFile::new(1, details.events[3..].to_vec());
     assert!(found["thread_7/orphans.atf"] == rest.bytes());
     let aside = thread["set_aside"].as_array().unwrap().iter();
     let found = aside.map(|it| (&it["file"], &it["from"], &it["runs"]));
@@ -229,10 +229,10 @@ fn runs_are_named_up_to_64_and_all_counted() {
         event.detail_seq = (seq % 2 == 0).then_some(seq);
         event
     });
-    let mut index = IndexFile::of(1, events.collect());
+    let mut index = IndexFile::new(1, events.collect());
     index.checksum = crc32c(&index.section());
     let details = (0..151).map(|seq| DetailRecord::call(seq, TIME, 0));
-    let detail = DetailFile::of(1, details.collect());
+    let detail = DetailFile::new(1, details.collect());
     let (_, report) = recovered(&index.bytes(), &detail.bytes());
     let aside = &thread_of(&report)["set_aside"][0];
     assert_eq!(aside["count"], 76);
@@ -248,7 +248,9 @@ fn runs_are_named_up_to_64_and_all_counted() {
 
 #[test]
 fn very_many_details_after_damage_are_each_taken_once() {
-    let bytes = DetailFile::of(1, calls(200)).placeholder().without_footer();
+    let bytes = DetailFile::new(1, calls(200))
+        .placeholder()
+        .without_footer();
     let bytes = patched(&bytes, START, &number(5));
     let (out, report) = recovered(&index(600), &bytes);
     let expected: Vec<_> = (1..200).map(|seq| 3 * seq).collect();

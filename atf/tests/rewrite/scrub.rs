@@ -55,7 +55,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         .into_iter()
         .zip(0..)
         .map(|(link, seq)| event(seq, link));
-    let index = IndexFile::of(version, events.collect());
+    let index = IndexFile::new(version, events.collect());
     let records = vec![
         call(0, FUNCTION, 0),
         call(2, FUNCTION, 256),
@@ -68,7 +68,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         call(5, u64::from_le_bytes(*SECRET), 8),
         opaque(0, 40),
     ];
-    let detail = DetailFile::of(version, records);
+    let detail = DetailFile::new(version, records);
     let (index_footer, detail_footer) = if has_footer {
         (index.footer(), detail.footer())
     } else {
@@ -252,8 +252,8 @@ fn the_report_names_dropped_content() {
 
 #[test]
 fn the_largest_payload_of_a_call_keeps_its_function() {
-    let index = IndexFile::of(1, vec![event(0, Some(0))]);
-    let detail = DetailFile::of(1, vec![call(0, FUNCTION, u16::MAX)]);
+    let index = IndexFile::new(1, vec![event(0, Some(0))]);
+    let detail = DetailFile::new(1, vec![call(0, FUNCTION, u16::MAX)]);
     let places = Places::new();
     places.put("in/thread_7/index.atf", index.bytes());
     places.put("in/thread_7/detail.atf", detail.bytes());

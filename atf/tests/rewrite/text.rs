@@ -57,7 +57,7 @@ fn detail(id: u32, count: u64) -> DetailFile {
     let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
     let mut detail = DetailFile {
         thread_id: id,
-        ..DetailFile::of(1, (0..count).map(call).collect())
+        ..DetailFile::new(1, (0..count).map(call).collect())
     };
     detail.checksum = crc32c(&detail.section());
     detail
@@ -102,7 +102,7 @@ fn problems_of_events_and_details() {
         depth: 1,
         detail_seq,
     };
-    let index = IndexFile::of(
+    let index = IndexFile::new(
         1,
         vec![
             event(1000, 1, Some(0)),
@@ -116,7 +116,7 @@ fn problems_of_events_and_details() {
             event(1600, 1, Some(4)),
         ],
     );
-    let detail = DetailFile::of(
+    let detail = DetailFile::new(
         1,
         vec![
             DetailRecord::call(0, 1001, 0),
@@ -408,14 +408,14 @@ fn links_and_orphans() {
     events[1].detail_seq = Some(0);
     events[2].detail_seq = Some(77);
     events[3].detail_seq = None;
-    let index = IndexFile::of(1, events).bytes();
+    let index = IndexFile::new(1, events).bytes();
     put(&places, 7, index, Some(&detail(7, 3).bytes()));
     // Links begin at 1, so the first detail is an orphan.
     let mut events = linked(8, 6).events;
     events[0].detail_seq = None;
     let index = IndexFile {
         thread_id: 8,
-        ..IndexFile::of(1, events)
+        ..IndexFile::new(1, events)
     };
     let index = rechecked(index).bytes();
     put(&places, 8, index, Some(&detail(8, 2).bytes()));

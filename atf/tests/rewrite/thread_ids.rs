@@ -102,7 +102,7 @@ fn a_version_2_header_that_only_the_folder_contradicts_stays() {
         event.detail_seq = None;
         event
     });
-    let mut index = IndexFile::of(2, events.collect());
+    let mut index = IndexFile::new(2, events.collect());
     index.flags = 0;
     let index = index.bytes();
     let (thread, found) = recovered("thread_8", &index, None);

@@ -40,7 +40,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(folder: &Path) -> Self {
+    fn read(folder: &Path) -> Self {
         let bytes = |name| fs::read(folder.join(name)).ok();
         Self {
             index: bytes("index.atf").unwrap(),
@@ -124,7 +124,7 @@ fn a_finalized_thread_has_no_ring_and_the_same_files() {
             write(&mut writer, 0, 1000);
             assert_eq!(folder.path().join("ring.atf").exists(), survive_kill);
             writer.finalize().unwrap();
-            let files = Files::of(folder.path());
+            let files = Files::read(folder.path());
             assert_eq!(files.ring, None);
             (files.index, files.detail)
         });
@@ -162,9 +162,9 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 100);
-        let before = Files::of(folder.path());
+        let before = Files::read(folder.path());
         writer.flush().unwrap();
-        let after = Files::of(folder.path());
+        let after = Files::read(folder.path());
         assert_ne!(before.number(INDEX_START), after.number(INDEX_START));
         assert_ne!(before.number(DETAIL_START), after.number(DETAIL_START));
         assert_eq!(
@@ -215,7 +215,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
     write(&mut writer, 0, 40);
     writer.flush().unwrap();
     write(&mut writer, 40, 100);
-    let good = Files::of(folder.path());
+    let good = Files::read(folder.path());
     assert_whole(&good.open(), 100);
 
     let cases: [Case; 21] = [
@@ -326,7 +326,7 @@ proptest! {
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 60);
-        let mut files = Files::of(folder.path());
+        let mut files = Files::read(folder.path());
         let bytes = &bytes[..bytes.len().min(128 - offset)];
         files.set(offset, bytes);
         files.ring().truncate(cut.unwrap_or(usize::MAX));

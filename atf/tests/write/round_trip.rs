@@ -86,8 +86,8 @@ fn a_finalized_thread_has_the_layout_of_the_sources() {
             assert_eq!(summary.time_range, Some((first, last)));
 
             let (events, details) = records(count);
-            let index = IndexFile::of(wire.version(), events);
-            let detail = DetailFile::of(wire.version(), details);
+            let index = IndexFile::new(wire.version(), events);
+            let detail = DetailFile::new(wire.version(), details);
             assert!(bytes(&folder, "index.atf") == index.bytes());
             assert!(bytes(&folder, "detail.atf") == detail.bytes());
         }
@@ -107,7 +107,7 @@ fn a_thread_without_details_has_no_detail_file() {
 
         let (mut events, _) = records(10);
         events.iter_mut().for_each(|event| event.detail_seq = None);
-        let mut index = IndexFile::of(wire.version(), events);
+        let mut index = IndexFile::new(wire.version(), events);
         index.flags = 0;
         assert!(bytes(root.path(), "index.atf") == index.bytes());
     }
@@ -119,7 +119,7 @@ fn a_thread_without_events_can_be_finalized() {
         let root = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
         assert_eq!(writer.finalize().unwrap().time_range, None);
-        let mut index = IndexFile::of(wire.version(), Vec::new());
+        let mut index = IndexFile::new(wire.version(), Vec::new());
         index.flags = 0;
         assert_eq!(bytes(root.path(), "index.atf"), index.bytes());
     }

@@ -53,7 +53,7 @@ pub fn files(spec: &Spec, found: &Reconciliation, layout: &Layout) -> Vec<Genera
         press.page("readme.md", links::README, &readme::page(&book)),
         press.picture("sketch.svg", links::SKETCH, &sketch::sketch(layout)),
     ];
-    let scale = Scale::of(layout);
+    let scale = Scale::new(layout);
     for record in &layout.records {
         let page = record::page(&book, record);
         files.push(press.page("record.md", &links::record_page(&record.name), &page));

@@ -43,7 +43,7 @@ impl Classes {
 
     /// Returns the class of a mutant that passed, and the reason. There is none if its answers
     /// contradict its class.
-    pub(crate) fn of(&self, name: &str, record: &Record) -> Option<(Class, &str)> {
+    pub(crate) fn find(&self, name: &str, record: &Record) -> Option<(Class, &str)> {
         let Outcome::Passed(compared) = &record.outcome else {
             return None;
         };
@@ -64,7 +64,7 @@ impl Classes {
         let records = measured.typed.iter().chain(&measured.drawn);
         let passed = records.filter(|record| matches!(record.outcome, Outcome::Passed(_)));
         passed
-            .filter(|record| self.of(&measured.name, record).is_none())
+            .filter(|record| self.find(&measured.name, record).is_none())
             .count()
     }
 }

@@ -47,7 +47,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(classes: &Classes, name: &str, records: &[Record]) -> Self {
+    fn new(classes: &Classes, name: &str, records: &[Record]) -> Self {
         let mut own = Self::default();
         for record in records {
             match &record.outcome {
@@ -58,7 +58,7 @@ impl Counts {
                 }
                 Outcome::Refused(_) => own.killed += 1,
                 Outcome::Same => own.equivalent += 1,
-                Outcome::Passed(_) => match classes.of(name, record) {
+                Outcome::Passed(_) => match classes.find(name, record) {
                     Some((Class::Equivalent, _)) => own.equivalent += 1,
                     Some((Class::Permitted, _)) => own.permitted += 1,
                     Some((Class::Survivor, _)) | None => own.survived += 1,
@@ -101,11 +101,11 @@ pub(crate) fn page(measured: &[Measured], classes: &Classes) -> String {
 ";
     for it in measured {
         let typed = format!("{}, typed", it.name);
-        page += &Counts::of(classes, &it.name, &it.typed).row(&typed, &it.typed.len().to_string());
+        page += &Counts::new(classes, &it.name, &it.typed).row(&typed, &it.typed.len().to_string());
     }
     for it in measured.iter().filter(|it| !it.drawn.is_empty()) {
         let drawn = format!("{} of {}, seed {}", it.drawn.len(), it.total, it.seed);
-        page += &Counts::of(classes, &it.name, &it.drawn).row(&it.name, &drawn);
+        page += &Counts::new(classes, &it.name, &it.drawn).row(&it.name, &drawn);
     }
     if let Some(least) = measured.iter().map(|it| it.files).min() {
         let _ = writeln!(
@@ -117,7 +117,7 @@ pub(crate) fn page(measured: &[Measured], classes: &Classes) -> String {
     page += "\n## The survivors\n\n";
     for it in measured {
         for record in it.typed.iter().chain(&it.drawn) {
-            let why = match (&record.outcome, classes.of(&it.name, record)) {
+            let why = match (&record.outcome, classes.find(&it.name, record)) {
                 (Outcome::Passed(_), Some((Class::Survivor, reason))) => reason,
                 (Outcome::Passed(_), None) => "Not classed.",
                 _ => continue,

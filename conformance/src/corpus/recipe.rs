@@ -429,7 +429,7 @@ impl Found {
         };
         match offset {
             Some(offset) => Place::at(&self.field, offset),
-            None => Place::of(&self.field),
+            None => Place::in_field(&self.field),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Region {
 /// Divides the bytes of a kill journal into regions.
 pub(super) fn ring_regions(wire: u8, bytes: &[u8]) -> Vec<Region> {
     let header = Record::RingHeader;
-    let mut parts = Parts::of(wire);
+    let mut parts = Parts::new(wire);
     parts.add(header.size().min(bytes.len()), "header", Some(header));
     parts.add(bytes.len().saturating_sub(header.size()), "areas", None);
     parts.regions.retain(|region| region.size > 0);
@@ -129,7 +129,7 @@ impl Shape {
 
     /// Divides the file's bytes into contiguous regions.
     pub(super) fn regions(&self, bytes: &[u8]) -> Vec<Region> {
-        let mut parts = Parts::of(self.wire);
+        let mut parts = Parts::new(self.wire);
         parts.add(self.start.min(64), "header", Some(self.header_record()));
         parts.add(self.start.saturating_sub(64), "padding", None);
         for (seq, size) in self.events.iter().enumerate() {
@@ -173,7 +173,7 @@ struct Parts {
 }
 
 impl Parts {
-    const fn of(wire: u8) -> Self {
+    const fn new(wire: u8) -> Self {
         Self {
             regions: Vec::new(),
             end: 0,

@@ -81,8 +81,8 @@ impl Trace {
     /// Returns the unedited session.
     #[must_use]
     pub fn clean(version: u8) -> Self {
-        let index = IndexFile::of(version, events());
-        let detail = DetailFile::of(version, details());
+        let index = IndexFile::new(version, events());
+        let detail = DetailFile::new(version, details());
         let other = thread(
             version,
             9,
@@ -148,7 +148,7 @@ impl Trace {
     pub fn details(&mut self, edit: impl FnOnce(&mut Vec<DetailRecord>)) {
         let mut details = self.detail.events.clone();
         edit(&mut details);
-        self.detail = DetailFile::of(self.version, details);
+        self.detail = DetailFile::new(self.version, details);
         self.put_detail(DETAIL, &self.detail.clone());
     }
 
@@ -577,7 +577,7 @@ pub fn thread(version: u8, thread_id: u32, events: Vec<EventRecord>) -> IndexFil
     let file = IndexFile {
         thread_id,
         flags: 0,
-        ..IndexFile::of(version, Vec::new())
+        ..IndexFile::new(version, Vec::new())
     };
     with_events(&file, events)
 }
@@ -587,7 +587,7 @@ fn with_events(file: &IndexFile, events: Vec<EventRecord>) -> IndexFile {
     let built = IndexFile {
         thread_id: file.thread_id,
         flags: file.flags,
-        ..IndexFile::of(file.version, events)
+        ..IndexFile::new(file.version, events)
     };
     IndexFile {
         checksum: crc32c(&built.section()),

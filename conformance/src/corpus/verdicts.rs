@@ -24,7 +24,7 @@ pub(crate) struct Judged {
 
 impl Judged {
     /// Finds a reason for each verdict that is not allowed, and allows the verdicts without one.
-    fn of(mut verdicts: BTreeSet<Verdict>, reasons: impl Fn(Verdict) -> Vec<Reason>) -> Self {
+    fn new(mut verdicts: BTreeSet<Verdict>, reasons: impl Fn(Verdict) -> Vec<Reason>) -> Self {
         let mut because = Because::new();
         for verdict in ALL {
             if verdicts.contains(&verdict) {
@@ -84,7 +84,7 @@ pub(crate) fn file(file: File<'_>, allowed: BTreeSet<Verdict>) -> Judged {
         rule("ATF-IFTR-001")
     };
     let is_followed = of_rules(file.broken.iter().copied()) == BTreeSet::from([Verdict::Accept]);
-    Judged::of(allowed, |verdict| {
+    Judged::new(allowed, |verdict| {
         let broken = file.broken.iter().copied().map(rule);
         let mut reasons: Vec<_> = broken
             .flat_map(|rule| excluded(rule, verdict, false, "events"))
@@ -134,7 +134,7 @@ pub(crate) fn session(
     // Only trace files have a footer that confirms them.
     let is_of_file = |(path, _): &(&str, &str)| paths.iter().any(|known| known == path);
     let is_followed = !paths.is_empty() && broken.iter().all(is_of_file);
-    Judged::of(allowed, |verdict| {
+    Judged::new(allowed, |verdict| {
         let mut reasons = Vec::new();
         for (path, id) in broken {
             reasons.extend(excluded(rule(id), verdict, false, path));

@@ -61,7 +61,7 @@ impl Task for Asked<'_> {
 /// none there.
 fn has_value(ended: &Ended, at: &str, value: &str) -> bool {
     let answer = ended.exit_code();
-    let answer = answer.and_then(|code| Answer::of(code, &ended.output));
+    let answer = answer.and_then(|code| Answer::parse(code, &ended.output));
     let Ok(Answer::Document(_, document)) = answer else {
         return false;
     };

@@ -63,7 +63,7 @@ impl Answer {
     /// Returns [`Failure::Crash`] if the exit code is undefined, or if it means reject but there is
     /// no output, as is typical of uncaught exceptions. Returns [`Failure::Garbage`] if the output
     /// is not a document or its verdict contradicts the exit code.
-    pub fn of(code: i32, output: &[u8]) -> Result<Self, Broken> {
+    pub fn parse(code: i32, output: &[u8]) -> Result<Self, Broken> {
         let code = match u8::try_from(code) {
             Ok(exit::UNSUPPORTED) => return Ok(Self::Unsupported),
             Ok(code @ (exit::DONE | exit::REJECTED)) => code,

@@ -17,7 +17,7 @@ use atf::wire::Record;
 pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     let (file, document, steps) = file(case, steps)?;
     let bytes = case.files.get(&file)?;
-    let place = Document::of(bytes, document)?.place(steps)?;
+    let place = Document::new(bytes, document)?.place(steps)?;
     hexdump(&file, bytes, place)
 }
 
@@ -100,7 +100,7 @@ struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    fn of(bytes: &'a [u8], document: &'a Value) -> Option<Self> {
+    fn new(bytes: &'a [u8], document: &'a Value) -> Option<Self> {
         let header = document.get("header")?;
         Some(Self {
             bytes,

@@ -20,7 +20,7 @@ use crate::{FileReport, Kind, Output, Verdict, check};
 /// Returns the document of a file or session folder.
 #[must_use]
 pub fn read(path: &Path) -> Value {
-    let verdicts = Verdicts::of(path);
+    let verdicts = Verdicts::check(path);
     if path.is_dir() {
         session::document(path, &verdicts)
     } else if is_detail(path) {
@@ -34,12 +34,12 @@ pub fn read(path: &Path) -> Value {
 #[must_use]
 pub fn validate(path: &Path) -> Value {
     let document = read(path);
-    json!({"verdict": document.get("verdict"), "rules": Verdicts::of(path).rules})
+    json!({"verdict": document.get("verdict"), "rules": Verdicts::check(path).rules})
 }
 
 /// Returns whether a file is a detail file, judging by its magic or, failing that, its name.
 fn is_detail(path: &Path) -> bool {
-    match FileKind::of(path) {
+    match FileKind::detect(path) {
         Ok(Some(kind)) => kind == FileKind::Detail,
         _ => path.file_name().is_some_and(|name| name == DETAIL_FILE),
     }
@@ -59,7 +59,7 @@ struct Verdicts {
 }
 
 impl Verdicts {
-    fn of(path: &Path) -> Self {
+    fn check(path: &Path) -> Self {
         let mut this = Self::default();
         check::check(path, &mut this);
         this

@@ -15,7 +15,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn words(results: &Results) -> (String, Mood) {
-    let tally = Tally::of(&results.cases);
+    let tally = Tally::count(&results.cases);
     let Tally { passed, known, .. } = tally;
     let part = match share(&results.cases) {
         100 => String::new(),

@@ -57,8 +57,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let report = Report {
         format: FORMAT,
         summary: Summary {
-            tally: Tally::of(&results.cases),
-            scores: Scores::of(&results.cases),
+            tally: Tally::count(&results.cases),
+            scores: Scores::count(&results.cases),
             refused: results
                 .testees
                 .iter()

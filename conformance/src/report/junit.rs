@@ -219,7 +219,7 @@ fn counts<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Counts
         is_broken && case.state() == State::Failed
     });
     let errors = broken.count();
-    let tally = Tally::of(cases.clone());
+    let tally = Tally::count(cases.clone());
     let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
     Counts {
         tests: cases.into_iter().count(),

@@ -73,7 +73,7 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table.row("", heads.map(|head| (head.to_owned(), FAINT)).into());
     for (seq, testee) in results.testees.iter().enumerate() {
         let cases = || results.cases.iter().filter(|case| case.testee == seq);
-        let (tally, scores) = (Tally::of(cases()), Scores::of(cases()));
+        let (tally, scores) = (Tally::count(cases()), Scores::count(cases()));
         let name = clipped(&words::name(results, seq), NAME_LETTERS);
         let name = if has_columns(results) {
             format!("{}  {name}", letter(seq))

@@ -22,7 +22,7 @@ pub struct Tally {
 
 impl Tally {
     /// Counts results.
-    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+    pub fn count<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
         let mut tally = Self::default();
         for result in results {
             tally.add(result.state());
@@ -89,7 +89,7 @@ pub struct Counted {
 
 impl Scores {
     /// Counts results.
-    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+    pub fn count<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
         let mut scores = Self::default();
         for result in results {
             scores.data.add(result.score(Grade::Data));

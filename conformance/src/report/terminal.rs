@@ -238,7 +238,7 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         failed,
         known,
         skipped,
-    } = Tally::of(&results.cases);
+    } = Tally::count(&results.cases);
     let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
     let style = if verdict::is_good(results) {
         GREEN

@@ -14,7 +14,7 @@ pub(super) fn is_good(results: &Results) -> bool {
 
 /// Lists everything unexpected, with numbers.
 fn faults(results: &Results) -> Vec<String> {
-    let failed = Tally::of(&results.cases).failed;
+    let failed = Tally::count(&results.cases).failed;
     let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
     let refused = results
         .testees
@@ -34,7 +34,7 @@ fn faults(results: &Results) -> Vec<String> {
 
 /// Returns the faults or, if there are none, the number of passed results.
 pub(super) fn headline(results: &Results) -> String {
-    let Tally { passed, known, .. } = Tally::of(&results.cases);
+    let Tally { passed, known, .. } = Tally::count(&results.cases);
     let faults = faults(results);
     match (faults.is_empty(), known) {
         (false, _) => faults.join(", "),
@@ -52,7 +52,7 @@ pub(super) fn scores<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult>,
 ) -> String {
-    let Scores { data, label } = Scores::of(cases);
+    let Scores { data, label } = Scores::count(cases);
     match (results.grading, label.passed + label.failed) {
         (Grading::Data, _) => format!("data {data}, labels not graded"),
         // Writers have no labels.

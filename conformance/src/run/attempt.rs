@@ -51,7 +51,7 @@ impl Attempt {
     fn says_the_same(&self, other: &Self) -> bool {
         let document = |run: &Self| {
             let (code, output) = run.answer.as_ref()?;
-            Answer::of(*code, output).ok()
+            Answer::parse(*code, output).ok()
         };
         match (document(self), document(other)) {
             (Some(Answer::Document(one, own)), Some(Answer::Document(other, others))) => {

@@ -100,7 +100,7 @@ impl Decoded {
         if let Some((_, documents)) = known.find(|(known, _)| Arc::ptr_eq(known, written)) {
             return Ok(Arc::clone(documents));
         }
-        let documents = Documents::of(&written.scripted.script, &written.folder)?;
+        let documents = Documents::read(&written.scripted.script, &written.folder)?;
         let documents = Arc::new(documents);
         recent.push_back((Arc::clone(written), Arc::clone(&documents)));
         if recent.len() > self.capacity {
@@ -430,7 +430,7 @@ impl Task for CrossTask<'_> {
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
         let answer = ended.exit_code();
-        let answer = answer.and_then(|code| Answer::of(code, &ended.output));
+        let answer = answer.and_then(|code| Answer::parse(code, &ended.output));
         let outcome = match answer {
             Err(Broken { class, message }) => failed(class, format!("{}: {message}", class.name())),
             Ok(Answer::Unsupported) => Outcome::Skipped {

@@ -106,7 +106,7 @@ impl Task for Reading {
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
         let answer = ended
             .exit_code()
-            .and_then(|code| Answer::of(code, &ended.output));
+            .and_then(|code| Answer::parse(code, &ended.output));
         let outcome = match answer {
             Err(Broken { class, message }) => self.failed(class, message, "a document"),
             Ok(Answer::Unsupported) => Outcome::Skipped {
@@ -143,7 +143,7 @@ impl Smoke for Reading {
     }
 
     fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken> {
-        match Answer::of(ended.exit_code()?, &ended.output)? {
+        match Answer::parse(ended.exit_code()?, &ended.output)? {
             Answer::Unsupported => Ok(false),
             Answer::Document(_, document) => {
                 schema::check(self.role, &document, &manifest.lacks).map_err(|message| Broken {

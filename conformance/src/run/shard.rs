@@ -28,7 +28,7 @@ impl Shard {
 
     /// Returns this shard's contiguous part of a list of `total` items. All shards together cover the list.
     #[must_use]
-    pub fn of(self, total: usize) -> Range<usize> {
+    pub fn range(self, total: usize) -> Range<usize> {
         let end = |shards| total / self.count * shards + (total % self.count).min(shards);
         end(self.number - 1)..end(self.number)
     }
@@ -63,7 +63,7 @@ mod tests {
         for total in 0..20 {
             for count in 1..8 {
                 let shards = (1..=count).map(|number| Shard { number, count });
-                let items: Vec<_> = shards.flat_map(|shard| shard.of(total)).collect();
+                let items: Vec<_> = shards.flat_map(|shard| shard.range(total)).collect();
                 assert_eq!(items, (0..total).collect::<Vec<_>>(), "{count} shards");
             }
         }

@@ -31,7 +31,7 @@ impl Documents {
     /// # Errors
     ///
     /// Returns a message if a file is no longer readable.
-    pub fn of(script: &Script, out: &Path) -> Result<Self, String> {
+    pub fn read(script: &Script, out: &Path) -> Result<Self, String> {
         Self::decode(script, out).map_err(|wrong| wrong.message)
     }
 

@@ -18,7 +18,7 @@ const FULL: &str = "ATF-WRTR-005";
 
 /// Grades the files in the folder `out`.
 pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
-    let found = rules::Found::of(out);
+    let found = rules::Found::check(out);
     let threads = scripted.script.threads().into_iter();
     let wrong = threads.map(|(id, asked)| thread(out, id, &asked));
     let wrong = wrong.collect::<Result<(), Wrong>>();

@@ -57,7 +57,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
         }
     };
     let script = &settled.script;
-    let mut found = rules::Found::of(out);
+    let mut found = rules::Found::check(out);
     found.keep(|file| settled.begins(&scripted.script, file));
     let mut notes = found.notes(script);
     notes.extend(settled.lost);

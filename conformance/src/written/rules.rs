@@ -63,13 +63,13 @@ impl Output for Collect {
 
 /// Returns the rules that a session breaks, with the files' paths in the folder `out`.
 pub(crate) fn broken(out: &Path) -> Vec<(String, &'static str)> {
-    let findings = Found::of(out).findings.into_iter();
+    let findings = Found::check(out).findings.into_iter();
     findings.map(|found| (found.file, found.rule.id)).collect()
 }
 
 impl Found {
     /// Checks a folder.
-    pub(super) fn of(out: &Path) -> Self {
+    pub(super) fn check(out: &Path) -> Self {
         let mut collect = Collect {
             root: out.to_owned(),
             findings: Vec::new(),

@@ -43,7 +43,7 @@ impl Settled {
 }
 
 impl Held {
-    fn of(folder: &Path) -> Self {
+    fn read(folder: &Path) -> Self {
         let Ok(reader) = ThreadReader::open(folder) else {
             return Self {
                 events: 0,
@@ -78,7 +78,7 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     // No event of a finalized thread may be missing.
     let threads = script.threads().into_iter();
     for (id, thread) in threads.filter(|(_, thread)| !thread.is_finalized) {
-        let found = Held::of(&out.join(format!("thread_{id}")));
+        let found = Held::read(&out.join(format!("thread_{id}")));
         if script.is_killed() {
             let names = [("index", "events"), ("detail", "details")];
             let found = [found.events, found.details];

@@ -42,7 +42,7 @@ fn bytes_are_judged_like_their_file() {
         let path = folder.path().join(name);
         let bytes = &case.files[&case.path];
         fs::write(&path, bytes).unwrap();
-        let of_file = Outcome::of(&path);
+        let of_file = Outcome::check(&path);
         let mut of_bytes = Outcome::default();
         check_bytes(&path, kind, bytes.clone(), &mut of_bytes);
         assert_eq!(said(&of_bytes), said(&of_file), "{}", case.name);
@@ -57,7 +57,7 @@ fn a_lone_manifest_is_judged_without_its_threads() {
     let path = folder.path().join(MANIFEST);
     let broken = |text: &str| {
         fs::write(&path, text).unwrap();
-        let outcome = Outcome::of(&path);
+        let outcome = Outcome::check(&path);
         assert_eq!(outcome.unreadable, []);
         let [report] = outcome.reports.as_slice() else {
             panic!("{:?}", outcome.reports);
@@ -79,7 +79,7 @@ fn only_files_set_aside_by_a_recovery_are_skipped() {
         Trace::small(1).write(&at(path)).unwrap();
     }
     let checked = || {
-        let outcome = Outcome::of(folder.path());
+        let outcome = Outcome::check(folder.path());
         assert_eq!(outcome.unreadable, []);
         let names = outcome.reports.iter().map(|report| {
             let name = report.path.strip_prefix(folder.path()).unwrap();
@@ -100,5 +100,5 @@ fn only_files_set_aside_by_a_recovery_are_skipped() {
     fs::write(at("recovery.json"), "{}").unwrap();
     assert_eq!(checked(), [mine, session]);
     // A check of the folder itself does not skip it.
-    assert_eq!(Outcome::of(&at("unreadable")).reports.len(), 3);
+    assert_eq!(Outcome::check(&at("unreadable")).reports.len(), 3);
 }

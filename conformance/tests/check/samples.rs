@@ -67,7 +67,7 @@ fn counts_and_links_match_an_independent_parser() {
     assert_eq!(expected.len(), 3);
     let mut compared = 0;
     for (session, expected) in expected {
-        let outcome = Outcome::of(&atf_samples::folder().join(&session));
+        let outcome = Outcome::check(&atf_samples::folder().join(&session));
         for (thread, expected) in expected["threads"].as_object().unwrap() {
             for (key, value) in found(&outcome, thread) {
                 assert_eq!(value, expected[&key], "{session}/{thread}: {key}");
@@ -83,7 +83,7 @@ fn counts_and_links_match_an_independent_parser() {
 #[test]
 fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
     let session = "sample-small/session_20260105_101500/pid_4242";
-    let whole = Outcome::of(&atf_samples::folder().join("sample-small"));
+    let whole = Outcome::check(&atf_samples::folder().join("sample-small"));
     assert_eq!(whole.reports.len(), 6);
     assert!(
         whole
@@ -92,7 +92,7 @@ fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
             .all(|line| line.starts_with("session_2"))
     );
     for thread in ["thread_0", "thread_1", "thread_2"] {
-        let part = Outcome::of(&atf_samples::folder().join(session).join(thread));
+        let part = Outcome::check(&atf_samples::folder().join(session).join(thread));
         let of_whole = whole
             .reports
             .iter()

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::demo::HOSTILE;
 use crate::forms::{counted, counts, parse_tap};
-use crate::html::{assert_links_within, markup, of, spoken};
+use crate::html::{assert_links_within, elements, markup, spoken};
 
 /// A check's report in all formats.
 struct Written {
@@ -163,7 +163,7 @@ fn junit_has_a_suite_for_each_session_with_matching_counts() {
     }
     let text = written(Severity::Must).read("xml");
     let document = Document::parse(&text).unwrap();
-    let failure = of(&document, "failure").next().unwrap();
+    let failure = elements(&document, "failure").next().unwrap();
     let first = "must ATF-IFTR-004 footer.checksum (at 0x104): 1, expected 0x2a";
     assert_eq!(failure.attribute("message"), Some(first));
     let second = "advice ATF-LINK-002 events[3].detail_seq (at 0xbc): not there; 2 times in all, next at \
@@ -293,7 +293,7 @@ fn an_unreadable_path_is_listed_with_its_session() {
     });
     let text = written.read("xml");
     let document = Document::parse(&text).unwrap();
-    let suites: Vec<_> = of(&document, "testsuite")
+    let suites: Vec<_> = elements(&document, "testsuite")
         .map(|suite| (suite.attribute("name").unwrap(), counts(suite)))
         .collect();
     let errors = |tests, errors| [tests, 0, errors, 0];
@@ -322,7 +322,7 @@ fn a_cell_links_to_its_finding_only_if_that_is_shown() {
         let page = written.page();
         let document = Document::parse(&page).unwrap();
         assert_links_within(&document);
-        let links = of(&document, "a").filter_map(|node| node.attribute("href"));
+        let links = elements(&document, "a").filter_map(|node| node.attribute("href"));
         let mut links: Vec<_> = links
             .filter(|link| link.starts_with("#s0-"))
             .map(str::to_owned)
@@ -383,7 +383,7 @@ fn a_badge_counts_broken_rules() {
     let colour = |written: &Written| {
         let text = written.read("svg");
         let document = Document::parse(&text).unwrap();
-        let papers = of(&document, "rect").filter_map(|rect| rect.attribute("fill"));
+        let papers = elements(&document, "rect").filter_map(|rect| rect.attribute("fill"));
         papers.map(str::to_owned).last().unwrap()
     };
     let ids = ["ATF-DFTR-006", "ATF-DFTR-004", "ATF-LINK-002"];
@@ -428,7 +428,7 @@ fn the_page_has_each_finding_with_file_field_byte_and_message() {
     }
     // The table of sessions by rules starts with the worst session and has a cell for each rule.
     let matrix =
-        of(&document, "tbody").find(|node| node.attribute("data-list") == Some("sessions"));
+        elements(&document, "tbody").find(|node| node.attribute("data-list") == Some("sessions"));
     let rows: Vec<Vec<_>> = { matrix.unwrap().children() }
         .filter(Node::is_element)
         .map(|row| {
@@ -442,7 +442,7 @@ fn the_page_has_each_finding_with_file_field_byte_and_message() {
     assert_eq!(rows[0][..2], ["wrong", "✗ reject"], "{rows:?}");
     assert_eq!(rows[1][..2], ["lax", "! accept"]);
     assert_eq!(rows[2], ["clean", "✓ accept", "", "", ""]);
-    let links: Vec<_> = of(&document, "a")
+    let links: Vec<_> = elements(&document, "a")
         .filter(|node| node.attribute("href") == Some("#s0-ATF-IFTR-004"))
         .map(spoken)
         .collect();
@@ -484,7 +484,7 @@ fn findings_on_a_folder_are_listed_with_its_session() {
     });
     let text = written.read("xml");
     let document = Document::parse(&text).unwrap();
-    let cases: Vec<_> = of(&document, "testcase")
+    let cases: Vec<_> = elements(&document, "testcase")
         .map(|case| ["classname", "name"].map(|key| case.attribute(key).unwrap()))
         .collect();
     assert_eq!(
@@ -540,7 +540,7 @@ fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
     ] {
         assert!(text.contains(part), "{part}");
     }
-    let names: Vec<_> = of(&document, "summary")
+    let names: Vec<_> = elements(&document, "summary")
         .filter_map(|summary| summary.children().find(|node| node.has_tag_name("b")))
         .map(spoken)
         .collect();

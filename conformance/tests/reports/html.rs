@@ -51,7 +51,7 @@ pub(crate) fn spoken(node: Node<'_, '_>) -> String {
     }
 }
 
-pub(crate) fn of<'a, 'i>(
+pub(crate) fn elements<'a, 'i>(
     document: &'a Document<'i>,
     tag: &'static str,
 ) -> impl Iterator<Item = Node<'a, 'i>> {
@@ -68,7 +68,7 @@ pub(crate) fn assert_links_within(document: &Document<'_>) {
             assert_eq!(ids.insert(id, node), None, "{id}");
         }
     }
-    for node in of(document, "a") {
+    for node in elements(document, "a") {
         let link = node.attribute("href").unwrap();
         match link.strip_prefix('#') {
             Some(id) => assert!(ids.contains_key(id), "{link}"),
@@ -89,7 +89,7 @@ fn the_page_is_self_contained() {
     for results in [demo(), hostile()] {
         let page = page(&results);
         let document = Document::parse(&page).unwrap();
-        let policy = of(&document, "meta")
+        let policy = elements(&document, "meta")
             .find(|node| node.attribute("http-equiv").is_some())
             .unwrap();
         assert!(
@@ -189,7 +189,7 @@ fn causes_come_most_urgent_first_with_one_example_open() {
     }
     let page = page(&results);
     let document = Document::parse(&page).unwrap();
-    let causes: Vec<_> = of(&document, "details")
+    let causes: Vec<_> = elements(&document, "details")
         .filter(|node| node.attribute("class") == Some("cause"))
         .collect();
     assert_eq!(causes.len(), CLASSES.len());
@@ -220,7 +220,8 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
     let links = |target: &'static str| {
-        let all = of(&document, "a").filter(move |node| node.attribute("href") == Some(target));
+        let all =
+            elements(&document, "a").filter(move |node| node.attribute("href") == Some(target));
         all.map(spoken).collect::<Vec<_>>()
     };
     // The previous failure broke the same rule, so the rule's cell links to that one.
@@ -287,7 +288,7 @@ fn only_web_addresses_become_links() {
             .for_each(|testee| testee.url = Some(url.to_owned()));
         let page = page(&results);
         let document = Document::parse(&page).unwrap();
-        let links = of(&document, "a").filter(|node| node.attribute("href") == Some(url));
+        let links = elements(&document, "a").filter(|node| node.attribute("href") == Some(url));
         assert_eq!(links.count() > 0, is_link, "{url}");
     }
 }
@@ -297,7 +298,8 @@ fn results_can_be_filtered() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
     let options = |name| {
-        let select = of(&document, "select").find(|node| node.attribute("name") == Some(name));
+        let select =
+            elements(&document, "select").find(|node| node.attribute("name") == Some(name));
         let options = select
             .unwrap()
             .children()
@@ -305,7 +307,7 @@ fn results_can_be_filtered() {
         options.map(spoken).collect::<Vec<_>>()
     };
     assert_eq!(options("wire"), ["any", "1", "2"]);
-    let rows: Vec<_> = of(&document, "tr")
+    let rows: Vec<_> = elements(&document, "tr")
         .filter(|node| node.attribute("data-c").is_some())
         .collect();
     assert_eq!(rows.len(), 12);
@@ -345,20 +347,20 @@ fn a_screen_reader_can_name_every_element() {
     let document = Document::parse(&page).unwrap();
     let html = document.root_element();
     assert_eq!(html.attribute("lang"), Some("en"));
-    let one = |tag| assert_eq!(of(&document, tag).count(), 1, "{tag}");
+    let one = |tag| assert_eq!(elements(&document, tag).count(), 1, "{tag}");
     ["title", "main", "h1", "header"].into_iter().for_each(one);
     for tag in ["a", "button", "summary", "th", "option"] {
-        for node in of(&document, tag) {
+        for node in elements(&document, tag) {
             assert!(!spoken(node).is_empty(), "{tag}: {node:?}");
         }
     }
     for tag in ["input", "select"] {
-        for node in of(&document, tag) {
+        for node in elements(&document, tag) {
             let label = node.parent().unwrap();
             assert!(label.has_tag_name("label") && !label.text().unwrap().trim().is_empty());
         }
     }
-    for table in of(&document, "table") {
+    for table in elements(&document, "table") {
         let heads = table.descendants().filter(|node| node.has_tag_name("th"));
         let mut scopes: Vec<_> = heads.map(|node| node.attribute("scope").unwrap()).collect();
         scopes.sort_unstable();
@@ -381,7 +383,7 @@ fn a_screen_reader_can_name_every_element() {
         );
     }
     // No outcome is shown by colour alone.
-    for cell in of(&document, "td") {
+    for cell in elements(&document, "td") {
         if let Some("failed" | "known" | "passed" | "skipped") = cell.attribute("class") {
             assert!(
                 spoken(cell).starts_with(['✗', '~', '✓', '–'])

@@ -81,10 +81,10 @@ fn the_clean_session_has_no_findings() {
 fn a_rule_applies_only_in_its_wire_versions() {
     let mut report = FileReport::new(Path::new("index.atf"), Kind::Index);
     report.wire = Some(2);
-    report.add(rule("ATF-IEVT-003"), Place::of(""), String::new);
+    report.add(rule("ATF-IEVT-003"), Place::in_field(""), String::new);
     assert!(report.findings().is_empty());
     report.wire = Some(1);
-    report.add(rule("ATF-IEVT-003"), Place::of(""), String::new);
+    report.add(rule("ATF-IEVT-003"), Place::in_field(""), String::new);
     assert_eq!(report.findings().len(), 1);
 }
 

@@ -15,7 +15,7 @@ use crate::support::{DETAIL, INDEX, MANIFEST, Outcome, Trace};
 
 /// Returns whether a check finds anything.
 fn is_noticed(path: &Path) -> bool {
-    let outcome = Outcome::of(path);
+    let outcome = Outcome::check(path);
     !outcome.broken().is_empty() || !outcome.unreadable.is_empty()
 }
 

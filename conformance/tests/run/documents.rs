@@ -101,7 +101,7 @@ fn the_reference_reads_every_case_as_expected() {
         schema::check(Role::Read, &document, &[]).unwrap();
         let code = i32::from(document["verdict"] == "reject");
         let Ok(Answer::Document(verdict, document)) =
-            Answer::of(code, document.to_string().as_bytes())
+            Answer::parse(code, document.to_string().as_bytes())
         else {
             panic!("{}: {document}", case.name);
         };
@@ -118,7 +118,7 @@ fn the_reference_reads_every_case_as_expected() {
 #[test]
 fn an_invalid_document_is_shown_at_its_error() {
     let shows = |output: &[u8], text: &str| {
-        let Broken { class, message } = Answer::of(0, output).unwrap_err();
+        let Broken { class, message } = Answer::parse(0, output).unwrap_err();
         assert_eq!(class, Failure::Garbage);
         assert!(message.ends_with(&format!(": {text}")), "{message}");
     };
@@ -140,7 +140,7 @@ fn an_invalid_document_is_shown_at_its_error() {
 fn a_long_value_does_not_make_a_long_message() {
     let long = "x".repeat(1_000_000);
     let answer = json!({"kind": "index", "verdict": long}).to_string();
-    let Broken { message, .. } = Answer::of(0, answer.as_bytes()).unwrap_err();
+    let Broken { message, .. } = Answer::parse(0, answer.as_bytes()).unwrap_err();
     let part = format!("unknown verdict \"{}…\"", &long[..200]);
     assert_eq!(message, part);
 

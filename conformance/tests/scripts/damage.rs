@@ -251,7 +251,7 @@ fn events_may_begin_after_64_if_the_footer_proves_it() {
             fs::write(&path, bytes).unwrap();
         }
         assert_eq!(graded(&scripted, out.path()).outcome, Outcome::Passed);
-        let documents = Documents::of(&scripted.script, out.path()).unwrap();
+        let documents = Documents::read(&scripted.script, out.path()).unwrap();
         for (_, document) in documents.index.iter().chain(&documents.detail) {
             assert_eq!(document["derived"]["trailing_bytes"], "0");
         }

@@ -19,7 +19,7 @@ fn documents(wire: u8, end: &str) -> Documents {
     let text = SCRIPT.replace("WIRE", &wire.to_string());
     let scripted = scripted(&format!("{text}{end}\n"));
     let out = written(&scripted.script);
-    Documents::of(&scripted.script, out.path()).unwrap()
+    Documents::read(&scripted.script, out.path()).unwrap()
 }
 
 fn detail_of_7() -> Value {
@@ -103,7 +103,7 @@ fn registers_and_stack_are_decoded() {
     let text = text.replace("payload=00ff", &format!("payload={payload}"));
     let scripted = scripted(&format!("{text}abort\n"));
     let out = written(&scripted.script);
-    let documents = Documents::of(&scripted.script, out.path()).unwrap();
+    let documents = Documents::read(&scripted.script, out.path()).unwrap();
     let function = json!({
         "function_id": "1",
         "x_regs": ["2", "3", "4", "5", "6", "7", "8", "9"],
@@ -125,7 +125,7 @@ fn a_file_changed_after_grading_has_no_document() {
     let bytes = std::fs::read(&path).unwrap();
     let error = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
-        Documents::of(&scripted.script, out.path()).err()
+        Documents::read(&scripted.script, out.path()).err()
     };
     assert_eq!(error(&bytes), None);
     assert!(error(&bytes[..bytes.len() - 1]).is_some());

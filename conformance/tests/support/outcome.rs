@@ -29,7 +29,7 @@ impl Output for Outcome {
 
 impl Outcome {
     /// Checks a path. File names are relative to the path.
-    pub(crate) fn of(path: &Path) -> Self {
+    pub(crate) fn check(path: &Path) -> Self {
         let mut this = Self {
             root: path.to_owned(),
             ..Self::default()
@@ -42,14 +42,14 @@ impl Outcome {
     pub(crate) fn of_trace(trace: &Trace) -> Self {
         let folder = TempDir::new().unwrap();
         trace.write(folder.path()).unwrap();
-        Self::of(folder.path())
+        Self::check(folder.path())
     }
 
     /// Writes a session and checks a folder in it. File names are relative to the session.
     pub(crate) fn of_folder(trace: &Trace, name: &str) -> Self {
         let folder = TempDir::new().unwrap();
         trace.write(folder.path()).unwrap();
-        let mut this = Self::of(&folder.path().join(name));
+        let mut this = Self::check(&folder.path().join(name));
         this.root = folder.path().to_owned();
         this
     }

@@ -18,7 +18,7 @@ pub(crate) struct Testee {
 }
 
 impl Testee {
-    fn of(language: &str) -> Self {
+    fn in_language(language: &str) -> Self {
         Self::copied(&source(language))
     }
 
@@ -68,7 +68,7 @@ pub(crate) fn interpreter() -> Testee {
 }
 
 pub(crate) fn python() -> Option<Testee> {
-    let testee = has("python3").then(|| Testee::of("python"))?;
+    let testee = has("python3").then(|| Testee::in_language("python"))?;
     // Otherwise, each of thousands of processes may compile it.
     let mut compile = Command::new("python3");
     succeeds(
@@ -135,7 +135,7 @@ fn files(folder: &Path) -> impl Iterator<Item = (OsString, PathBuf)> {
 /// Builds a package of this workspace, in the profile of this test and with the dependencies that
 /// were built with it.
 fn cargo(language: &str, package: &str) -> Testee {
-    let testee = Testee::of(language);
+    let testee = Testee::in_language(language);
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--workspace", "--bin", package]);
     if !cfg!(debug_assertions) {

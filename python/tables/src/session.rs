@@ -33,7 +33,7 @@ impl Session {
     ///
     /// The errors of [`SessionReader::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
-        Self::of(SessionReader::open(path)?)
+        Self::new(SessionReader::open(path)?)
     }
 
     /// Opens all sessions at or below a path. A thread's folder is opened as its session.
@@ -43,10 +43,10 @@ impl Session {
     /// The errors of [`Trace::open`].
     pub fn open_all(path: impl AsRef<Path>) -> Result<Vec<Self>, Error> {
         let trace = Trace::open(path)?;
-        trace.sessions().cloned().map(Self::of).collect()
+        trace.sessions().cloned().map(Self::new).collect()
     }
 
-    fn of(reader: SessionReader) -> Result<Self, Error> {
+    fn new(reader: SessionReader) -> Result<Self, Error> {
         let names = Arc::new(Names::new(&reader)?);
         Ok(Self { reader, names })
     }

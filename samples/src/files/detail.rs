@@ -72,11 +72,11 @@ impl DetailFile {
                 },
             }
         };
-        Self::of(version, (0..count).map(event).collect())
+        Self::new(version, (0..count).map(event).collect())
     }
 
     /// Returns a finalized file of these events.
-    pub fn of(version: u8, events: Vec<DetailRecord>) -> Self {
+    pub fn new(version: u8, events: Vec<DetailRecord>) -> Self {
         let mut this = Self {
             version,
             arch: 1,

@@ -41,11 +41,11 @@ impl IndexFile {
             depth: 1 + u32::try_from(seq).unwrap() / 2 % 5,
             detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
         };
-        Self::of(version, (0..count).map(event).collect())
+        Self::new(version, (0..count).map(event).collect())
     }
 
     /// Returns a finalized file that contains these events.
-    pub fn of(version: u8, events: Vec<EventRecord>) -> Self {
+    pub fn new(version: u8, events: Vec<EventRecord>) -> Self {
         let count = events.len() as u64;
         let times = match (events.first(), events.last()) {
             (Some(first), Some(last)) => (first.timestamp_ns, last.timestamp_ns),

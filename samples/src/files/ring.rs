@@ -23,7 +23,7 @@ pub struct RingArea {
 
 impl RingFile {
     /// Returns the ring of a thread whose files contain all events.
-    pub fn of(version: u8, thread_id: u32) -> Self {
+    pub fn new(version: u8, thread_id: u32) -> Self {
         let area = |capacity| RingArea {
             capacity,
             ..RingArea::default()

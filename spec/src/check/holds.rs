@@ -16,7 +16,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             faults.push(Diagnostic::error(hold.place, why).help(help));
         }
         for (term, _) in topic.terms.iter() {
-            let held = Held::of(spec, topic, term);
+            let held = Held::new(spec, topic, term);
             if held.kind().is_some() || !topic.held_by.is_empty() {
                 continue;
             }

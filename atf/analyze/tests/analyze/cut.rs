@@ -34,13 +34,13 @@ proptest! {
         let range = from_ns..=from_ns + size;
         let first = cut_to(*range.start(), *range.end(), original.path(), "cut");
         let path = first.path().to_path_buf();
-        assert_numbers(first, &Expected::of(&threads, &range));
+        assert_numbers(first, &Expected::new(&threads, &range));
         // Cutting twice is the same as cutting once to the intersection of both ranges.
         let to_ns = again.0 + again.1;
         let second = cut_to(again.0, to_ns, &path, "again");
         let both = again.0.max(from_ns)..=to_ns.min(*range.end());
         if !both.is_empty() {
-            assert_numbers(second, &Expected::of(&threads, &both));
+            assert_numbers(second, &Expected::new(&threads, &both));
         }
     }
 
@@ -59,12 +59,12 @@ proptest! {
         let range = from_ns..=from_ns + size;
         let part = segments::open(&first);
         prop_assert_eq!(part.deleted(), None);
-        assert_numbers(part, &Expected::of(&events, &range));
+        assert_numbers(part, &Expected::new(&events, &range));
         let to_ns = again.0 + again.1;
         cut(&first, &second, &CutOptions::default().from_ns(again.0).to_ns(to_ns)).unwrap();
         let both = again.0.max(from_ns)..=to_ns.min(*range.end());
         if !both.is_empty() {
-            assert_numbers(segments::open(&second), &Expected::of(&events, &both));
+            assert_numbers(segments::open(&second), &Expected::new(&events, &both));
         }
     }
 }

@@ -26,7 +26,7 @@ proptest! {
     ) {
         let threads = [events];
         let (_folder, session) = session(&threads);
-        let expected = Expected::of(&threads, &(0..=u64::MAX));
+        let expected = Expected::new(&threads, &(0..=u64::MAX));
         let last = atf_analyze::last(&session, &Options::default(), most, most);
         let thread = &last.threads[0];
         let open: Vec<_> = thread.open.iter().map(|call| call.function_id).collect();
@@ -57,7 +57,7 @@ fn events_only_in_the_ring_are_the_last_ones() {
     // Only half of the third event reached the file.
     let start = bytes.len() - 64;
     fs::write(thread.join("index.atf"), &bytes[..start + 16]).unwrap();
-    let mut ring = RingFile::of(1, 3);
+    let mut ring = RingFile::new(1, 3);
     ring.index.start = start as u64;
     ring.index.checksum = crc32c(&bytes[start - 64..start]);
     ring.index.bytes = bytes[start..].to_vec();

@@ -32,7 +32,7 @@ fn file(thread: u32, events: &[Short]) -> IndexFile {
         depth: 0,
         detail_seq: None,
     };
-    let mut file = IndexFile::of(1, events.iter().map(event).collect());
+    let mut file = IndexFile::new(1, events.iter().map(event).collect());
     file.thread_id = thread;
     file.checksum = crc32c(&file.section());
     file

@@ -40,7 +40,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    pub(crate) fn of(threads: &[Vec<Short>], range: &RangeInclusive<u64>) -> Self {
+    pub(crate) fn new(threads: &[Vec<Short>], range: &RangeInclusive<u64>) -> Self {
         let mut this = Self::default();
         threads.iter().for_each(|events| this.add(events, range));
         // Rows without calls in the range are omitted.

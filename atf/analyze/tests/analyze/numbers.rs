@@ -203,7 +203,7 @@ proptest! {
     #[test]
     fn all_numbers_are_those_of_a_naive_computation(threads in threads(), range in ranges()) {
         let (_folder, session) = session(&threads);
-        let expected = Expected::of(&threads, &range);
+        let expected = Expected::new(&threads, &range);
         let (from_ns, to_ns) = (*range.start(), *range.end());
         for jobs in [1, 3] {
             let options = Options { from_ns, to_ns, jobs: NonZero::new(jobs), ..Options::default() };
@@ -215,7 +215,7 @@ proptest! {
     fn a_thread_alone_has_its_own_numbers(threads in threads()) {
         let (_folder, session) = session(&threads);
         for (id, events) in (0..).zip(&threads) {
-            let expected = Expected::of(std::slice::from_ref(events), &(0..=u64::MAX));
+            let expected = Expected::new(std::slice::from_ref(events), &(0..=u64::MAX));
             let options = Options { threads: [id].into(), ..Options::default() };
             check_all(&Process::from(&session), &options, &expected);
         }

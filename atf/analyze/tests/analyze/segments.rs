@@ -165,7 +165,7 @@ proptest! {
         let whole = events(&threads);
         let (from_ns, to_ns) = (*range.start(), *range.end());
         let options = Options { from_ns, to_ns, ..Options::default() };
-        check_all(&segments, &options, &Expected::of(&whole, &range));
+        check_all(&segments, &options, &Expected::new(&whole, &range));
 
         let (_folder, session) = session(&whole);
         let [mut split, mut one] = [Ended::default(), Ended::default()];
@@ -185,7 +185,7 @@ proptest! {
         let segments = open(folder.path());
         let last = atf_analyze::last(&segments, &Options::default(), usize::MAX, most);
         let whole = events(&threads);
-        let expected = Expected::of(&whole, &(0..=u64::MAX));
+        let expected = Expected::new(&whole, &(0..=u64::MAX));
         for thread in &last.threads {
             let id = thread.thread as usize;
             let open: Vec<_> = thread.open.iter().map(|call| call.function_id).collect();
@@ -218,7 +218,7 @@ proptest! {
             let parts = parts(thread);
             [parts[..missing - 1].concat(), parts[missing..].concat()]
         });
-        let expected = Expected::of(&pieces.collect::<Vec<_>>(), &(0..=u64::MAX));
+        let expected = Expected::new(&pieces.collect::<Vec<_>>(), &(0..=u64::MAX));
         for function in functions.functions.iter().filter(|it| it.times.calls > 0) {
             let numbers = &expected.functions[&function.function_id];
             let times = &function.times;

@@ -97,7 +97,7 @@ pub(super) fn run(options: &Options) -> Outcome {
             limit => limit,
         },
         all: options.all,
-        form: Form::of(options.json, options.csv.formulas()),
+        form: Form::new(options.json, options.csv.formulas()),
     };
     comparison.run()
 }

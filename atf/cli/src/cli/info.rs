@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         Some(path) => path,
         None => &newest()?,
     };
-    let info = Info::of(path, options.verify, &progress)?;
+    let info = Info::read(path, options.verify, &progress)?;
     progress.finish();
     let mut out = stdout();
     if options.json {
@@ -54,5 +54,5 @@ pub(super) fn run(options: &Options) -> Outcome {
         Text::new(&mut out, Colours::of_stdout()).info(&info)?;
     }
     out.flush()?;
-    Ok(State::of(info.has_problems()))
+    Ok(State::damaged_if(info.has_problems()))
 }

@@ -119,7 +119,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         clock: options.clock.clock,
         by_thread: options.by_thread,
         symbols: options.symbols.as_deref(),
-        form: Form::of(options.json, options.csv.formulas()),
+        form: Form::new(options.json, options.csv.formulas()),
     };
     report.run()
 }

@@ -89,7 +89,7 @@ impl Common {
                 "{out} is next to {path}: commands on their folder read both"
             ));
         }
-        Ok(State::of(report.losses() > 0))
+        Ok(State::damaged_if(report.losses() > 0))
     }
 
     /// Returns whether the new trace is in the same folder as the original, among the processes of
@@ -99,7 +99,7 @@ impl Common {
             let path = fs::canonicalize(path).ok()?;
             path.parent().map(Path::to_owned)
         });
-        ProcessName::of(&self.path).is_some() && folders[0] == folders[1]
+        ProcessName::from_path(&self.path).is_some() && folders[0] == folders[1]
     }
 
     /// Converts an error into a failure. If the new trace could not be written, reports the

@@ -47,7 +47,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let report = Report::of(&only_session(&options.session)?, &options.debug_dir)?;
+    let report = Report::look_up(&only_session(&options.session)?, &options.debug_dir)?;
     let mut out = stdout();
     if options.json {
         serde_json::to_writer_pretty(&mut out, &report)?;
@@ -56,5 +56,5 @@ pub(super) fn run(options: &Options) -> Outcome {
         report.write(&mut out)?;
     }
     out.flush()?;
-    Ok(State::of(report.lacks_something()))
+    Ok(State::damaged_if(report.lacks_something()))
 }

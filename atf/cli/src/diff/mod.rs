@@ -219,7 +219,7 @@ impl Shown<'_> {
 
     /// Returns how the sum of all self times varies between the runs of each side.
     fn sums(&self) -> [Spread; 2] {
-        let sums = |runs: &[Totals]| Spread::of(runs.iter().map(|run| run.busy_ns).collect());
+        let sums = |runs: &[Totals]| Spread::new(runs.iter().map(|run| run.busy_ns).collect());
         [sums(&self.diff.before), sums(&self.diff.after)]
     }
 

@@ -48,7 +48,7 @@ pub(super) fn write(
         "calls after",
     )?;
     let subjects = shown.rows.iter().map(|row| &row.subject);
-    let modules = Modules::of(subjects.map(listed));
+    let modules = Modules::new(subjects.map(listed));
     for row in &shown.rows {
         write!(
             out,

@@ -194,7 +194,11 @@ impl<'a> Details<'a> {
     }
 
     /// Finds an event's detail. Reports the problems of each thread's details only once.
-    pub(crate) fn of(&mut self, event: &MergedEvent, told: &mut Told) -> Result<Found<'_>, Error> {
+    pub(crate) fn find(
+        &mut self,
+        event: &MergedEvent,
+        told: &mut Told,
+    ) -> Result<Found<'_>, Error> {
         let Some(detail_seq) = event.event.detail_seq else {
             return Ok(Found::None);
         };

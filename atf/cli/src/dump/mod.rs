@@ -172,7 +172,7 @@ impl Dump<'_> {
             return follow::run(self, interval, sink);
         }
         if let [path] = self.paths
-            && PathKind::of(path)? == PathKind::File(FileKind::Detail)
+            && PathKind::detect(path)? == PathKind::File(FileKind::Detail)
         {
             let state = self.detail_file(path, sink)?;
             sink.flush()?;
@@ -439,7 +439,7 @@ impl<S: Sink> Output<'_, S> {
         };
         let is_zero = event.event.is_zero();
         let found = match &mut self.details {
-            Some(details) if !is_zero => details.of(&{ event }, &mut self.told),
+            Some(details) if !is_zero => details.find(&{ event }, &mut self.told),
             _ => Ok(Found::None),
         };
         let mut shown = event.event;

@@ -86,8 +86,8 @@ impl<'t> Names<'t> {
     }
 
     /// Returns the names of a trace.
-    pub(crate) fn of(trace: &'t Trace) -> Self {
-        Self::new(Known::Trace(trace.processes(), Sessions::of(trace)))
+    pub(crate) fn from_trace(trace: &'t Trace) -> Self {
+        Self::new(Known::Trace(trace.processes(), Sessions::new(trace)))
     }
 
     /// Returns the names in another manifest, if there is one.

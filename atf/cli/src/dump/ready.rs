@@ -23,11 +23,11 @@ pub(crate) struct Ready<'a> {
 impl<'a> Ready<'a> {
     /// Prepares a trace.
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Self, Failure> {
-        let names = Names::of(trace);
+        let names = Names::from_trace(trace);
         let times = trace.time_range();
         Filter::complain_of_unknown(dump, &names);
         let filter = Filter::new(dump, times, &names)?;
-        let sessions = Sessions::of(trace);
+        let sessions = Sessions::new(trace);
         Ok(Self {
             threads: threads(trace, &sessions, dump.threads)?,
             names,

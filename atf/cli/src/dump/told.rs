@@ -40,7 +40,7 @@ impl Told {
 
     /// Returns `Damaged` if any problem was reported.
     pub(crate) fn state(&self) -> State {
-        State::of(!self.said.is_empty())
+        State::damaged_if(!self.said.is_empty())
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct ThreadPlace<'t> {
 }
 
 impl<'t> Sessions<'t> {
-    pub(crate) fn of(trace: &'t Trace) -> Self {
+    pub(crate) fn new(trace: &'t Trace) -> Self {
         let same = |process: &'t Process| {
             let count = process.sessions().len().max(1);
             iter::repeat_n(process, count)
@@ -151,7 +151,7 @@ pub(crate) fn threads<'t>(
 /// Returns whether these are processes that share a clock and have different ids. A program started
 /// by `exec` keeps the id of its predecessor.
 pub(crate) fn is_readable_as_one(trace: &Trace) -> bool {
-    let name = |process: &Process| ProcessName::of(process.sessions().first()?.path());
+    let name = |process: &Process| ProcessName::from_path(process.sessions().first()?.path());
     let is_first = |process: &Process| name(process).is_some_and(|name| name.program == 1);
     match trace.processes() {
         [] | [_] => true,

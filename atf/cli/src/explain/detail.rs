@@ -19,13 +19,13 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     let reader = DetailReader::open(path);
     let first = reader.as_ref().ok().and_then(|reader| reader.get(0).ok());
     walk.start_ns = first.flatten().map(|event| event.header.timestamp);
-    walk.record(Shape::of("detail_header", wire), None, walk.size(), "")?;
+    walk.record(Shape::new("detail_header", wire), None, walk.size(), "")?;
     let reader = match reader {
         Ok(reader) => reader,
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
     walk.tell(reader.problems()?);
-    let footer = Shape::of("detail_footer", reader.wire());
+    let footer = Shape::new("detail_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
     ending::regions(
         walk,
@@ -64,11 +64,11 @@ fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
 
 /// Shows an event that ends at `end`. Only headers and function payloads have fields.
 pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Result<(), Failure> {
-    walk.record(Shape::of("detail_event_header", wire), Some(seq), end, "")?;
+    walk.record(Shape::new("detail_event_header", wire), Some(seq), end, "")?;
     let size = end.saturating_sub(walk.place());
     if size <= LARGEST && FunctionPayload::decode(walk.peek(size)?).is_some() {
         walk.record(
-            Shape::of("detail_function_payload", wire),
+            Shape::new("detail_function_payload", wire),
             Some(seq),
             end,
             "",
@@ -86,7 +86,7 @@ fn torn_event(walk: &mut Walk<'_>, reader: &DetailReader, region: &Region) -> Re
     if !matches!(reader.completeness(), Completeness::Unfinalized { .. }) {
         return walk.opaque(region.end(), "trailing bytes", "not a whole event");
     }
-    let header = Shape::of("detail_event_header", reader.wire());
+    let header = Shape::new("detail_event_header", reader.wire());
     walk.record(header, Some(reader.event_count()), region.end(), "torn")?;
     walk.opaque(region.end(), "payload", "torn")
 }

@@ -19,7 +19,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     let reader = IndexReader::open(path);
     let first = reader.as_ref().ok().and_then(|reader| reader.get(0).ok());
     walk.start_ns = first.flatten().map(|event| event.timestamp_ns);
-    walk.record(Shape::of("index_header", wire), None, walk.size(), "")?;
+    walk.record(Shape::new("index_header", wire), None, walk.size(), "")?;
     let reader = match reader {
         Ok(reader) => reader,
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
@@ -27,7 +27,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     // Problems with events are found only by reading all of them.
     let scanned = reader.scan();
     walk.tell(scanned.err().into_iter().chain(reader.problems()));
-    let footer = Shape::of("index_footer", reader.wire());
+    let footer = Shape::new("index_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
     ending::regions(
         walk,
@@ -42,7 +42,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
 }
 
 fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
-    let shape = Shape::of("index_event", reader.wire());
+    let shape = Shape::new("index_event", reader.wire());
     let count = reader.event_count();
     let has_gap = reader.holes().next().is_some();
     for range in walk.select(count, "the file") {
@@ -64,7 +64,7 @@ fn torn_event(walk: &mut Walk<'_>, reader: &IndexReader, region: &Region) -> Res
     let is_unfinalized = matches!(reader.completeness(), Completeness::Unfinalized { .. });
     let piece = walk.peek(region.size.min(EVENT_SIZE))?;
     if is_unfinalized && piece.iter().any(|byte| *byte != 0) {
-        let event = Shape::of("index_event", reader.wire());
+        let event = Shape::new("index_event", reader.wire());
         walk.record(event, Some(reader.event_count()), region.end(), "")?;
     }
     walk.opaque(region.end(), "trailing bytes", "not a whole event")

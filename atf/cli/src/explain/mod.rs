@@ -47,7 +47,7 @@ pub(crate) enum Selection {
 
 impl Selection {
     /// Returns the positions to show out of `count` events, as ascending, disjoint ranges.
-    fn of(&self, count: u64) -> [Range<u64>; 2] {
+    fn ranges(&self, count: u64) -> [Range<u64>; 2] {
         match self {
             Self::All => [0..count, count..count],
             Self::Range(range) => {
@@ -79,7 +79,7 @@ pub(crate) fn explain(path: &Path, selection: &Selection, sink: &mut dyn Sink) -
         }
     }
     walk.opaque(walk.size(), "rest", "")?;
-    Ok(State::of(walk.is_damaged))
+    Ok(State::damaged_if(walk.is_damaged))
 }
 
 /// A file of a thread.
@@ -116,13 +116,13 @@ mod tests {
     #[test]
     fn selections_stay_in_range_and_do_not_overlap() {
         let ends = Selection::Ends { first: 8, last: 2 };
-        assert_eq!(ends.of(100), [0..8, 98..100]);
-        assert_eq!(ends.of(10), [0..8, 8..10]);
-        assert_eq!(ends.of(9), [0..8, 8..9]);
-        assert_eq!(ends.of(3), [0..3, 3..3]);
-        assert_eq!(ends.of(0), [0..0, 0..0]);
-        assert_eq!(Selection::Range(4..9).of(6), [4..6, 6..6]);
-        assert_eq!(Selection::Range(9..12).of(6), [6..6, 6..6]);
-        assert_eq!(Selection::All.of(6), [0..6, 6..6]);
+        assert_eq!(ends.ranges(100), [0..8, 98..100]);
+        assert_eq!(ends.ranges(10), [0..8, 8..10]);
+        assert_eq!(ends.ranges(9), [0..8, 8..9]);
+        assert_eq!(ends.ranges(3), [0..3, 3..3]);
+        assert_eq!(ends.ranges(0), [0..0, 0..0]);
+        assert_eq!(Selection::Range(4..9).ranges(6), [4..6, 6..6]);
+        assert_eq!(Selection::Range(9..12).ranges(6), [6..6, 6..6]);
+        assert_eq!(Selection::All.ranges(6), [0..6, 6..6]);
     }
 }

@@ -16,7 +16,7 @@ const LARGEST: u64 = 16 << 20;
 
 pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
     let wire = detail::wire_of(walk)?;
-    let shape = Shape::of("ring_header", wire);
+    let shape = Shape::new("ring_header", wire);
     let header = walk.peek(shape.size())?.to_vec();
     let number = |name: &str| {
         let mut fields = shape.decode(&header);
@@ -51,7 +51,7 @@ pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
 
 fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure> {
     let (start, size) = (walk.place(), IndexEvent::SIZE as u64);
-    let shape = Shape::of("index_event", wire);
+    let shape = Shape::new("index_event", wire);
     let count = end.saturating_sub(start) / size;
     for range in walk.select(count, "the index area") {
         let place = start.saturating_add(range.start * size);
@@ -72,7 +72,7 @@ fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failur
     let mut place = walk.place();
     let header = DetailEventHeader::SIZE as u64;
     while end.saturating_sub(place) >= header {
-        let shape = Shape::of("detail_event_header", wire);
+        let shape = Shape::new("detail_event_header", wire);
         let bytes = walk.peek_at(place, header)?.to_vec();
         let mut fields = shape.decode(&bytes);
         let length = fields.find(|decoded| decoded.field.name == "total_length");

@@ -55,7 +55,7 @@ impl<'s> Walk<'s> {
     /// Writes the file's problems to standard error, as `info` does.
     pub(super) fn tell(&mut self, problems: impl IntoIterator<Item = Error>) {
         for problem in problems {
-            complain(Problem::of(&problem));
+            complain(Problem::from_error(&problem));
             self.is_damaged = true;
         }
     }
@@ -69,7 +69,7 @@ impl<'s> Walk<'s> {
             let count = Counted(count, "event");
             complain(format_args!("no event matches; {what} has {count}"));
         }
-        self.selection.of(count)
+        self.selection.ranges(count)
     }
 
     /// Returns the position in bytes from the start of the file.

@@ -233,7 +233,7 @@ mod tests {
         let mut bytes = [0; 64];
         bytes[..4].copy_from_slice(b"ATI2");
         bytes[offset] = byte;
-        let shape = Shape::of("index_header", atf::Wire::V1);
+        let shape = Shape::new("index_header", atf::Wire::V1);
         let mut fields = shape.decode(&bytes);
         let field = fields.find(|field| field.field.name == name).unwrap();
         field.meaning(None)

@@ -37,7 +37,7 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// Returns the record with this name, which must be in the layout.
-    pub(crate) fn of(record: &str, wire: Wire) -> Self {
+    pub(crate) fn new(record: &str, wire: Wire) -> Self {
         let record = layout().record(record);
         let layout = record.and_then(|record| record.layout(wire.version()));
         let (record, layout) = record
@@ -92,7 +92,7 @@ mod tests {
                 ("detail_footer", 64),
                 ("ring_header", 128),
             ] {
-                assert_eq!(Shape::of(name, wire).size(), size, "{name}");
+                assert_eq!(Shape::new(name, wire).size(), size, "{name}");
             }
         }
     }

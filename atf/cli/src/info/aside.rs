@@ -38,7 +38,7 @@ pub(crate) struct SetAside {
 
 impl Recovered {
     /// Finds the recovery reports in the folder of a session, or of a thread without a session.
-    pub(crate) fn of(folder: &Path) -> Option<Self> {
+    pub(crate) fn find(folder: &Path) -> Option<Self> {
         let reports = reports(folder);
         let mut losses = reports.iter().map(|name| losses(&folder.join(name)));
         let losses = losses.try_fold(0, |all: u64, one| Some(all.saturating_add(one?)));
@@ -52,7 +52,7 @@ impl Recovered {
 
 impl SetAside {
     /// Finds the files of set-aside events in a thread's folder.
-    pub(crate) fn of(folder: &Path) -> Vec<Self> {
+    pub(crate) fn find_all(folder: &Path) -> Vec<Self> {
         let salvaged = names(folder, |name| is_numbered(name, "salvaged", ".atf"));
         let salvaged = salvaged.into_iter().map(|file| {
             let reader = IndexReader::open(folder.join(&file));

@@ -126,7 +126,7 @@ impl FileInfo {
     ) -> Self {
         let mut problems = Vec::new();
         let facts = facts(&mut problems);
-        let facts = facts.map_err(|error| problems.push(Problem::of(&error)));
+        let facts = facts.map_err(|error| problems.push(Problem::from_error(&error)));
         let problems = problems.into_iter();
         Self {
             path: json::path(path),
@@ -153,7 +153,7 @@ impl FileInfo {
             (None, None)
         };
         let own = reader.problems();
-        problems.extend(own.iter().map(Problem::of));
+        problems.extend(own.iter().map(Problem::from_error));
         problems.extend(index_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(after_footer(&reader.regions()));
         let stored = reader.footer().map(|footer| footer.checksum);
@@ -188,7 +188,7 @@ impl FileInfo {
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
         let own = reader.problems()?;
-        problems.extend(own.iter().map(Problem::of));
+        problems.extend(own.iter().map(Problem::from_error));
         problems.extend(detail_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(after_footer(&reader.regions()));
         let stored = reader.footer().map(|footer| footer.checksum);
@@ -239,7 +239,7 @@ impl Fields {
             },
             text: decoded.to_string(),
         };
-        let shape = Shape::of(self.record, self.wire);
+        let shape = Shape::new(self.record, self.wire);
         shape.decode(&self.bytes).filter(told).map(field).collect()
     }
 }

@@ -51,9 +51,9 @@ pub(crate) enum Info {
 
 impl Info {
     /// Describes the file or folder at a path. With `verify`, reads all events.
-    pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
-        let session = |path: &Path| SessionInfo::of(path, verify, progress);
-        Ok(match PathKind::of(path)? {
+    pub(crate) fn read(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
+        let session = |path: &Path| SessionInfo::read(path, verify, progress);
+        Ok(match PathKind::detect(path)? {
             PathKind::File(FileKind::Detail) => {
                 Self::File(Box::new(FileInfo::of_detail(path, verify)))
             }
@@ -115,7 +115,7 @@ impl Problem {
     }
 
     /// Converts an error that a reader returned.
-    pub(crate) fn of(error: &Error) -> Self {
+    pub(crate) fn from_error(error: &Error) -> Self {
         Self {
             path: error.path().map(crate::json::path),
             field: error.field().map(str::to_owned),

@@ -120,7 +120,7 @@ pub(crate) struct AnchorInfo {
 
 impl SessionInfo {
     /// Describes a session, reading several threads at a time.
-    pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
         let session = SessionReader::open_with(path, OpenOptions::new().scan(verify))?;
         let mut this = Self {
             path: json::path(session.path()),
@@ -130,13 +130,13 @@ impl SessionInfo {
             lost: LossInfo(session.manifest().map(Manifest::losses).unwrap_or_default()),
             manifest: session.manifest().map(ManifestInfo::new),
             threads: Vec::new(),
-            recovered: Recovered::of(session.path()),
+            recovered: Recovered::find(session.path()),
             problems: unrecognized(&session),
         };
         let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
         let listed: BTreeMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
         let threads = parallel::map(session.threads(), |entry| {
-            let thread = ThreadInfo::of(Some(entry.id()), entry.path(), entry.open(), verify);
+            let thread = ThreadInfo::new(Some(entry.id()), entry.path(), entry.open(), verify);
             progress.step();
             thread.listed(listed.get(&entry.id()).copied())
         });
@@ -205,7 +205,9 @@ impl SessionInfo {
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
     let problems = session.problems().into_iter();
     let problem = |error: Error| match error.kind() {
-        ErrorKind::NoThreadId | ErrorKind::LostInRecovery { .. } => Some(Problem::of(&error)),
+        ErrorKind::NoThreadId | ErrorKind::LostInRecovery { .. } => {
+            Some(Problem::from_error(&error))
+        }
         _ => None,
     };
     problems.filter_map(problem).collect()
@@ -217,7 +219,7 @@ impl ManifestInfo {
         let of = |is_ignored| {
             let problems = manifest.problems.iter();
             let problems = problems.filter(move |it| it.kind().is_ignored() == is_ignored);
-            let problems = problems.map(Problem::of);
+            let problems = problems.map(Problem::from_error);
             problems.collect()
         };
         Self {

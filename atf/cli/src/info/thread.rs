@@ -121,8 +121,8 @@ impl ThreadInfo {
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
         let thread = ThreadReader::open_with(path, OpenOptions::new().scan(verify));
         let this = Self {
-            recovered: Recovered::of(path),
-            ..Self::of(None, path, thread, verify)
+            recovered: Recovered::find(path),
+            ..Self::new(None, path, thread, verify)
         };
         let session = SessionReader::around(path);
         let manifest = session.as_ref().and_then(SessionReader::manifest);
@@ -146,7 +146,7 @@ impl ThreadInfo {
     }
 
     /// Describes a thread from the result of opening it.
-    pub(crate) fn of(
+    pub(crate) fn new(
         id: Option<u32>,
         path: &Path,
         thread: Result<ThreadReader, Error>,
@@ -163,13 +163,13 @@ impl ThreadInfo {
             ring: None,
             links: None,
             recovered: None,
-            set_aside: SetAside::of(path),
+            set_aside: SetAside::find_all(path),
             problems: Vec::new(),
         };
         match thread {
             Ok(thread) => this.look(path, &thread, verify),
             Err(error) => {
-                this.problems.push(Problem::of(&error));
+                this.problems.push(Problem::from_error(&error));
                 // The thread may have details even if its index cannot be read.
                 let detail = path.join(DETAIL_FILE);
                 if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
@@ -221,16 +221,16 @@ impl ThreadInfo {
         };
         self.ring = thread.ring().map(RingInfo::from);
         let ring_error = thread.ring_error();
-        self.problems.extend(ring_error.map(Problem::of));
+        self.problems.extend(ring_error.map(Problem::from_error));
         self.problems
-            .extend(thread.disagreements().iter().map(Problem::of));
+            .extend(thread.disagreements().iter().map(Problem::from_error));
         // If details cannot be read, some linked details were not counted.
         let is_read = self.detail.as_ref().is_none_or(|file| file.facts.is_some());
         if verify && is_read {
             let has_changed = thread.has_changed();
-            match has_changed.and_then(|it| Ok((Links::of(thread, linked)?, !it))) {
+            match has_changed.and_then(|it| Ok((Links::count(thread, linked)?, !it))) {
                 Ok((links, is_proof)) => self.add_links(path, links, is_proof),
-                Err(error) => self.problems.push(Problem::of(&error)),
+                Err(error) => self.problems.push(Problem::from_error(&error)),
             }
         }
     }
@@ -290,7 +290,7 @@ impl Links {
 
     /// Counts all links. `linked` is the number of details whose event links back to them, and how
     /// many of these have another time. Returns `None` if there are neither details nor links.
-    fn of(
+    fn count(
         thread: &ThreadReader,
         (linked, times_differ): (u64, u64),
     ) -> Result<Option<Self>, Error> {

@@ -154,7 +154,7 @@ fn remove_remains(folder: &Path, process: u32) -> io::Result<()> {
     let mut segments = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = ProcessName::of(&path).filter(|name| name.pid == process);
+        let name = ProcessName::from_path(&path).filter(|name| name.pid == process);
         segments.extend(name.map(|name| (name, path)));
     }
     for (name, path) in &segments {
@@ -234,7 +234,7 @@ fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: 
     // A flight recorder that was never triggered leaves no file to finalize.
     let reader = SessionReader::open(session).ok();
     let manifest = reader.as_ref().and_then(SessionReader::manifest);
-    let unwritten = manifest.and_then(Unwritten::of);
+    let unwritten = manifest.and_then(Unwritten::from_manifest);
     let has_died = finalized != Ok(false) || unwritten.is_some();
     if let Err(error) = &finalized {
         run.complain(format_args!("{name}: not finalized: {error}"));
@@ -255,7 +255,7 @@ fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: 
     if reader.is_some_and(|session| has_no_event(&session)) {
         return has_died;
     }
-    match symbolize::Report::of(session, settings.debug_dirs) {
+    match symbolize::Report::look_up(session, settings.debug_dirs) {
         Err(failure) => run.complain(format_args!("no names: {failure}")),
         Ok(report) if report.lacks_something() => run.complain(format_args!(
             "{name}: some functions have no names; to see why, and to look elsewhere: `atf symbolize --debug-dir DIR`"
@@ -267,7 +267,8 @@ fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: 
 
 /// Returns the last session of the last program that a process ran.
 fn last_program(sessions: &[PathBuf], process: u32) -> Option<&PathBuf> {
-    let name = |session: &PathBuf| ProcessName::of(session).filter(|name| name.pid == process);
+    let name =
+        |session: &PathBuf| ProcessName::from_path(session).filter(|name| name.pid == process);
     let named = sessions.iter().filter(|session| name(session).is_some());
     named.max_by_key(|session| name(session))
 }
@@ -287,7 +288,7 @@ fn hottest(segments: &[PathBuf], is_one_of_many: bool) -> Result<String, Failure
     let functions = hottest
         .clone()
         .map(|function| process.function(function.function_id));
-    let modules = Modules::of(functions.map(|function| listed(&function)));
+    let modules = Modules::new(functions.map(|function| listed(&function)));
     for function in hottest {
         let name = process.function(function.function_id);
         let module = modules.after_name(listed(&name));

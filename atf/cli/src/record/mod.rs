@@ -180,7 +180,7 @@ fn run_program(
     let signals = signals::listen().map_err(failed)?;
     let mut command = Command::new(program);
     command.args(arguments).env("ATF_SESSION", folder);
-    let obstacle = Obstacle::of(program, library);
+    let obstacle = Obstacle::find(program, library);
     if !matches!(obstacle, Some(Obstacle::Musl(_))) {
         // Libraries that the user preloads may have to be the first.
         command.env("LD_PRELOAD", appended("LD_PRELOAD", library.as_os_str()));

@@ -82,7 +82,7 @@ pub(super) fn unmatched(
 fn lacks_segments(sessions: &[PathBuf]) -> bool {
     let processes = Process::group(sessions.to_vec());
     let firsts = processes.iter().filter_map(|segments| segments.first());
-    let mut names = firsts.filter_map(|first| ProcessName::of(first));
+    let mut names = firsts.filter_map(|first| ProcessName::from_path(first));
     names.any(|name| name.segment > 1)
 }
 

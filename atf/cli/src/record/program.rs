@@ -27,7 +27,7 @@ pub(super) enum Obstacle {
 impl Obstacle {
     /// Finds the obstacle for a program, which is searched as the system does. Returns `None` if
     /// there is none, or if the program is no ELF file, such as a script.
-    pub(super) fn of(program: &OsStr, library: &Path) -> Option<Self> {
+    pub(super) fn find(program: &OsStr, library: &Path) -> Option<Self> {
         let data = ReadCache::new(File::open(file(program)?).ok()?);
         let found = match FileKind::parse(&data).ok()? {
             FileKind::Elf32 => read::<FileHeader32<Endianness>>(&data),

@@ -24,7 +24,7 @@ pub(super) struct Unwritten {
 }
 
 impl Unwritten {
-    pub(super) fn of(manifest: &Manifest) -> Option<Self> {
+    pub(super) fn from_manifest(manifest: &Manifest) -> Option<Self> {
         match manifest.unwritten()? {
             Missing::Unwritten { events, drops, .. } => Some(Self { events, drops }),
             _ => None,
@@ -78,7 +78,10 @@ impl Summary {
         let listed = manifest.threads.iter().map(ManifestThread::losses);
         let lost = listed.fold(manifest.losses(), Losses::plus);
         self.lost = self.lost.plus(lost);
-        let all = self.unwritten.into_iter().chain(Unwritten::of(manifest));
+        let all = self
+            .unwritten
+            .into_iter()
+            .chain(Unwritten::from_manifest(manifest));
         self.unwritten = all.reduce(Unwritten::or);
         let Some(window) = settings.recorder.window() else {
             return Ok(());

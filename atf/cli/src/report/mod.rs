@@ -53,7 +53,7 @@ pub(crate) enum Form {
 
 impl Form {
     /// Returns the format that the options select.
-    pub(crate) const fn of(json: bool, csv: Option<Formulas>) -> Self {
+    pub(crate) const fn new(json: bool, csv: Option<Formulas>) -> Self {
         match (json, csv) {
             (true, _) => Self::Json,
             (false, Some(formulas)) => Self::Csv(formulas),

@@ -19,7 +19,7 @@ pub(crate) struct Modules<'a>(BTreeMap<&'a str, BTreeSet<(Option<&'a str>, u64)>
 
 impl<'a> Modules<'a> {
     /// Finds functions with equal names. A function may be listed several times.
-    pub(crate) fn of(functions: impl Iterator<Item = Listed<'a>>) -> Self {
+    pub(crate) fn new(functions: impl Iterator<Item = Listed<'a>>) -> Self {
         let mut this = BTreeMap::<_, BTreeSet<_>>::new();
         for (name, module, id) in functions {
             if let Some(name) = name {
@@ -57,14 +57,14 @@ mod tests {
         let b = (Some("init"), Some("libb.so"), 3);
         let also_b = (Some("init"), Some("libb.so"), 4);
         let unknown = (Some("init"), None, 5);
-        let modules = Modules::of([main, main, a, b, unknown, a].into_iter());
+        let modules = Modules::new([main, main, a, b, unknown, a].into_iter());
         let after = [main, a, b, unknown].map(|it| modules.after_name(it));
         assert_eq!(after, ["", " [liba.so]", " [libb.so]", " [0x5]"]);
-        let modules = Modules::of([a, b, also_b].into_iter());
+        let modules = Modules::new([a, b, also_b].into_iter());
         let after = [a, b, also_b].map(|it| modules.after_name(it));
         assert_eq!(after, [" [liba.so]", " [libb.so 0x3]", " [libb.so 0x4]"]);
         let long = "b".repeat(1 << 20);
-        let modules = Modules::of([a, (Some("init"), Some(&long), 3)].into_iter());
+        let modules = Modules::new([a, (Some("init"), Some(&long), 3)].into_iter());
         assert!(modules.after_name((Some("init"), Some(&long), 3)).len() < 5000);
     }
 }

@@ -219,7 +219,7 @@ impl<W: Write> Text<W> {
 
 /// Finds functions with equal names in a table.
 fn modules<'a, T>(rows: &[Row<'a, T>]) -> Modules<'a> {
-    Modules::of(
+    Modules::new(
         rows.iter()
             .filter_map(|row| row.function.as_ref().map(listed)),
     )

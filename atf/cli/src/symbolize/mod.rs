@@ -51,7 +51,7 @@ struct ModuleReport {
 
 impl Report {
     /// Adds names for a session's functions and writes its manifest.
-    pub(crate) fn of(path: &Path, debug_dirs: &[PathBuf]) -> Result<Self, Failure> {
+    pub(crate) fn look_up(path: &Path, debug_dirs: &[PathBuf]) -> Result<Self, Failure> {
         let session = SessionReader::open(path)?;
         let path = session.path().join(MANIFEST_FILE);
         let refused = |what: &str| Failure::Usage(format!("{}: {what}", path.display()));

@@ -72,7 +72,7 @@ fn hostile_files() -> Vec<Vec<u8>> {
             DetailRecord::call(0, 1000, 8),
             DetailRecord::call(1, 2000, 0),
         ];
-        let detail = DetailFile::of(version, detail).bytes();
+        let detail = DetailFile::new(version, detail).bytes();
         for whole in [index, detail] {
             // Put the largest number at every aligned offset.
             for offset in (8..whole.len() - 8).step_by(4) {

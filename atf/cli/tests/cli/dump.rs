@@ -23,9 +23,9 @@ fn a_large_payload_is_dumped_completely() {
         timestamp: 1000,
         payload: vec![0xab; 200_000],
     };
-    let index = IndexFile::of(1, vec![event]).bytes();
+    let index = IndexFile::new(1, vec![event]).bytes();
     fs::write(folder.path().join("index.atf"), index).unwrap();
-    let detail = DetailFile::of(1, vec![detail]).bytes();
+    let detail = DetailFile::new(1, vec![detail]).bytes();
     fs::write(folder.path().join("detail.atf"), detail).unwrap();
     let dump = |path| {
         lines(&clean(

@@ -65,7 +65,7 @@ fn odd_files() -> Vec<(String, Vec<u8>)> {
         let details = [0, 17, 256].map(|stack| DetailRecord::call(stack.into(), 1000, stack));
         let mut details = details.to_vec();
         details[1].payload.truncate(70);
-        let detail = DetailFile::of(version, details);
+        let detail = DetailFile::new(version, details);
         for (kind, whole, footer) in [
             ("index", index.bytes(), index.without_footer().len()),
             ("detail", detail.bytes(), detail.bytes().len() - 64),

@@ -82,7 +82,7 @@ pub(super) fn write(path: &Path, text: &str) {
         None => (without_end.unwrap_or(text), None),
     };
     let events = Events::parse(text, version);
-    let mut index = IndexFile::of(version, events.index);
+    let mut index = IndexFile::new(version, events.index);
     index.flags = u32::from(!events.details.is_empty());
     if let Some(id) = id.and_then(|id| id.parse().ok()).filter(|id| *id != 7) {
         index.thread_id = id;
@@ -94,13 +94,13 @@ pub(super) fn write(path: &Path, text: &str) {
     };
     fs::write(index_path, &bytes).unwrap();
     if id.is_some() && !events.details.is_empty() {
-        let mut detail = DetailFile::of(version, events.details);
+        let mut detail = DetailFile::new(version, events.details);
         detail.thread_id = index.thread_id;
         detail.checksum = crc32c(&detail.section());
         fs::write(path.join("detail.atf"), detail.bytes()).unwrap();
     }
     if let Some(journal) = journal {
-        let mut ring = RingFile::of(version, index.thread_id);
+        let mut ring = RingFile::new(version, index.thread_id);
         ring.index.start = bytes.len() as u64;
         ring.index.checksum = index.checksum;
         index.events = Events::parse(journal, version).index;

@@ -29,7 +29,7 @@ pub fn write(
     out: impl Write,
 ) -> Result<Summary, Error> {
     let mut names = Names::default();
-    let (tree, summary) = Tree::of(processes, options, &mut names)?;
+    let (tree, summary) = Tree::build(processes, options, &mut names)?;
     svg::write(&tree, &names, None, title, &tree.notes, out)?;
     Ok(summary)
 }
@@ -48,8 +48,8 @@ pub fn write_difference(
     out: impl Write,
 ) -> Result<[Summary; 2], Error> {
     let mut names = Names::default();
-    let (earlier, first) = Tree::of(before.0, before.1, &mut names)?;
-    let (tree, second) = Tree::of(after.0, after.1, &mut names)?;
+    let (earlier, first) = Tree::build(before.0, before.1, &mut names)?;
+    let (tree, second) = Tree::build(after.0, after.1, &mut names)?;
     let before = earlier.notes.iter().map(|note| format!("before: {note}"));
     let notes: Vec<_> = before.chain(tree.notes.iter().cloned()).collect();
     let changes = tree.compared_with(&earlier);

@@ -78,7 +78,7 @@ impl Names {
 }
 
 impl Tree {
-    pub(super) fn of(
+    pub(super) fn build(
         processes: &[Process],
         options: &Options,
         names: &mut Names,

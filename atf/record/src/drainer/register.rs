@@ -22,7 +22,7 @@ impl Drainer {
         let names = wanted.iter().copied();
         self.session.take_names(&self.shared.session, names);
         let is_flight = self.is_flight();
-        let mut sizes = RingSizes::of(self);
+        let mut sizes = RingSizes::new(self);
         let created = wanted.iter().map(|thread_id| {
             let capacity = sizes.next(self)?;
             let mut output = Output::new(&self.session, *thread_id);
@@ -112,7 +112,7 @@ struct RingSizes {
 }
 
 impl RingSizes {
-    fn of(drainer: &Drainer) -> Self {
+    fn new(drainer: &Drainer) -> Self {
         let is_judged = drainer.windows.is_some();
         let size = |ring: &Ring| ring_size(ring.drain.capacity(), is_judged);
         Self {

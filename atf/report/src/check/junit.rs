@@ -69,7 +69,7 @@ impl<W: Write> Junit<W> {
 
 impl<W: Write> Sink for Junit<W> {
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
-        let session = session::of(report);
+        let session = session::session_folder(report);
         self.begin(session)?;
         self.counts.tests += 1;
         let class = Attribute(session::name(session));

@@ -8,7 +8,7 @@ use atf::session::THREAD_FOLDER;
 
 /// Returns the session folder. This is the parent of the thread's folder, or the folder itself if a
 /// thread was checked on its own.
-pub(super) fn of(report: &FileReport) -> &Path {
+pub(super) fn session_folder(report: &FileReport) -> &Path {
     let folder = match report.kind {
         Kind::Folder => report.path.as_path(),
         _ => parent(&report.path),

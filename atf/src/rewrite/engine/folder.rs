@@ -178,12 +178,12 @@ impl Engine<'_> {
                 ErrorKind::WrongDetailFlag { .. } => INDEX_FILE,
                 _ => DETAIL_FILE,
             };
-            let place = || Place::of(file, &error);
+            let place = || Place::from_error(file, &error);
             let notes = &mut report.notes;
             notes.add(NoteKind::HeaderDisagrees, error.rule(), place);
         }
         let rewritten = self.with_others(thread, false, route, report, beside, progress)?;
-        Ok(rewritten.of(thread))
+        Ok(rewritten.with_original(thread))
     }
 
     /// Rewrites a thread with its ring and its details, or sets these aside. The checker compares
@@ -202,7 +202,7 @@ impl Engine<'_> {
                 return Err(Failure::Read(error.clone()));
             }
             (ring, Some(error)) => {
-                let place = Place::of(RING_FILE, error);
+                let place = Place::from_error(RING_FILE, error);
                 let kind = match ring {
                     Some(_) => NoteKind::RingDetailsNotRead,
                     None => NoteKind::RingNotRead,
@@ -289,7 +289,7 @@ impl Engine<'_> {
             place.found(format!("cannot be read; {assumed}"))
         } else {
             self.put_aside(route, INDEX_FILE, beside)?;
-            let place = Place::of(INDEX_FILE, &error);
+            let place = Place::from_error(INDEX_FILE, &error);
             let found = format!("{}; {assumed}", place.found);
             place.found(found)
         };
@@ -334,7 +334,7 @@ impl Engine<'_> {
                 ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => NoteKind::NotFinalized,
                 _ => NoteKind::DetailFileUnreadable,
             };
-            let place = || Place::of(DETAIL_FILE, error);
+            let place = || Place::from_error(DETAIL_FILE, error);
             report.notes.add(what, error.rule(), place);
         }
         Ok(guessed)

@@ -79,7 +79,7 @@ fn rewrite(
         let mut carried = Carried::default();
         let mut segment_before = None;
         for item in process {
-            let segment = ProcessName::of(&item.below).map(|name| name.segment);
+            let segment = ProcessName::from_path(&item.below).map(|name| name.segment);
             if segment_before != segment.and_then(|segment| segment.checked_sub(1)) {
                 carried.clear();
             }

@@ -345,7 +345,7 @@ impl Engine<'_> {
                 let rule = unread_rule(&error);
                 report = ThreadReport {
                     folder: report.folder,
-                    not_recovered: Some(Place::of(INDEX_FILE, &error).breaks(rule)),
+                    not_recovered: Some(Place::from_error(INDEX_FILE, &error).breaks(rule)),
                     ..ThreadReport::default()
                 };
                 // All of its files are set aside below, so discard the results so far.

@@ -52,7 +52,7 @@ impl Place {
 
     /// Returns where an error occurred, leaving out the folder so that reports do not depend on the
     /// trace's location.
-    pub(in crate::rewrite) fn of(file: &str, error: &Error) -> Self {
+    pub(in crate::rewrite) fn from_error(file: &str, error: &Error) -> Self {
         let system = std::error::Error::source(error).map(ToString::to_string);
         Self {
             file: file.to_owned(),

@@ -81,7 +81,7 @@ pub(super) struct Rewritten {
 
 impl Rewritten {
     /// Adds the facts about the original, whose index was read.
-    pub(super) fn of(self, original: &ThreadReader) -> Self {
+    pub(super) fn with_original(self, original: &ThreadReader) -> Self {
         let facts = check::thread::Facts {
             has_detail: original.has_detail_file(),
             clock: Some(original.index().header().clock_type.0),
@@ -462,7 +462,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     ) -> Result<Option<&'static Rule>, Failure> {
         let pair = self.pair;
         let is_proof = !pair.is_unseen(seq) && self.proves_links()?;
-        Ok(is_proof.then(|| rule(link::Pair::of(pair.index, pair.detail))))
+        Ok(is_proof.then(|| rule(link::Pair::new(pair.index, pair.detail))))
     }
 
     /// Returns whether broken links prove that a rule is broken. A file that readers must reject

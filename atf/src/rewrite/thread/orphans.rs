@@ -97,7 +97,7 @@ impl Walk<'_, '_> {
         let salvaged = salvaged.filter(|(_, place)| !self.used_salvaged.is_set(*place));
         let hopped = (0..reader.event_count()).filter(|seq| !self.used.is_set(*seq));
         let mut window = reader.cursor();
-        let pair = link::Pair::of(self.pair.index, self.pair.detail);
+        let pair = link::Pair::new(self.pair.index, self.pair.detail);
         let mut events = self.pair.index.cursor();
         let hopped = hopped.map(|seq| match details.get(seq)? {
             Some(detail) => Ok((detail, false)),

@@ -9,9 +9,9 @@ use serde_json::Value;
 fn rings() {
     let places = Places::new();
     put(&places, 1, index(1, 2).bytes(), None);
-    places.put("in/thread_1/ring.atf", RingFile::of(1, 1).bytes());
+    places.put("in/thread_1/ring.atf", RingFile::new(1, 1).bytes());
     put(&places, 2, index(2, 2).placeholder().without_footer(), None);
-    places.put("in/thread_2/ring.atf", RingFile::of(1, 3).bytes());
+    places.put("in/thread_2/ring.atf", RingFile::new(1, 3).bytes());
     let expected = "\
 session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or changed
   thread_1: 2 events, 0 details
@@ -67,7 +67,7 @@ fn content_that_scrubbing_drops() {
     (details[1].event_type, details[1].payload) = (9, vec![1; 5]);
     // Add a detail that no event refers to.
     details.push(DetailRecord::call(77, TIME, 9));
-    let details = DetailFile::of(1, details).bytes();
+    let details = DetailFile::new(1, details).bytes();
     put(&places, 7, linked(7, 7).bytes(), Some(&details));
     places.put("in/thread_7/orphans.atf", "x");
     places.put("in/recovery.json", "x");

@@ -196,7 +196,7 @@ fn said<'a>(
             .topics
             .iter()
             .find(|known| known.topic.value == topic.value);
-        known.map(|known| Held::of(spec, known, term))
+        known.map(|known| Held::new(spec, known, term))
     });
     Said {
         lines: lines.map_or_else(|| "–".to_owned(), |lines| lines.to_string()),

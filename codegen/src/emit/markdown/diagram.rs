@@ -123,7 +123,7 @@ pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_
 
 impl Scale {
     /// Returns the width of a byte at which all text in all diagrams fits into its box.
-    pub(super) fn of(layout: &Layout) -> Self {
+    pub(super) fn new(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
                 let pieces = pieces(record, &wires);
@@ -333,7 +333,7 @@ fn cut<'a>(
         };
         pieces.push(Piece {
             field,
-            class: Class::of(field),
+            class: Class::new(field),
             offset: at,
             size,
             open_left: at > offset,
@@ -354,7 +354,7 @@ fn cut<'a>(
 }
 
 impl Class {
-    const fn of(field: &Field) -> Self {
+    const fn new(field: &Field) -> Self {
         if field.reserved {
             Self::Reserved
         } else if field.value.is_some() {

@@ -84,7 +84,7 @@ fn depths_from(trace: &mut Trace, first: &[u64]) {
 /// Replaces the third and fourth events with a footer for the first two.
 fn footer_as_events(trace: &mut Trace, _: &[u64]) {
     let before = vec![call(T, 1, 1), call(T + 1000, 2, 2)];
-    let footer = IndexFile::of(trace.version, before).footer();
+    let footer = IndexFile::new(trace.version, before).footer();
     trace.patch(INDEX, 128, &footer);
     trace.checksum(INDEX, 64..256);
 }
@@ -143,7 +143,7 @@ fn details_in_two_threads(trace: &mut Trace, _: &[u64]) {
     let mut index = thread(version, 9, events);
     index.flags = 1;
     let details = vec![record(3, 1, T + 60, 5, 3), record(4, 2, T + 4000, 5, 0)];
-    let mut detail = DetailFile::of(version, details);
+    let mut detail = DetailFile::new(version, details);
     detail.thread_id = 9;
     detail.checksum = crc32c(&detail.section());
     trace.put_index(OTHER, &index);
@@ -237,7 +237,7 @@ pub(super) fn outside(trace: &mut Trace, threads: &str) {
     let mut detail = record(3, 0, T, 1, 0);
     let function = (CANARY + 1).to_le_bytes();
     detail.payload.splice(..function.len(), function);
-    let details = DetailFile::of(trace.version, vec![detail]);
+    let details = DetailFile::new(trace.version, vec![detail]);
     trace.put_detail("outside/thread_1/detail.atf", &details);
 }
 
@@ -245,7 +245,7 @@ pub(super) fn outside(trace: &mut Trace, threads: &str) {
 /// the next after the file's six events or three details, which is not in the file. A reader that
 /// wrongly trusts the ring returns this event.
 pub(super) fn add_ring(trace: &mut Trace, [index, detail]: [bool; 2]) {
-    let mut ring = RingFile::of(trace.version, 7);
+    let mut ring = RingFile::new(trace.version, 7);
     let mut clean = Trace::clean(trace.version);
     if detail {
         let details = clean.file(DETAIL);

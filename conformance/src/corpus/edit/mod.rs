@@ -155,7 +155,7 @@ impl Steps {
                     for (place, bytes) in &patches {
                         let field = || t.field(file, place).start;
                         let offset = place.parse().unwrap_or_else(|_| field());
-                        t.patch(file, offset, &bytes.of(t.file(file)));
+                        t.patch(file, offset, &bytes.resolve(t.file(file)));
                     }
                 });
             }
@@ -183,7 +183,7 @@ impl Steps {
                 let parts = parts.map_err(Error::custom)?;
                 self.add(move |t, file| {
                     for part in &parts {
-                        t.append(file, &part.of(t.file(file)));
+                        t.append(file, &part.resolve(t.file(file)));
                     }
                 });
             }
@@ -415,7 +415,7 @@ enum Bytes {
 }
 
 impl Bytes {
-    fn of(&self, file: &[u8]) -> Vec<u8> {
+    fn resolve(&self, file: &[u8]) -> Vec<u8> {
         match self {
             Self::Fixed(bytes) => bytes.clone(),
             Self::Copied(range) => file[range.clone()].to_vec(),

@@ -58,7 +58,7 @@ pub fn pairs() -> Vec<Pair> {
         .iter()
         .flat_map(|wire| [INDEX, DETAIL].map(|path| (*wire, path)));
     kinds
-        .flat_map(|(wire, path)| Faults::of(recipes, wire, path).pairs(&known))
+        .flat_map(|(wire, path)| Faults::new(recipes, wire, path).pairs(&known))
         .collect()
 }
 
@@ -96,10 +96,10 @@ struct Fault<'a> {
 }
 
 impl<'a> Faults<'a> {
-    fn of(recipes: &'a [Recipe], wire: u8, path: &'static str) -> Self {
+    fn new(recipes: &'a [Recipe], wire: u8, path: &'static str) -> Self {
         let parts = |trace: &Trace| {
             let shape = trace.shape(path).expect("a trace file has a shape");
-            Parts::of(shape, trace.file(path))
+            Parts::new(shape, trace.file(path))
         };
         let clean = parts(&Trace::clean(wire));
         let fault = |recipe: &'a Recipe| {

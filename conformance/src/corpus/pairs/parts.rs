@@ -39,7 +39,7 @@ enum Claim {
 }
 
 impl Parts {
-    pub(super) fn of(shape: &Shape, bytes: &[u8]) -> Self {
+    pub(super) fn new(shape: &Shape, bytes: &[u8]) -> Self {
         let (mut rest, trailing) = bytes.split_at(shape.own.min(bytes.len()));
         let mut parts = Vec::new();
         for size in sizes(shape) {

@@ -85,7 +85,7 @@ struct ResultView {
 
 impl Page {
     pub(super) fn new(results: &Results) -> Self {
-        let tally = Tally::of(&results.cases);
+        let tally = Tally::count(&results.cases);
         let editions = &results.editions;
         let cases = &results.cases;
         Self {
@@ -143,7 +143,7 @@ fn testees(results: &Results) -> Vec<TesteeView> {
             TesteeView {
                 share: share(cases()),
                 crash: summary::worst_crash(cases()).map(|crash| shown(&crash)),
-                ..self::testee(testee, Tally::of(cases()), Scores::of(cases()))
+                ..self::testee(testee, Tally::count(cases()), Scores::count(cases()))
             }
         })
         .collect()

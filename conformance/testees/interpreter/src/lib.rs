@@ -51,7 +51,7 @@ impl Kind {
     /// Returns the kind of a file, judging by its magic. A file without a magic counts as an index
     /// file.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn detect(bytes: &[u8]) -> Self {
         match grammar_of(layout(), bytes) {
             Some(grammar) if grammar.name == Self::Detail.name() => Self::Detail,
             _ => Self::Index,
@@ -85,7 +85,7 @@ pub fn grammar_of<'a>(layout: &'a Layout, bytes: &[u8]) -> Option<&'a Grammar> {
 /// Returns the document of a file. Its magic identifies its kind.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Value {
-    read_as(Kind::of(bytes), bytes)
+    read_as(Kind::detect(bytes), bytes)
 }
 
 /// Returns the document of a file of this kind. Memory use depends on the size of the file's events
@@ -115,7 +115,7 @@ pub fn read_path(path: &Path) -> io::Result<Value> {
     let kind = if path.ends_with("detail.atf") {
         Kind::Detail
     } else {
-        Kind::of(&bytes)
+        Kind::detect(&bytes)
     };
     Ok(read_as(kind, &bytes))
 }

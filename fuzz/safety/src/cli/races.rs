@@ -22,7 +22,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> ExitCode {
     let start = Instant::now();
-    let tally = match races::run(options.part.shard.of(options.count), &Library) {
+    let tally = match races::run(options.part.shard.range(options.count), &Library) {
         Ok(tally) => tally,
         Err(error) => {
             eprintln!("atf-safety: {error}");

@@ -48,11 +48,11 @@ impl Composed {
             index.footer_times = (1 << 40, 1 << 40);
         }
         let footer_times = index.footer_times;
-        let mut index = IndexFile::of(version, index.events);
+        let mut index = IndexFile::new(version, index.events);
         if count == 0 {
             index.footer_times = footer_times;
         }
-        let mut detail = DetailFile::of(version, detail.events);
+        let mut detail = DetailFile::new(version, detail.events);
         if random.below(8) == 0 {
             index.checksum = random.pick(&[0, crc32_ieee(&index.section())]);
             detail.checksum = random.pick(&[0, crc32_ieee(&detail.section())]);

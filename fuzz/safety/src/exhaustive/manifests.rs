@@ -80,7 +80,7 @@ pub fn run(
 ) -> Tally {
     workers::run(
         threads,
-        &sessions[shard.of(sessions.len())],
+        &sessions[shard.range(sessions.len())],
         || (),
         |session, (), tally| {
             let name = format!("{}/{}", session.case.name, session.manifest);

@@ -134,7 +134,7 @@ pub fn run(
         .collect();
     workers::run(
         threads,
-        &jobs[shard.of(jobs.len())],
+        &jobs[shard.range(jobs.len())],
         Scratch::new,
         |job, scratch, tally| {
             let (file, base, range) = job;

@@ -155,7 +155,7 @@ impl Session {
         let record = |(event, seq): (&atf_samples::files::EventRecord, u64)| {
             DetailRecord::call(seq, event.timestamp_ns, u16::try_from(seq * 7).unwrap_or(0))
         };
-        let details = DetailFile::of(version, linked.map(record).collect());
+        let details = DetailFile::new(version, linked.map(record).collect());
         let (mut index, mut detail) = if state == State::Finalized {
             (events.bytes(), details.bytes())
         } else {

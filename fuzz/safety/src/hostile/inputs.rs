@@ -200,7 +200,7 @@ fn count(size: usize) -> u64 {
 fn index_of(size: usize, event: impl Fn(u64) -> EventRecord) -> Files {
     vec![(
         INDEX.into(),
-        IndexFile::of(1, (0..count(size)).map(event).collect()).bytes(),
+        IndexFile::new(1, (0..count(size)).map(event).collect()).bytes(),
     )]
 }
 
@@ -249,7 +249,7 @@ fn links_to_one(size: usize) -> Files {
     let mut files = index_of(size, event);
     files.push((
         DETAIL.into(),
-        DetailFile::of(1, vec![DetailRecord::call(0, 1_000_000, 0)]).bytes(),
+        DetailFile::new(1, vec![DetailRecord::call(0, 1_000_000, 0)]).bytes(),
     ));
     files
 }
@@ -291,12 +291,12 @@ fn record(seq: u64, payload: usize) -> DetailRecord {
 /// Makes as many details as possible, with payloads of `payload` bytes.
 fn details(size: usize, payload: usize) -> Files {
     let fits = (size / (24 + payload)).max(1) as u64;
-    let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, payload)).collect());
+    let file = DetailFile::new(1, (0..fits).map(|seq| record(seq, payload)).collect());
     with_details(file.bytes(), 3)
 }
 
 fn lying_detail(size: usize, count: u64) -> Files {
-    let mut file = DetailFile::of(2, vec![record(0, size)]);
+    let mut file = DetailFile::new(2, vec![record(0, size)]);
     file.header_count = count;
     file.footer_count = count;
     file.header_bytes = count;
@@ -306,7 +306,7 @@ fn lying_detail(size: usize, count: u64) -> Files {
 
 /// Fills the file with lengths that reach past its end.
 fn one_length(size: usize) -> Files {
-    let mut file = DetailFile::of(1, Vec::new()).placeholder().header();
+    let mut file = DetailFile::new(1, Vec::new()).placeholder().header();
     for _ in 0..size / 4 {
         file.extend(u32::MAX.to_le_bytes());
     }
@@ -317,7 +317,7 @@ fn one_length(size: usize) -> Files {
 /// next.
 fn broken_often(size: usize) -> Files {
     let fits = (size / 32) as u64;
-    let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, 8)).collect());
+    let file = DetailFile::new(1, (0..fits).map(|seq| record(seq, 8)).collect());
     let mut bytes = file.placeholder().without_footer();
     for event in bytes[64..].chunks_mut(32).step_by(5) {
         event[..4].fill(0);
@@ -328,7 +328,7 @@ fn broken_often(size: usize) -> Files {
 /// Makes bytes that look like the start of a detail every 24 bytes; each such detail reaches to the
 /// end of the file.
 fn false_starts(size: usize) -> Files {
-    let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
+    let file = DetailFile::new(1, vec![record(0, size)]).placeholder();
     let mut bytes = file.without_footer();
     bytes[64..68].fill(0);
     let end = bytes.len();

@@ -171,7 +171,7 @@ fn target(path: &Path) -> Result<Option<PathKind>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::Usage(format!("{}: {error}", path.display()))),
     };
-    match PathKind::of(path) {
+    match PathKind::detect(path) {
         // A file's magic bytes or a folder's first file may still be missing.
         Ok(PathKind::File(_)) if metadata.len() < 4 => Ok(None),
         Err(error) if matches!(error.kind(), ErrorKind::NotATrace { .. }) && metadata.is_dir() => {

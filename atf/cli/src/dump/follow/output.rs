@@ -86,7 +86,7 @@ impl<'a, 'b> Output<'a, 'b> {
         }
         self.sink.event(&Row {
             thread,
-            seq: self.seqs.of(id, seq),
+            seq: self.seqs.position(id, seq),
             event,
             is_zero,
             function: names.named(function),
@@ -117,7 +117,7 @@ impl Seqs {
     }
 
     /// Converts an event's `seq` within its segment to its position across all segments.
-    fn of(&self, id: u32, seq: u64) -> u64 {
+    fn position(&self, id: u32, seq: u64) -> u64 {
         seq + self.first.get(&id).copied().unwrap_or_default()
     }
 }

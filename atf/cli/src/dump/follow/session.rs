@@ -90,7 +90,7 @@ impl Session {
     /// finalized.
     pub(super) fn next_segment(&self) -> Result<Option<PathBuf>, Failure> {
         let path = self.follower.path();
-        let (Some(this), Some(folder)) = (ProcessName::of(path), path.parent()) else {
+        let (Some(this), Some(folder)) = (ProcessName::from_path(path), path.parent()) else {
             return Ok(None);
         };
         let folder = if folder.as_os_str().is_empty() {
@@ -102,7 +102,7 @@ impl Session {
         let mut next: Option<(ProcessName, PathBuf)> = None;
         for entry in fs::read_dir(folder).map_err(failed)? {
             let path = path.with_file_name(entry.map_err(failed)?.file_name());
-            if let Some(name) = ProcessName::of(&path)
+            if let Some(name) = ProcessName::from_path(&path)
                 && (name.pid, name.program) == (this.pid, this.program)
                 && name > this
                 && next.as_ref().is_none_or(|(least, _)| name < *least)
@@ -144,7 +144,7 @@ impl Session {
 
 /// Returns the segments that are missing between two segments of a recording.
 fn missing_between(before: &Path, next: &Path) -> Option<ErrorKind> {
-    let first = ProcessName::of(before)?.segment.checked_add(1)?;
-    let last = ProcessName::of(next)?.segment.checked_sub(1)?;
+    let first = ProcessName::from_path(before)?.segment.checked_add(1)?;
+    let last = ProcessName::from_path(next)?.segment.checked_sub(1)?;
     (first <= last).then_some(ErrorKind::SegmentsMissing { first, last })
 }

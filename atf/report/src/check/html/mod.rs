@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Sink;
-use super::session::of;
+use super::session::session_folder;
 use crate::html::{self, shown};
 use atf::check::{FileReport, Summary};
 use atf::rules::Severity;
@@ -101,7 +101,7 @@ impl<W: Write> Html<W> {
 
 impl<W: Write> Sink for Html<W> {
     fn file(&mut self, report: &FileReport) -> io::Result<()> {
-        let path = of(report);
+        let path = session_folder(report);
         let is_next = |(current, _): &(PathBuf, Session)| current != path;
         if self.current.as_ref().is_some_and(is_next) {
             self.end();
@@ -161,7 +161,7 @@ mod tests {
             rules::find("ATF-MANI-014").unwrap(),
         ] {
             let mut report = FileReport::new(Path::new("s/manifest.json"), Kind::Manifest);
-            report.add(rule, Place::of(""), || "missing".to_owned());
+            report.add(rule, Place::in_field(""), || "missing".to_owned());
             let (mut out, mut summary) = (Vec::new(), Summary::default());
             let mut html = Html::new(Severity::Must, &mut out);
             summary.add(&report);
