@@ -45,7 +45,7 @@ pub(super) fn check(
             }
             Some(last) if last > index => {
                 let before = &layout.fields[last].name;
-                errors.at(ident, format!("{}, before {before}", pinned.is()));
+                errors.at(ident, format!("{}, before {before}", pinned.described()));
             }
             _ => {}
         }
@@ -66,7 +66,7 @@ struct Pinned<'a> {
 impl Pinned<'_> {
     /// Describes the field in the spec: `index_event.detail_seq is u64 at offset 16 in wire version
     /// 2`.
-    fn is(&self) -> String {
+    fn described(&self) -> String {
         let (record, field) = (&self.record.name, self.field);
         let ty = value_type(field.ty);
         let wire = self.layout.wire;
@@ -79,7 +79,7 @@ impl Pinned<'_> {
     fn check_type(&self, ty: &syn::Type, errors: &mut Errors) {
         let written = quote!(#ty).to_string().replace(' ', "").replace(';', "; ");
         if written != value_type(self.field.ty) {
-            errors.at(ty, format!("{}, not {written}", self.is()));
+            errors.at(ty, format!("{}, not {written}", self.described()));
         }
     }
 
@@ -91,7 +91,7 @@ impl Pinned<'_> {
         for attribute in offsets {
             match attribute.parse_args::<LitInt>() {
                 Ok(offset) if offset.base10_parse().ok() == Some(self.field.offset) => {}
-                Ok(offset) => errors.at(&offset, format!("{}, not at {offset}", self.is())),
+                Ok(offset) => errors.at(&offset, format!("{}, not at {offset}", self.described())),
                 Err(error) => errors.add(error),
             }
         }

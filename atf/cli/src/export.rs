@@ -13,7 +13,7 @@ use atf_analyze::Options;
 use atf_export::{Error, Form, Summary, export, flame};
 use tempfile::NamedTempFile;
 
-use crate::dump::Told;
+use crate::dump::Reported;
 use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
 use crate::report::Summed;
 use crate::text::Counted;
@@ -60,7 +60,7 @@ pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selecti
     let summary = write_to(out, &selection.inputs(paths), |out| {
         export(&opened.processes(), &opened.options, form, out)
     })?;
-    Ok(opened.tell(&summary, &mut Told::default()))
+    Ok(opened.tell(&summary, &mut Reported::default()))
 }
 
 /// Writes a trace in a format to a temporary file. The inner error means that the trace cannot be
@@ -87,7 +87,7 @@ pub(crate) fn to_temporary_file(
     let file = tempfile::tempfile().map_err(|error| at(error.into()))?;
     let out = BufWriter::with_capacity(BUFFER, &file);
     let summary = export(&opened.processes(), &opened.options, form, out).map_err(at)?;
-    let state = opened.tell(&summary, &mut Told::default());
+    let state = opened.tell(&summary, &mut Reported::default());
     Ok(Ok((file, state)))
 }
 
@@ -104,13 +104,13 @@ pub(crate) fn flamegraph(
         Err(state) => return Ok(state),
     };
     let after = opened.processes();
-    let mut told = Told::default();
+    let mut reported = Reported::default();
     let mut inputs = selection.inputs(paths);
     let Some(before) = before else {
         let summary = write_to(out, &inputs, |out| {
             flame::write(&after, &opened.options, title, out)
         })?;
-        return Ok(opened.tell(&summary, &mut told));
+        return Ok(opened.tell(&summary, &mut reported));
     };
     let earlier = match Opened::new(slice::from_ref(before), selection)? {
         Ok(earlier) => earlier,
@@ -123,8 +123,8 @@ pub(crate) fn flamegraph(
     })?;
     let [first, second] = &summaries;
     let states = [
-        earlier.tell(first, &mut told),
-        opened.tell(second, &mut told),
+        earlier.tell(first, &mut reported),
+        opened.tell(second, &mut reported),
     ];
     Ok(State::damaged_if(states.contains(&State::Damaged)))
 }
@@ -166,7 +166,7 @@ impl Opened {
     }
 
     /// Reports what is missing or damaged.
-    fn tell(&self, summary: &Summary, told: &mut Told) -> State {
+    fn tell(&self, summary: &Summary, reported: &mut Reported) -> State {
         for (process, totals) in self.processes.iter().zip(&summary.totals) {
             let sums = Summed {
                 totals,
@@ -189,22 +189,22 @@ impl Opened {
             );
         }
         for problem in &summary.problems {
-            told.tell(&problem.error);
+            reported.tell(&problem.error);
         }
         if summary.late_events > 0 {
             let events = Counted(summary.late_events, "event");
-            told.say(format!(
+            reported.say(format!(
                 "{events} after {} ns, the latest time that an export can hold, are left out",
                 i64::MAX
             ));
         }
         if summary.foreign_details > 0 {
             let events = Counted(summary.foreign_details, "event");
-            told.say(format!(
+            reported.say(format!(
                 "{events} with links to details of other events, which are not in the output"
             ));
         }
-        match told.state() {
+        match reported.state() {
             State::Fine => State::damaged_if(summary.is_cut),
             State::Damaged => State::Damaged,
         }

@@ -16,14 +16,14 @@ pub(crate) fn notes_of(
     problems: &[Problem],
 ) -> Vec<String> {
     let Some(totals) = totals else {
-        return told(problems).collect();
+        return messages(problems).collect();
     };
     let losses = totals.losses.missing().chain(unwritten);
     let threads = std::slice::from_ref(totals);
     counted(&Totals::sum(threads))
         .chain(late(late_events(threads, options)))
         .chain(losses.map(|missing| missing.to_string()))
-        .chain(told(problems))
+        .chain(messages(problems))
         .collect()
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn notes_of_process(
         .chain(late(late_events(threads, options)))
         .chain(losses.map(|missing| missing.to_string()))
         .chain(process.changes().map(ToString::to_string))
-        .chain(told(problems))
+        .chain(messages(problems))
         .collect()
 }
 
@@ -96,6 +96,6 @@ pub(crate) fn foreign_details(count: u64) -> String {
     }
 }
 
-fn told(problems: &[Problem]) -> impl Iterator<Item = String> {
+fn messages(problems: &[Problem]) -> impl Iterator<Item = String> {
     problems.iter().map(|problem| problem.error.to_string())
 }

@@ -18,7 +18,7 @@ pub(crate) struct Found {
 
 impl Found {
     /// Reports the problem with the names of a module whose function was called.
-    pub(crate) fn told(self) -> Option<Functions> {
+    pub(crate) fn report(self) -> Option<Functions> {
         self.complaint.as_deref().inspect(|text| complain(text));
         self.functions
     }

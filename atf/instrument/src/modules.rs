@@ -208,7 +208,7 @@ impl Modules {
         let found = place.map(|place| read.swap_remove(place).1);
         drop(read);
         let read = || functions::find_marked(&module.path, &module.build_id, settings);
-        let functions = found.unwrap_or_else(read).told();
+        let functions = found.unwrap_or_else(read).report();
         let module_id = module_id(known.len());
         let ranges = module.code.iter().map(|(start, end)| Range {
             start: *start,

@@ -38,7 +38,7 @@ pub(super) struct Lane {
     first_ns: AtomicU64,
     last_ns: AtomicU64,
     /// How many losses were reported in earlier segments.
-    told: AtomicU64,
+    earlier: AtomicU64,
 }
 
 impl AllLosses {
@@ -52,7 +52,7 @@ impl AllLosses {
         is_over: bool,
     ) -> (u64, u64) {
         let loss = |lane: &Lane, all: &mut u64| {
-            let before = lane.told();
+            let before = lane.earlier();
             let loss = if is_over {
                 lane.take_loss()
             } else {
@@ -151,7 +151,7 @@ impl Lane {
             count: AtomicU64::new(0),
             first_ns: AtomicU64::new(u64::MAX),
             last_ns: AtomicU64::new(0),
-            told: AtomicU64::new(0),
+            earlier: AtomicU64::new(0),
         }
     }
 
@@ -171,8 +171,8 @@ impl Lane {
     }
 
     /// Returns how many losses were reported in earlier segments.
-    pub(super) fn told(&self) -> u64 {
-        self.told.load(Ordering::Relaxed)
+    pub(super) fn earlier(&self) -> u64 {
+        self.earlier.load(Ordering::Relaxed)
     }
 
     /// Returns the number and times of the losses in this segment; `None` if there are none.
@@ -186,12 +186,12 @@ impl Lane {
         let loss = self.loss_of(count);
         self.first_ns.store(u64::MAX, Ordering::Relaxed);
         self.last_ns.store(0, Ordering::Relaxed);
-        self.told.store(count, Ordering::Relaxed);
+        self.earlier.store(count, Ordering::Relaxed);
         loss
     }
 
     fn loss_of(&self, count: u64) -> Option<Loss> {
-        let count = count.saturating_sub(self.told());
+        let count = count.saturating_sub(self.earlier());
         let [first_ns, last_ns] =
             [&self.first_ns, &self.last_ns].map(|time| time.load(Ordering::Relaxed));
         // If a loss was being added when the segment began, one of its times may be in the previous

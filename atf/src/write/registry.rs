@@ -13,9 +13,9 @@ pub(super) struct Shared {
     /// How many times the manifest's contents have changed.
     pub(super) changes: u64,
     /// How many times modules, symbols or anchors have changed.
-    pub(super) told: u64,
+    pub(super) version: u64,
     /// How many of another session's changes to modules, symbols or anchors have been copied.
-    pub(super) taken_over: u64,
+    pub(super) version_taken: u64,
     /// Threads renamed since a successor last copied the names.
     pub(super) named: BTreeSet<u32>,
     pub(super) threads: BTreeMap<u32, Entry>,
@@ -54,7 +54,7 @@ impl Shared {
 
     /// Returns the manifest for a change that later segments copy.
     pub(super) fn tell(&mut self) -> &mut Manifest {
-        self.told = self.told.saturating_add(1);
+        self.version = self.version.saturating_add(1);
         self.count_change();
         &mut self.manifest
     }

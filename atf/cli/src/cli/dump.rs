@@ -6,7 +6,7 @@ use std::time::Duration;
 use atf_analyze::Pattern;
 
 use super::selection::{ClockOption, thread_id};
-use crate::dump::{Dump, Form, Kind, What};
+use crate::dump::{Dump, Form, Items, Kind};
 use crate::output::Outcome;
 use crate::recordings::or_newest;
 use crate::time::{Time, parse_span};
@@ -86,10 +86,10 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Outcome {
     let dump = Dump {
         paths: &or_newest(&options.paths)?,
-        what: match (options.spans, options.calls) {
-            (true, _) => What::Spans,
-            (false, true) => What::Calls,
-            (false, false) => What::Events,
+        items: match (options.spans, options.calls) {
+            (true, _) => Items::Spans,
+            (false, true) => Items::Calls,
+            (false, false) => Items::Events,
         },
         threads: &options.thread,
         from: options.from,

@@ -12,7 +12,7 @@ use atf::manifest::{Losses, Missing};
 use atf::trace::check_distinct;
 use atf_analyze::{Change, Diff, Run, Spread, Subject, Totals};
 
-use crate::dump::Told;
+use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::report::{Form, Summed};
 use crate::text::{Counted, Printable, head, length_if_cut};
@@ -100,10 +100,10 @@ struct Shown<'a> {
 
 impl Comparison<'_> {
     pub(crate) fn run(&self) -> Outcome {
-        let mut told = Told::default();
+        let mut reported = Reported::default();
         let sides = [
-            Side::read(&self.before, self.clock, self.form, &mut told)?,
-            Side::read(&self.after, self.clock, self.form, &mut told)?,
+            Side::read(&self.before, self.clock, self.form, &mut reported)?,
+            Side::read(&self.after, self.clock, self.form, &mut reported)?,
         ];
         let [before, after] = match sides {
             [Ok(before), Ok(after)] => [before, after],
@@ -138,7 +138,7 @@ impl Comparison<'_> {
             Form::Json => json::write(stdout(), &shown)?,
             Form::Csv(formulas) => csv::write(stdout(), formulas, &shown)?,
         }
-        Ok(told.state())
+        Ok(reported.state())
     }
 }
 
@@ -148,7 +148,7 @@ impl Side {
         traces: &Paths<'_>,
         clock: Clock,
         form: Form,
-        told: &mut Told,
+        reported: &mut Reported,
     ) -> Result<Result<Self, Error>, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
@@ -193,7 +193,7 @@ impl Side {
                     about.losses_without_files = about.losses_without_files.plus(lost);
                     about.knows_losses &= process.knows_losses(&functions.totals(), 0);
                     for problem in &functions.problems {
-                        let message = told.add(&problem.error);
+                        let message = reported.add(&problem.error);
                         if form != Form::Text {
                             message.iter().for_each(complain);
                         }

@@ -6,7 +6,7 @@ use atf::index::IndexEvent;
 use atf::spans::{CallStack, Depth, Paired, ThreadClock};
 use atf::wire::CallEffect;
 
-use super::told::Told;
+use super::reported::Reported;
 use super::trace::{Sessions, ThreadPlace};
 use crate::output::Failure;
 
@@ -34,7 +34,7 @@ pub(super) enum Step {
 pub(super) fn each_call(
     sessions: &Sessions<'_>,
     thread: &[ThreadPlace<'_>],
-    told: &mut Told,
+    reported: &mut Reported,
     mut take: impl FnMut(Step) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<usize, Failure> {
     let mut stack = CallStack::new();
@@ -47,7 +47,7 @@ pub(super) fn each_call(
         let index = match segment.files.open_index() {
             Ok(index) => index,
             Err(error) => {
-                told.tell(&error);
+                reported.tell(&error);
                 is_after_gap = true;
                 continue;
             }
@@ -74,7 +74,7 @@ pub(super) fn each_call(
                     });
                     seq = seq.saturating_add(1);
                 }
-                Err(error) => told.tell(&error),
+                Err(error) => reported.tell(&error),
             }
             let steps = ended.drain(..).map(|(paired, ns)| Step::End(paired, ns));
             for step in steps.chain(opened.take().map(Step::Begin)) {
@@ -86,7 +86,7 @@ pub(super) fn each_call(
         partly += usize::from(index.known_checksum().is_none());
         // This reader has read all links.
         let problems = segment.files.problems_beside(&index);
-        problems.iter().for_each(|error| told.tell(error));
+        problems.iter().for_each(|error| reported.tell(error));
         // Without a verified footer, events may be missing at the end, and calls cannot continue in
         // the next segment.
         is_over = index.completeness().has_verified_footer();

@@ -12,7 +12,7 @@ use atf::thread::ThreadReader;
 use atf::trace::Trace;
 use atf::{Arch, Error};
 
-use super::told::Told;
+use super::reported::Reported;
 use super::trace::ThreadPlace;
 use crate::text::Hex;
 
@@ -197,7 +197,7 @@ impl<'a> Details<'a> {
     pub(crate) fn find(
         &mut self,
         event: &MergedEvent,
-        told: &mut Told,
+        reported: &mut Reported,
     ) -> Result<Found<'_>, Error> {
         let Some(detail_seq) = event.event.detail_seq else {
             return Ok(Found::None);
@@ -205,7 +205,7 @@ impl<'a> Details<'a> {
         let mut is_there = false;
         let places = self.places.get(&(event.process, event.thread));
         for place in places.cloned().unwrap_or_default() {
-            let reader = self.open(&place, told).and_then(ThreadReader::detail);
+            let reader = self.open(&place, reported).and_then(ThreadReader::detail);
             let Some(found) = reader.map(|reader| reader.get(detail_seq)).transpose()? else {
                 continue;
             };
@@ -217,7 +217,7 @@ impl<'a> Details<'a> {
             if let Some(found) = found.filter(leads_back) {
                 let has_fields = self.with_fields.get(place.session as usize);
                 let has_fields = has_fields.copied().unwrap_or_default();
-                let reader = self.open(&place, told).and_then(ThreadReader::detail);
+                let reader = self.open(&place, reported).and_then(ThreadReader::detail);
                 return Ok(reader.map_or(Found::Dangling, |reader| {
                     Found::Detail(Detail::new(reader, found, has_fields))
                 }));
@@ -230,7 +230,7 @@ impl<'a> Details<'a> {
         })
     }
 
-    fn open(&mut self, place: &ThreadPlace<'_>, told: &mut Told) -> Option<&ThreadReader> {
+    fn open(&mut self, place: &ThreadPlace<'_>, reported: &mut Reported) -> Option<&ThreadReader> {
         self.uses += 1;
         let key = (place.session, place.files.position());
         if !self.open.contains_key(&key) {
@@ -241,11 +241,14 @@ impl<'a> Details<'a> {
             }
             let thread = place.files.open().and_then(|thread| {
                 let problems = thread.as_ref().map(ThreadReader::problems).transpose()?;
-                problems.iter().flatten().for_each(|error| told.tell(error));
+                problems
+                    .iter()
+                    .flatten()
+                    .for_each(|error| reported.tell(error));
                 Ok(thread)
             });
             let thread = thread.unwrap_or_else(|error| {
-                told.tell(&error);
+                reported.tell(&error);
                 None
             });
             // Also keep a thread that cannot be opened, so that opening is not retried for every

@@ -9,8 +9,8 @@ mod lines;
 mod names;
 mod ready;
 mod replay;
+mod reported;
 mod text;
-mod told;
 mod trace;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -33,8 +33,8 @@ use crate::time::Time;
 use crate::trace::{Clock, open_trace, other_names, several};
 
 pub(crate) use filter::Kind;
+pub(crate) use reported::Reported;
 pub(crate) use text::Shown;
-pub(crate) use told::Told;
 
 use calls::{Step, each_call};
 use detail::{Detail, Details, Found};
@@ -42,8 +42,8 @@ use json::Json;
 use names::{Named, Names};
 use ready::Ready;
 use replay::{Line, Replay};
+use reported::{Dangling, tell_losses, tell_unverified};
 use text::Text;
-use told::{Dangling, tell_losses, tell_unverified};
 use trace::{Sessions, ThreadName, ThreadPlace, is_readable_as_one};
 
 /// The output format.
@@ -57,7 +57,7 @@ pub(crate) enum Form {
 
 /// The items to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Items {
     /// Events of all threads, merged.
     Events,
     /// Calls, each from its call event to the event that ended it, one thread after another.
@@ -72,7 +72,7 @@ pub(crate) struct Dump<'a> {
     /// The trace.
     pub(crate) paths: &'a [PathBuf],
     /// Events or calls.
-    pub(crate) what: What,
+    pub(crate) items: Items,
     /// Thread ids, as in folder names; empty for all.
     pub(crate) threads: &'a [u32],
     /// The start of the time range, inclusive.
@@ -184,9 +184,9 @@ impl Dump<'_> {
         };
         self.check_readable_as_one(&trace)?;
         let ready = Ready::new(self, &trace)?;
-        let state = match self.what {
-            What::Events => self.events(&trace, &ready, sink)?,
-            What::Spans | What::Calls => self.spans(&trace, &ready, sink)?,
+        let state = match self.items {
+            Items::Events => self.events(&trace, &ready, sink)?,
+            Items::Spans | Items::Calls => self.spans(&trace, &ready, sink)?,
         };
         sink.flush()?;
         Ok(state)
@@ -209,7 +209,7 @@ impl Dump<'_> {
             sessions: &ready.sessions,
             names: &ready.names,
             sink,
-            told: Told::default(),
+            reported: Reported::default(),
             dangling: Dangling::default(),
             zeros: BTreeMap::new(),
             first_seqs: first_seqs(&ready.threads),
@@ -247,7 +247,7 @@ impl Dump<'_> {
     /// their starts.
     fn spans(&self, trace: &Trace, ready: &Ready<'_>, sink: &mut dyn Sink) -> Outcome {
         sink.start(ready.origin_ns())?;
-        let mut told = Told::default();
+        let mut reported = Reported::default();
         let mut written = 0;
         let mut partly = 0;
         for thread in ready.threads.chunk_by(|_, next| !next.is_first) {
@@ -255,7 +255,7 @@ impl Dump<'_> {
                 continue;
             };
             let mut last = self.last.map(Last::new);
-            let in_order_of_ends = self.what == What::Spans;
+            let in_order_of_ends = self.items == Items::Spans;
             let mut write = |line: &Line| {
                 let function = ready.names.get((session, line.function_id()));
                 match line {
@@ -268,7 +268,7 @@ impl Dump<'_> {
             };
             let mut is_over = self.limit == 0;
             let mut replay = Replay::default();
-            partly += each_call(&ready.sessions, thread, &mut told, |step| {
+            partly += each_call(&ready.sessions, thread, &mut reported, |step| {
                 if is_over {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -314,8 +314,8 @@ impl Dump<'_> {
         let problems = self.merge(trace).problems();
         problems
             .iter()
-            .for_each(|problem| told.tell(&problem.error));
-        Ok(told.state())
+            .for_each(|problem| reported.tell(&problem.error));
+        Ok(reported.state())
     }
 
     /// Reports why nothing was written, and how many threads were read only in part.
@@ -360,7 +360,7 @@ impl Dump<'_> {
     fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
         let selects = is_filtered || !self.threads.is_empty() || self.last.is_some();
-        if selects || self.what != What::Events {
+        if selects || self.items != Items::Events {
             let message =
                 "--thread, --function, --kind, --last, --spans and --calls need the index file";
             return Err(Failure::Usage(format!("{}: {message}", path.display())));
@@ -384,17 +384,20 @@ impl Dump<'_> {
         let times = reader.time_range()?;
         let range = filter::times(self, times)?;
         sink.start(Some(times.map_or(0, |(start_ns, _)| start_ns)))?;
-        let mut told = Told::default();
+        let mut reported = Reported::default();
         // All of the file was read when it was opened, so its problems are known even if the dump
         // ends early.
-        reader.problems()?.iter().for_each(|error| told.tell(error));
+        reader
+            .problems()?
+            .iter()
+            .for_each(|error| reported.tell(error));
         let mut left = self.limit;
         for event in reader.events() {
             let event = match event {
                 Ok(event) if left > 0 => event,
                 Ok(_) => break,
                 Err(error) => {
-                    told.tell(&error);
+                    reported.tell(&error);
                     continue;
                 }
             };
@@ -404,7 +407,7 @@ impl Dump<'_> {
                 left -= 1;
             }
         }
-        Ok(told.state())
+        Ok(reported.state())
     }
 }
 
@@ -414,7 +417,7 @@ struct Output<'a, S> {
     sessions: &'a Sessions<'a>,
     names: &'a Names<'a>,
     sink: &'a mut S,
-    told: Told,
+    reported: Reported,
     dangling: Dangling,
     /// For each thread, the first event of all zeros and the number of such events.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
@@ -427,7 +430,7 @@ struct Output<'a, S> {
 impl<S: Sink> Output<'_, S> {
     /// Returns the event, or reports the error and returns `None`.
     fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
-        event.map_err(|error| self.told.tell(&error)).ok()
+        event.map_err(|error| self.reported.tell(&error)).ok()
     }
 
     /// Writes an event. Inlined, so that its fields stay in registers.
@@ -439,7 +442,7 @@ impl<S: Sink> Output<'_, S> {
         };
         let is_zero = event.event.is_zero();
         let found = match &mut self.details {
-            Some(details) if !is_zero => details.find(&{ event }, &mut self.told),
+            Some(details) if !is_zero => details.find(&{ event }, &mut self.reported),
             _ => Ok(Found::None),
         };
         let mut shown = event.event;
@@ -456,7 +459,7 @@ impl<S: Sink> Output<'_, S> {
                 None
             }
             Err(error) => {
-                self.told.tell(&error);
+                self.reported.tell(&error);
                 None
             }
         };
@@ -483,20 +486,20 @@ impl<S: Sink> Output<'_, S> {
     /// Reports the remaining problems, even if the dump ended early.
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
         for problem in merge.problems() {
-            self.told.tell(&problem.error);
+            self.reported.tell(&problem.error);
         }
-        self.dangling.tell(&mut self.told);
+        self.dangling.tell(&mut self.reported);
         // After a full read, the zeros were either reported as a gap, or a checksum proved that
         // they were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
             let events = Counted(*count, "event");
-            self.told.say(format!(
+            self.reported.say(format!(
                 "thread {thread}: {events} of zeros, first events[{seq}]: a gap, unless a checksum \
                  proves that they were written; check with `atf info --verify`"
             ));
         }
-        self.told.state()
+        self.reported.state()
     }
 }
 

@@ -175,18 +175,18 @@ impl<'s> Walk<'s> {
     /// all.
     pub(super) fn stretch(&mut self, end: u64, name: &str) -> Result<(), Failure> {
         let start = self.place;
-        let told = match self.selection {
+        let last = match self.selection {
             Selection::All => end,
             Selection::Range(_) if matches!(name, "stack" | "payload") => end,
             _ => end.min(start.saturating_add(OPAQUE)),
         };
-        while self.place < told {
-            let bytes = self.bytes.get(self.place, PIECE.min(told - self.place))?;
+        while self.place < last {
+            let bytes = self.bytes.get(self.place, PIECE.min(last - self.place))?;
             self.sink
                 .opaque(name, self.place - start, self.place, bytes)?;
             self.place += bytes.len() as u64;
         }
-        self.left_out(end, &Counted(end.saturating_sub(told), "byte").to_string())
+        self.left_out(end, &Counted(end.saturating_sub(last), "byte").to_string())
     }
 
     /// Skips to `offset` and reports the skipped bytes.

@@ -227,7 +227,7 @@ impl Fields {
 
     /// Returns the fields. Includes reserved fields only if they are not 0.
     pub(crate) fn decode(&self) -> Vec<FieldInfo> {
-        let told = |decoded: &Decoded<'_>| {
+        let is_shown = |decoded: &Decoded<'_>| {
             !decoded.field.reserved || decoded.bytes.iter().any(|byte| *byte != 0)
         };
         let field = |decoded: Decoded<'_>| FieldInfo {
@@ -240,7 +240,8 @@ impl Fields {
             text: decoded.to_string(),
         };
         let shape = Shape::new(self.record, self.wire);
-        shape.decode(&self.bytes).filter(told).map(field).collect()
+        let fields = shape.decode(&self.bytes);
+        fields.filter(is_shown).map(field).collect()
     }
 }
 

@@ -145,11 +145,11 @@ impl<W: Write> Text<W> {
     }
 
     fn fields(&mut self, fields: &Fields) -> Written {
-        let told = fields.decode().into_iter().filter(|field| {
+        let shown = fields.decode().into_iter().filter(|field| {
             // These fields are the same in every file or already in the first line.
             !matches!(field.name, "magic" | "endian" | "version" | "event_size")
         });
-        for (position, field) in told.enumerate() {
+        for (position, field) in shown.enumerate() {
             let comma = if position > 0 { ", " } else { "" };
             write!(self.out, "{comma}{} {}", field.name, field.text)?;
             let is_named = !field.name.starts_with("time_") && !field.name.ends_with("_offset");

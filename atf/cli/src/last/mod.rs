@@ -12,7 +12,7 @@ use atf::manifest::Losses;
 use atf::spans::Span;
 use atf_analyze::{Last, LastOfThread};
 
-use crate::dump::Told;
+use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::recordings::tell_several;
 use crate::time::Time;
@@ -79,7 +79,7 @@ impl Ends<'_> {
             };
             Box::new(Text::new(&mut out, Colours::of_stdout(), limit))
         };
-        let mut told = Told::default();
+        let mut reported = Reported::default();
         for process in &processes {
             let ids = process.selected(self.threads);
             if ids.is_empty() && !self.threads.is_empty() {
@@ -99,7 +99,7 @@ impl Ends<'_> {
             }
             let last = atf_analyze::last(process, &options, self.calls, events);
             let problems = last.problems.iter();
-            let problems = problems.filter_map(|problem| told.add(&problem.error));
+            let problems = problems.filter_map(|problem| reported.add(&problem.error));
             let problems: Vec<_> = problems.collect();
             if self.json {
                 problems.iter().for_each(complain);
@@ -117,7 +117,7 @@ impl Ends<'_> {
         }
         drop(sink);
         out.flush()?;
-        Ok(told.state())
+        Ok(reported.state())
     }
 }
 

@@ -19,7 +19,7 @@ use atf_analyze::Problem;
 use atf_analyze::{Functions, Options, Pairs, Totals, Tree};
 use atf_export::csv::Formulas;
 
-use crate::dump::Told;
+use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
 use crate::parallel;
 use crate::recordings::tell_several;
@@ -177,20 +177,20 @@ impl Report<'_> {
             Form::Json => Box::new(Json(&mut out)),
             Form::Csv(formulas) => Box::new(Csv::new(&mut out, formulas)),
         };
-        let mut told = Told::default();
+        let mut reported = Reported::default();
         for process in &processes {
-            self.section_of(process, sink.as_mut(), &mut told)?;
+            self.section_of(process, sink.as_mut(), &mut reported)?;
         }
         drop(sink);
         out.flush()?;
-        Ok(told.state())
+        Ok(reported.state())
     }
 
     fn section_of(
         &self,
         process: &TimedProcess,
         sink: &mut dyn Sink,
-        told: &mut Told,
+        reported: &mut Reported,
     ) -> Result<(), Failure> {
         let ids = process.selected(self.threads);
         if ids.is_empty() && !self.threads.is_empty() {
@@ -203,7 +203,7 @@ impl Report<'_> {
                 options.threads = ids;
             }
             let found = self.analyze(process, &options);
-            if !self.write(process, None, (&found, &options), &[], sink, told)? {
+            if !self.write(process, None, (&found, &options), &[], sink, reported)? {
                 tell_outside(slice::from_ref(process), range);
             }
             return Ok(());
@@ -214,7 +214,7 @@ impl Report<'_> {
         let own = self.threads.is_empty().then(|| process.problems());
         let mut own = own.unwrap_or_default();
         if ids.is_empty() {
-            own.iter().for_each(|error| told.tell(error));
+            own.iter().for_each(|error| reported.tell(error));
         }
         // Analyze only a few threads at a time, so that not all results are in memory at once. The
         // limits do not depend on the number of cores, because the results must not depend on it
@@ -244,7 +244,7 @@ impl Report<'_> {
                     (&found, &options),
                     &problems,
                     sink,
-                    told,
+                    reported,
                 )?;
             }
         }
@@ -275,7 +275,7 @@ impl Report<'_> {
         (found, options): (&Found, &Options),
         problems: &[Error],
         sink: &mut dyn Sink,
-        told: &mut Told,
+        reported: &mut Reported,
     ) -> Result<bool, Failure> {
         let (mut totals, found_problems) = match found {
             Found::Functions(found) => (found.totals(), &found.problems),
@@ -289,7 +289,7 @@ impl Report<'_> {
         let found_problems: &[Problem] = found_problems;
         let all = found_problems.iter().map(|problem| &problem.error);
         let all = problems.iter().chain(all);
-        let problems: Vec<_> = all.filter_map(|error| told.add(error)).collect();
+        let problems: Vec<_> = all.filter_map(|error| reported.add(error)).collect();
         if self.form != Form::Text {
             problems.iter().for_each(complain);
         }

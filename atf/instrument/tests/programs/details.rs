@@ -334,7 +334,11 @@ fn settings_of_details_that_contradict_one_another_are_told() {
         ] {
             let run = run(program, &["six"], &variables);
             assert!(run.output.status.success());
-            assert!(run.told().contains(told), "{variables:?}: {:?}", run.output);
+            assert!(
+                run.messages().contains(told),
+                "{variables:?}: {:?}",
+                run.output
+            );
             assert!(run.sessions.is_empty());
         }
     });
@@ -358,7 +362,7 @@ fn a_long_run_is_in_several_segments_with_every_call_once() {
         let kept = program.finished(command.envs(variables).env("ATF_KEEP", "1"));
         let session = kept.session().accepted();
         assert!(session.event_count() < recorded);
-        let told = run(program, &["threads"], &[("ATF_KEEP", "1")]).told();
+        let told = run(program, &["threads"], &[("ATF_KEEP", "1")]).messages();
         assert_eq!(told, "atf: ATF_KEEP needs ATF_SEGMENT\n");
     });
 }

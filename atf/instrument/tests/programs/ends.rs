@@ -37,7 +37,11 @@ fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
                 let mut command = program.command(&[mode]);
                 let run = program.finished(command.envs(variables.iter().copied()));
                 assert!(run.output.status.success(), "{mode}: {:?}", run.output);
-                assert_eq!((run.counted(), run.told().as_str()), (calls, ""), "{mode}");
+                assert_eq!(
+                    (run.counted(), run.messages().as_str()),
+                    (calls, ""),
+                    "{mode}"
+                );
                 let trace = run.session().accepted();
                 let returned = Calls {
                     returned: calls,
@@ -76,7 +80,11 @@ fn a_process_whose_main_thread_ends_without_notice_ends_as_if_it_were_not_record
                 let run = program.finished(&mut command());
                 let found = run.output.status.into_raw() & !CORE;
                 assert_eq!((found, alone), (status.unwrap_or(alone), found), "{mode}");
-                assert_eq!((run.counted(), run.told().as_str()), (calls, ""), "{mode}");
+                assert_eq!(
+                    (run.counted(), run.messages().as_str()),
+                    (calls, ""),
+                    "{mode}"
+                );
                 let expected = Calls {
                     returned: calls - open,
                     open,
@@ -101,7 +109,7 @@ fn a_program_in_a_sandbox_ends_as_if_it_were_not_recorded() {
             let run = program.finished(command.envs(variables.iter().copied()));
             assert_eq!(run.output.status.code(), Some(5), "{:?}", run.output);
             let why = "the system ended the thread that writes the recording";
-            assert!(run.told().contains(why), "{:?}", run.output);
+            assert!(run.messages().contains(why), "{:?}", run.output);
         }
     });
 }
@@ -206,7 +214,7 @@ fn messages_neither_kill_a_program_without_a_reader_nor_end_up_in_its_files() {
         let output = command.envs(lossy).stderr(writer).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         let run = program.finished(program.command(&["threads"]).envs(lossy));
-        assert!(run.told().ends_with(" events are not in the trace\n"));
+        assert!(run.messages().ends_with(" events are not in the trace\n"));
 
         // The program's own file gets the descriptor of standard error.
         let own = program.folder.path().join("own");
@@ -261,7 +269,11 @@ fn events_that_do_not_fit_on_the_disk_are_counted_as_lost() {
             .get_envs()
             .filter_map(|(name, value)| Some((name, value?)));
         let run = program.finished(shell.envs(variables));
-        assert!(run.told().contains("File too large"), "{:?}", run.output);
+        assert!(
+            run.messages().contains("File too large"),
+            "{:?}",
+            run.output
+        );
         let trace = run.session();
         assert!(trace.event_count() > 0 && trace.lost() > 0);
         assert_eq!(trace.event_count() + trace.lost(), 2 * run.counted());

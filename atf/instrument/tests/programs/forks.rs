@@ -32,7 +32,7 @@ fn calls_in_a_child_that_shares_its_parents_memory_lose_no_calls_of_the_parent()
             let trace = run.session().accepted();
             assert_eq!(trace.calls().returned, calls);
             assert_eq!(trace.lost() + trace.lost_in_unlisted_threads(), lost);
-            assert_eq!(run.told(), "atf: 2 events are not in the trace\n");
+            assert_eq!(run.messages(), "atf: 2 events are not in the trace\n");
         }
     });
 }
@@ -41,7 +41,7 @@ fn calls_in_a_child_that_shares_its_parents_memory_lose_no_calls_of_the_parent()
 fn a_child_that_shares_its_parents_memory_and_fills_the_buffer_loses_no_calls() {
     Program::each("life.c", |program| {
         let run = program.run(&["vfork-many"]);
-        assert_eq!(run.told(), "");
+        assert_eq!(run.messages(), "");
         assert_eq!(run.session().accepted().calls().returned, run.counted());
     });
 }

@@ -56,7 +56,7 @@ fn static_functions_are_chosen_by_name_and_depths_count_recorded_calls() {
         ] {
             let run = run(program, "threads", &[("ATF_FUNCTIONS", globs)]);
             assert_eq!(calls(program, &run), expected(calls_by_depth), "{globs}");
-            assert_eq!(run.told(), "");
+            assert_eq!(run.messages(), "");
         }
     });
 }
@@ -79,7 +79,7 @@ fn a_cpp_name_that_takes_hours_to_demangle_is_recorded_and_the_program_s_other_f
         assert_eq!(run.session().event_count(), 2);
         let reason =
             "has C++ names that could not be demangled in time; these functions are recorded\n";
-        assert!(run.told().ends_with(reason), "{}", run.told());
+        assert!(run.messages().ends_with(reason), "{}", run.messages());
     });
 }
 
@@ -121,7 +121,7 @@ fn the_symbols_of_loaded_modules_are_read_before_the_first_event() {
         assert!(run.output.status.success(), "{:?}", run.output);
         // Without their names, both functions would be recorded.
         assert_eq!(run.session().accepted().event_count(), 2);
-        assert_eq!(run.told(), "");
+        assert_eq!(run.messages(), "");
     });
 }
 
@@ -137,7 +137,7 @@ fn a_library_s_constructor_is_chosen_while_the_loader_has_its_lock() {
         let run = program.finished(command.env("ATF_FUNCTIONS", "hidden"));
         // The library was loaded and unloaded four times.
         assert_eq!(run.session().accepted().event_count(), 8);
-        assert_eq!(run.told(), "");
+        assert_eq!(run.messages(), "");
     });
 }
 
@@ -157,7 +157,7 @@ fn a_stripped_program_is_recorded_as_a_whole_unless_its_symbols_are_found() {
         let path = fs::canonicalize(program.path()).unwrap();
         let path = path.display();
         assert_eq!(
-            whole.told(),
+            whole.messages(),
             format!(
                 "atf: {path}: all its functions are recorded, as their names are not known: {path}: no function symbols\n"
             )
@@ -165,7 +165,7 @@ fn a_stripped_program_is_recorded_as_a_whole_unless_its_symbols_are_found() {
         let debug = ("ATF_DEBUG_DIRS", debug.to_str().unwrap());
         let found = run(program, "threads", &[leaf, debug]);
         assert_eq!(found.session().event_count(), 2 * 768);
-        assert_eq!(found.told(), "");
+        assert_eq!(found.messages(), "");
     });
 }
 
@@ -178,16 +178,16 @@ fn only_settings_that_leave_out_functions_tell_of_names_that_are_not_there() {
         succeed(command.arg(source("constructor.c")).arg("-o").arg(&path));
         let path = fs::canonicalize(path).unwrap();
         let path = path.to_str().unwrap();
-        let told = |variables: &[(&str, &str)]| {
+        let said = |variables: &[(&str, &str)]| {
             let mut command = program.command(&["plugins", path, path]);
             let run = program.finished(command.envs(variables.iter().copied()));
-            run.told().to_owned()
+            run.messages().to_owned()
         };
         let note = "has no names for functions that it does not export; these are recorded";
         let details = ("ATF_DETAILS", "all");
-        let found = told(&[details, ("ATF_DETAIL_FUNCTIONS", "leaf")]);
+        let found = said(&[details, ("ATF_DETAIL_FUNCTIONS", "leaf")]);
         assert!(!found.contains(note), "{found}");
-        let found = told(&[("ATF_FUNCTIONS", "leaf")]);
+        let found = said(&[("ATF_FUNCTIONS", "leaf")]);
         assert!(found.contains(&format!("atf: {path} {note}\n")), "{found}");
     });
 }

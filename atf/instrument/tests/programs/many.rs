@@ -48,7 +48,7 @@ fn many_threads_that_wait_for_room_lose_nothing_in_bounded_memory() {
         let (run, expected) = run(program, &[]);
         let trace = run.session().accepted();
         assert_eq!(counts(&trace), [expected, 0, 0, 0]);
-        assert_eq!(run.told(), "");
+        assert_eq!(run.messages(), "");
         // Each thread takes 128 KiB for its ring, and as much for its buffer.
         assert!(run.counted() < 128 << 10, "{} KiB", run.counted());
     });
@@ -62,7 +62,7 @@ fn what_many_threads_drop_is_counted_exactly() {
         assert!(lost > 0);
         assert_eq!(events + lost, expected);
         assert_eq!(
-            run.told(),
+            run.messages(),
             format!("atf: {lost} events are not in the trace\n")
         );
     });
@@ -89,7 +89,7 @@ fn rings_of_many_threads_are_smaller_if_memory_is_limited() {
         let trace = run.session().accepted();
         assert_eq!(counts(&trace), [expected, 0, 0, 0]);
         // The scheduler determines which of the threads is the ninth to get its ring.
-        let told = run.told();
+        let told = run.messages();
         let limit = "atf: memory is short, or limited to 2048 KiB for all rings (ATF_RING_MEMORY): the ring of thread ";
         let size = " holds 256 events, and those of later threads may hold fewer\n";
         let thread = told

@@ -45,7 +45,7 @@ fn all(folder: &Path, found: &mut Vec<PathBuf>) {
 fn files_and_folders_belong_to_their_owner_whatever_the_umask() {
     Program::with("rights.c", |program| {
         let run = run(program, "umask");
-        assert_eq!(calls(&run), [CHILD, MAIN + THREAD], "{}", run.told());
+        assert_eq!(calls(&run), [CHILD, MAIN + THREAD], "{}", run.messages());
         let mut found = Vec::new();
         run.sessions.iter().for_each(|path| all(path, &mut found));
         assert!(found.len() >= 8, "{found:?}");
@@ -70,9 +70,9 @@ fn descriptors_that_the_program_closes_or_reuses_cost_no_calls() {
                 calls(&run),
                 [CHILD, MAIN + THREAD],
                 "{what}: {}",
-                run.told()
+                run.messages()
             );
-            assert_eq!(run.told(), "", "{what}");
+            assert_eq!(run.messages(), "", "{what}");
         }
     });
 }
@@ -91,7 +91,7 @@ fn a_program_that_changes_its_root_directory_loses_no_calls() {
             assert!(
                 with_child.contains(&(MAIN + THREAD)),
                 "{with_child:?} {}",
-                run.told()
+                run.messages()
             );
         }
     });
@@ -115,7 +115,7 @@ fn what_a_program_without_rights_loses_is_in_its_manifest() {
                 manifest.recording_error.as_deref(),
                 Some(why),
                 "{}",
-                run.told()
+                run.messages()
             );
             assert_eq!(trace.event_count(), kept, "{what}");
             let all = MAIN * 2 + THREAD * 2;

@@ -53,7 +53,7 @@ fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
             let after = now_ns();
             if clock == "tsc" && !has_error {
                 let why = "this processor has no counter that runs at one rate";
-                assert_eq!(run.told(), format!("atf: ATF_CLOCK=tsc: {why}\n"));
+                assert_eq!(run.messages(), format!("atf: ATF_CLOCK=tsc: {why}\n"));
                 continue;
             }
             let trace = run.session().accepted();
@@ -121,7 +121,7 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
             let run = run(program, &[(name, value)]);
             assert!(run.output.status.success());
             assert!(run.counted() > 1000);
-            assert_eq!(run.told(), told);
+            assert_eq!(run.messages(), told);
         }
     });
 }
@@ -143,7 +143,7 @@ fn a_folder_that_is_moved_is_still_written() {
     Program::with("life.c", |program| {
         let moved = program.folder.path().join("moved");
         let run = program.run(&["moved", moved.to_str().unwrap()]);
-        assert_eq!((run.output.status.code(), &*run.told()), (Some(0), ""));
+        assert_eq!((run.output.status.code(), &*run.messages()), (Some(0), ""));
         // No folder was created in the old place.
         assert!(run.sessions.is_empty() && !program.traces().exists());
         fs::rename(&moved, program.traces()).unwrap();

@@ -138,7 +138,7 @@ impl Run {
     }
 
     /// Returns the library's messages on standard error.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn messages(&self) -> String {
         String::from_utf8(self.output.stderr.clone()).unwrap()
     }
 

@@ -54,7 +54,7 @@ fn a_program_s_own_clock_is_not_the_recording_s() {
             );
             // Nothing but the program may call its functions, and it does not.
             assert_eq!(
-                (run.counted(), run.told().as_str()),
+                (run.counted(), run.messages().as_str()),
                 (0, ""),
                 "{variables:?}"
             );

@@ -34,7 +34,7 @@ fn every_call_and_every_return_of_every_thread_is_recorded() {
             .flat_map(|(_, events)| events)
             .map(|event| event.function_id);
         assert_eq!(ids.collect::<BTreeSet<_>>().len(), 5);
-        assert_eq!(run.told(), "");
+        assert_eq!(run.messages(), "");
     });
 }
 
@@ -50,12 +50,12 @@ fn a_ring_loses_nothing_when_it_blocks_and_tells_what_it_drops() {
             assert_eq!(trace.event_count() + trace.lost(), events);
             if overflow == "block" {
                 assert_eq!(trace.lost(), 0);
-                assert_eq!(run.told(), "");
+                assert_eq!(run.messages(), "");
             } else {
                 let lost = trace.lost();
                 assert!(lost > 0);
                 assert_eq!(
-                    run.told(),
+                    run.messages(),
                     format!("atf: {lost} events are not in the trace\n")
                 );
             }
@@ -109,7 +109,7 @@ fn a_thread_that_waits_for_room_is_not_cancelled() {
             let mut command = program.command(&["cancel"]);
             command.env("ATF_RING", ring).env("ATF_RING_MEMORY", memory);
             let run = program.finished(&mut command);
-            assert_eq!(run.told().lines().count(), told, "{:?}", run.output);
+            assert_eq!(run.messages().lines().count(), told, "{:?}", run.output);
             let trace = run.session().accepted();
             assert_eq!(trace.calls().returned, 20_002);
             assert_eq!(trace.lost(), 0);
@@ -197,7 +197,7 @@ fn a_flight_recorder_keeps_the_last_calls_of_many_threads_that_have_ended() {
             let trace = run.session().accepted();
             let found = (trace.threads().len(), trace.event_count(), trace.lost());
             assert_eq!(found, (41, 2 * run.counted(), 0));
-            assert_eq!(run.told(), "");
+            assert_eq!(run.messages(), "");
         }
     });
 }

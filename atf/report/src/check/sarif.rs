@@ -49,7 +49,7 @@ impl<W: Write> Sink for Sarif<W> {
             let result = json!({
                 "ruleId": finding.rule.id,
                 "level": level(finding.rule.severity),
-                "message": {"text": words::what(finding)},
+                "message": {"text": words::problem(finding)},
                 "locations": locations(&report.path, finding),
             });
             write!(self.out, "{comma}\n{result}")?;

@@ -29,7 +29,7 @@ impl<W: Write> Terminal<W> {
             Severity::Advice => Style::new().dimmed(),
         };
         let name = severity.name();
-        let (id, what) = (finding.rule.id, words::what(finding));
+        let (id, what) = (finding.rule.id, words::problem(finding));
         writeln!(self.out, "  {style}{name:6}{style:#} {id}  {what}")
     }
 }

@@ -5,7 +5,7 @@ use atf::check::{Finding, Place};
 
 /// Formats a finding, such as `footer.checksum (at 0x70c4): 0, expected 1; 5 times in all, next at
 /// events[3].depth`.
-pub(super) fn what(finding: &Finding) -> String {
+pub(super) fn problem(finding: &Finding) -> String {
     let (place, message) = (place(&finding.place), Printable(&finding.message));
     let more = finding.more.first().map_or(String::new(), |next| {
         let field = Printable(&next.field);
@@ -18,7 +18,7 @@ pub(super) fn what(finding: &Finding) -> String {
 /// expected 1`.
 pub(super) fn line(finding: &Finding) -> String {
     let (severity, id) = (finding.rule.severity.name(), finding.rule.id);
-    format!("{severity} {id} {}", what(finding))
+    format!("{severity} {id} {}", problem(finding))
 }
 
 /// Formats a place, such as `footer.checksum (at 0x70c4): `. Either part may be missing.

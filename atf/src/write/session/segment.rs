@@ -68,13 +68,13 @@ impl SessionWriter {
         }
         let other = lock(&other.shared);
         let mut shared = lock(&self.shared);
-        if shared.taken_over != other.told {
-            shared.taken_over = other.told;
-            let (mine, told) = (&mut shared.manifest, &other.manifest);
-            mine.modules.clone_from(&told.modules);
-            mine.symbols.clone_from(&told.symbols);
-            mine.timing_anchors.clone_from(&told.timing_anchors);
-            mine.detail_fields = told.detail_fields;
+        if shared.version_taken != other.version {
+            shared.version_taken = other.version;
+            let (mine, theirs) = (&mut shared.manifest, &other.manifest);
+            mine.modules.clone_from(&theirs.modules);
+            mine.symbols.clone_from(&theirs.symbols);
+            mine.timing_anchors.clone_from(&theirs.timing_anchors);
+            mine.detail_fields = theirs.detail_fields;
             shared.count_change();
         }
     }

@@ -23,7 +23,7 @@ use self::thread::{Source, Thread, Turn};
 use super::detail::{Detail, has_fields};
 use super::filter::{Filter, times};
 use super::names::Names;
-use super::told::tell_losses_of;
+use super::reported::tell_losses_of;
 use super::trace::ThreadName;
 use super::{Dump, Sink};
 use crate::output::{Failure, Outcome, State, complain, damaged};
@@ -124,8 +124,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             // segment once the next segment exists.
             threads = session.new_threads(dump)?;
             if threads.is_empty() {
-                session.tell_problems(dump, &mut output.told);
-                session.go_on(&next, &mut output.told)?;
+                session.tell_problems(dump, &mut output.reported);
+                session.go_on(&next, &mut output.reported)?;
                 output.seqs.go_on();
                 output.filter = None;
             }
@@ -142,10 +142,10 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             sleep(interval);
         }
     }
-    output.dangling.tell(&mut output.told);
+    output.dangling.tell(&mut output.reported);
     if let Some(session) = &mut session {
         if session.has_threads {
-            session.tell_problems(dump, &mut output.told);
+            session.tell_problems(dump, &mut output.reported);
         }
         // The tracer may update its loss counts after the last event.
         session.keep_manifest_before()?;
@@ -161,7 +161,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let is_for_all = dump.threads.is_empty();
         tell_losses_of(&manifests, &times, start_ns, is_for_all, |ns| ns, name_of);
     }
-    Ok(output.told.state())
+    Ok(output.reported.state())
 }
 
 /// Determines what a path refers to. Returns `None` as long as this cannot be determined.

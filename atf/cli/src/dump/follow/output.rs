@@ -8,7 +8,7 @@ use atf::index::IndexEvent;
 use crate::dump::detail::Detail;
 use crate::dump::filter::Filter;
 use crate::dump::names::Names;
-use crate::dump::told::{Dangling, Told};
+use crate::dump::reported::{Dangling, Reported};
 use crate::dump::trace::ThreadName;
 use crate::dump::{Dump, Row, Sink};
 use crate::output::Failure;
@@ -25,7 +25,7 @@ pub(super) struct Output<'a, 'b> {
     pub(super) filter: Option<Filter<'a>>,
     /// The number of events that may still be written.
     pub(super) left: u64,
-    pub(super) told: Told,
+    pub(super) reported: Reported,
     pub(super) dangling: Dangling,
     pub(super) seqs: Seqs,
 }
@@ -39,7 +39,7 @@ impl<'a, 'b> Output<'a, 'b> {
             start_ns: None,
             filter: None,
             left: dump.limit,
-            told: Told::default(),
+            reported: Reported::default(),
             dangling: Dangling::default(),
             seqs: Seqs::default(),
         }

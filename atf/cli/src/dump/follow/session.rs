@@ -13,7 +13,7 @@ use atf::{Error, ErrorKind};
 
 use super::thread::Thread;
 use crate::dump::Dump;
-use crate::dump::told::Told;
+use crate::dump::reported::Reported;
 use crate::output::Failure;
 use crate::trace::tell_deleted;
 
@@ -61,18 +61,18 @@ impl Session {
 
     /// Reports the problems with the current segment itself, and its threads that could not be
     /// followed.
-    pub(super) fn tell_problems(&self, dump: &Dump<'_>, told: &mut Told) {
+    pub(super) fn tell_problems(&self, dump: &Dump<'_>, reported: &mut Reported) {
         let path = self.follower.path();
         let session = match SessionReader::open(path) {
             Ok(session) => session,
             // A recording that keeps only its last segments has deleted this one.
             Err(_) if !path.exists() => return,
-            Err(error) => return told.tell(&error),
+            Err(error) => return reported.tell(&error),
         };
         for error in &session.problems() {
             // A folder without an id cannot belong to a selected thread.
             if dump.threads.is_empty() || *error.kind() != ErrorKind::NoThreadId {
-                told.tell(error);
+                reported.tell(error);
             }
         }
         for thread in session.threads() {
@@ -81,7 +81,7 @@ impl Session {
                 && dump.selects(thread.id())
                 && let Err(error) = thread.open_index()
             {
-                told.tell(&error);
+                reported.tell(&error);
             }
         }
     }
@@ -114,9 +114,9 @@ impl Session {
     }
 
     /// Follows the next segment. Reports the segments that are missing before it.
-    pub(super) fn go_on(&mut self, next: &Path, told: &mut Told) -> Result<(), Error> {
+    pub(super) fn go_on(&mut self, next: &Path, reported: &mut Reported) -> Result<(), Error> {
         if let Some(missing) = missing_between(self.follower.path(), next) {
-            told.say(format!("{}: {missing}", next.display()));
+            reported.say(format!("{}: {missing}", next.display()));
         }
         self.keep_manifest_before()?;
         self.followed.clear();

@@ -145,7 +145,7 @@ impl Thread {
                 }
                 Err(error) => {
                     let goes_on = self.source.goes_on_after(&error);
-                    output.told.tell(&error);
+                    output.reported.tell(&error);
                     if !goes_on {
                         return Ok(Turn::Over);
                     }
@@ -167,7 +167,7 @@ impl Thread {
         let new = self.new_files().and_then(|new| new.ok_or(replaced));
         let result = new.map(|new| self.rest(&new, output, names));
         result.unwrap_or_else(|error| {
-            output.told.tell(&error);
+            output.reported.tell(&error);
             Ok(())
         })
     }
@@ -183,7 +183,9 @@ impl Thread {
             }),
         };
         let problems = problems.unwrap_or_else(|error| vec![error]);
-        problems.iter().for_each(|error| output.told.tell(error));
+        problems
+            .iter()
+            .for_each(|error| output.reported.tell(error));
     }
 
     /// Returns the problems of the thread's files, as far as they are shown.
@@ -227,7 +229,7 @@ impl Thread {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    output.told.tell(&error);
+                    output.reported.tell(&error);
                     continue;
                 }
             };
@@ -244,7 +246,7 @@ impl Thread {
             self.is_doubtful |= output.event(id, (seq, event), (detail.as_ref(), count), names)?;
         }
         for problem in &self.problems(new)? {
-            output.told.tell(problem);
+            output.reported.tell(problem);
         }
         Ok(())
     }

@@ -15,11 +15,11 @@ use crate::text::{Counted, Since};
 
 /// The problems reported so far, either on standard error or in the output.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
-    said: BTreeSet<String>,
+pub(crate) struct Reported {
+    messages: BTreeSet<String>,
 }
 
-impl Told {
+impl Reported {
     /// Reports a problem unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
         self.say(problem.text_with_rule());
@@ -27,7 +27,7 @@ impl Told {
 
     /// Reports a problem that is not an [`Error`], like [`tell`](Self::tell).
     pub(crate) fn say(&mut self, message: String) {
-        if self.said.insert(message.clone()) {
+        if self.messages.insert(message.clone()) {
             complain(message);
         }
     }
@@ -35,12 +35,12 @@ impl Told {
     /// Remembers a problem without reporting it. Returns its message unless it is already known.
     pub(crate) fn add(&mut self, problem: &Error) -> Option<String> {
         let message = problem.text_with_rule();
-        self.said.insert(message.clone()).then_some(message)
+        self.messages.insert(message.clone()).then_some(message)
     }
 
     /// Returns `Damaged` if any problem was reported.
     pub(crate) fn state(&self) -> State {
-        State::damaged_if(!self.said.is_empty())
+        State::damaged_if(!self.messages.is_empty())
     }
 }
 
@@ -57,7 +57,7 @@ impl Dangling {
     }
 
     /// Reports the events.
-    pub(crate) fn tell(&self, told: &mut Told) {
+    pub(crate) fn tell(&self, reported: &mut Reported) {
         for ((thread, is_foreign), (seq, count)) in &self.0 {
             let events = Counted(*count, "event");
             let what = if *is_foreign {
@@ -65,7 +65,7 @@ impl Dangling {
             } else {
                 "missing details of"
             };
-            told.say(format!(
+            reported.say(format!(
                 "thread {thread}: {what} {events}, first events[{seq}]"
             ));
         }
