@@ -130,21 +130,7 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
                 },
             );
         }
-        (Subject::Session, ["threads", "derived", name]) => {
-            let is_link = |rule: &str| rule.starts_with("ATF-LINK-");
-            let links = case
-                .broken
-                .iter()
-                .map(|(_, id)| *id)
-                .filter(|id| is_link(id));
-            let broken = best(case, links);
-            broken
-                .or_else(|| boundary(case).filter(|id| is_link(id)))
-                .or(Some(match *name {
-                    "orphan_details" => rule("ATF-LINK-003").id,
-                    _ => rule("ATF-LINK-001").id,
-                }))
-        }
+        (Subject::Session, ["threads", "derived", name]) => Some(of_links(case, name)),
         (Subject::Session, ["threads", ..]) => {
             let thread = thread(case, steps);
             let is_own = |path: &str| path.split('/').any(|part| thread_id(part) == thread);
@@ -157,12 +143,17 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
                 .or(Some(rule("ATF-SESS-001").id))
         }
         (Subject::Session, ["derived", "manifest"]) => manifest(case)
-            .or_else(|| boundary(case).filter(|rule| rule.starts_with("ATF-MANI-")))
+            .or_else(|| {
+                boundary(case).filter(|rule| is_noticed(rule) && rule.starts_with("ATF-MANI-"))
+            })
             .or(match mismatch.got.as_deref() {
                 Some("\"absent\"") => Some(rule("ATF-MANI-001").id),
                 _ => Some(rule("ATF-MANI-003").id),
             }),
-        (Subject::Session, ["derived", "merged", ..]) => Some(rule("ATF-RDER-004").id),
+        // Holes are not merged.
+        (Subject::Session, ["derived", "merged", ..]) => of_files(case)
+            .filter(|id| is_hole(id))
+            .or(Some(rule("ATF-RDER-004").id)),
         (Subject::Session, ["derived", "time_start_ns" | "time_end_ns"]) => {
             Some(rule("ATF-RDER-013").id)
         }
@@ -178,6 +169,24 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
         }
     };
     rule.map(str::to_owned)
+}
+
+/// Returns what a wrong number of links breaks: a rule about the links that are counted, or another
+/// rule about links.
+fn of_links(case: &Case, name: &str) -> &'static str {
+    let (link, default) = match name {
+        "orphan_details" => ("detail_event_header.index_seq", rule("ATF-LINK-003").id),
+        _ => ("index_event.detail_seq", rule("ATF-LINK-001").id),
+    };
+    // A rule about a record is about its fields.
+    let is_part = |it: &&str| link == *it || link.split('.').next() == Some(it);
+    let is_counted = |id: &&str| about(id).iter().any(is_part);
+    let is_link = |id: &&str| id.starts_with("ATF-LINK-");
+    let ids = || case.broken.iter().map(|(_, id)| *id);
+    best(case, ids().filter(is_counted))
+        .or_else(|| best(case, ids().filter(is_link)))
+        .or_else(|| boundary(case).filter(is_link))
+        .unwrap_or(default)
 }
 
 /// Returns what a difference in a file's document breaks. `is_own` matches the file's paths.
@@ -205,7 +214,9 @@ fn of_file(
         ["header", name, ..] => field(header, name),
         ["footer", name, ..] => field(footer, name),
         ["events"] if mismatch.got.is_none() && has_no_end(case, is_own) => {
-            Some(rule("ATF-RDER-001").id.to_owned())
+            // The case shows that its last event is no truncated footer.
+            let of_footer = boundary(case).filter(|id| about(id).contains(&footer));
+            Some(of_footer.unwrap_or(rule("ATF-RDER-001").id).to_owned())
         }
         ["events", ..] if is_moved => or_record(event),
         ["events", "function", name, ..] => field("detail_function_payload", name),
@@ -248,10 +259,13 @@ fn of_file(
     }
 }
 
+fn is_hole(id: &str) -> bool {
+    id == rule("ATF-IEVT-006").id
+}
+
 /// Returns whether the end of a file without a whole footer is all that is wrong with its events.
 fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
     let own = || { case.broken.iter() }.filter(|(path, _)| is_own(path));
-    let is_hole = |id: &str| id == rule("ATF-IEVT-006").id;
     let is_end = |rule: &str| {
         let number = rule.strip_prefix("ATF-IFTR-");
         let number = number.or_else(|| rule.strip_prefix("ATF-DFTR-"));
@@ -260,11 +274,15 @@ fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
     own().any(|(_, rule)| is_end(rule)) && !own().any(|(_, rule)| is_hole(rule))
 }
 
+/// Returns the records and fields that a rule is about.
+fn about(id: &str) -> &'static [&'static str] {
+    rules::find(id).map_or(&[], |rule| rule.about)
+}
+
 /// Returns what a wrong field breaks: the rule about the field that the file breaks, a rule about
 /// how readers treat the field, or the layout of the field itself.
 fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> bool) -> String {
     let name = format!("{record}.{field}");
-    let about = |id: &str| rules::find(id).map_or(&[][..], |rule| rule.about);
     let is_about = |id: &&'static str| about(id).contains(&name.as_str());
     let is_recorded = atf::Wire::from_version(case.wire).is_none_or(|wire| match field {
         "thread_id" => wire.records_thread_id(),
@@ -284,7 +302,8 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
 }
 
 /// Returns the rule that best explains a wrong answer to a file: one that the case is about, and
-/// then the one to which a reader reacts most strictly.
+/// then the one to which a reader reacts most strictly. A rule that readers ignore explains less than
+/// one that the case follows only just.
 fn broken(case: &Case, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
     let own = case.broken.iter().filter(|(path, _)| is_own(path));
     best(case, own.map(|(_, rule)| *rule))
@@ -296,7 +315,14 @@ fn best(case: &Case, rules: impl Iterator<Item = &'static str>) -> Option<&'stat
         let reader = rules::find(rule).map(|rule| rule.reader);
         (asked.unwrap_or(usize::MAX), std::cmp::Reverse(reader))
     };
-    rules.min_by_key(|rule| key(rule))
+    let best = rules.min_by_key(|rule| key(rule))?;
+    let own = boundary(case).filter(|_| !is_noticed(best));
+    own.or(Some(best))
+}
+
+/// Returns whether readers react to files that break a rule.
+fn is_noticed(rule: &str) -> bool {
+    rules::find(rule).is_none_or(|it| it.reader != ReaderDoes::Ignore)
 }
 
 /// The beginnings of the names of cases with plain files, whose values readers must get right.
@@ -304,17 +330,17 @@ const PLAIN: [&str; 4] = ["clean-", "vector-", "session-of-", "write-"];
 
 /// Returns whether a case has plain files that break no rule that a reader could notice.
 pub(super) fn is_clean(case: &Case) -> bool {
-    let is_ignored =
-        |rule: &str| rules::find(rule).is_some_and(|it| it.reader == ReaderDoes::Ignore);
     let slug = case.name.rsplit('/').next().unwrap_or_default();
     case.verdicts.first() == Some(&Verdict::Accept)
-        && case.broken.iter().all(|(_, rule)| is_ignored(rule))
+        && !case.broken.iter().any(|(_, rule)| is_noticed(rule))
         && PLAIN.iter().any(|start| slug.starts_with(start))
 }
 
-/// Returns the rule that a case without faults follows only just. A clean case follows all rules.
+/// Returns the rule that a case follows only just, even if its files break others. A clean case
+/// follows all rules.
 fn boundary(case: &Case) -> Option<&'static str> {
-    let is_boundary = case.broken.is_empty() && !is_clean(case);
+    let is_asked = |(_, rule): &(String, &'static str)| case.rules.contains(rule);
+    let is_boundary = !case.broken.iter().any(is_asked) && !is_clean(case);
     case.rules.first().copied().filter(|_| is_boundary)
 }
 

@@ -257,13 +257,14 @@ impl Reading {
         Outcome::of_differences(class, message, differences)
     }
 
-    /// Returns what a wrong verdict breaks. It follows from a wrong checksum state and, on a clean
-    /// file, from any wrong value.
+    /// Returns what a wrong verdict breaks. It follows from a wrong state of a checksum or of the
+    /// manifest and, on a clean file, from any wrong value.
     fn charge(&self, verdict: Verdict, values: &[Difference]) -> Option<String> {
-        let checksum = values
-            .iter()
-            .find(|it| it.place.ends_with("derived.checksum"));
-        let source = checksum.and_then(|it| it.rule.clone());
+        let is_state = |it: &&Difference| {
+            it.place.ends_with("derived.checksum") || it.place == "derived.manifest"
+        };
+        let state = values.iter().find(is_state);
+        let source = state.and_then(|it| it.rule.clone());
         let source = source.or_else(|| blame::of_verdict(&self.case, verdict).map(str::to_owned));
         source.or_else(|| values.first()?.rule.clone())
     }
