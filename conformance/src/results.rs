@@ -306,7 +306,10 @@ impl Outcome {
         message: impl Fn(&Difference) -> String,
         mut differences: Vec<Difference>,
     ) -> Self {
-        differences.sort_by_key(|it| (it.grade, follows(&it.place)));
+        // A verdict as a label follows from the other labels.
+        let is_verdict =
+            |it: &Difference| it.grade == Grade::Label && it.place.ends_with("verdict");
+        differences.sort_by_key(|it| (it.grade, follows(&it.place), is_verdict(it)));
         match differences.first() {
             None => Self::Passed,
             Some(first) => Self::Failed {

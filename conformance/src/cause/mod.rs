@@ -119,7 +119,8 @@ impl<'a> Causes<'a> {
             _ => Rank::Label,
         };
         if new.is_empty() {
-            let all: Vec<_> = differences.iter().collect();
+            let is_explained = |it: &&Difference| self.clean.explains(case, it);
+            let all: Vec<_> = differences.iter().filter(is_explained).collect();
             let cause = self.clean.cause(case, &all)?;
             let rank = if rank(&all) == Rank::Data {
                 Rank::Clean
@@ -132,8 +133,8 @@ impl<'a> Causes<'a> {
     }
 
     /// Groups the failures by cause: first what clean files show, then crashes and hangs, reads
-    /// outside the session, data and labels; of these, first what breaks the most rules. Failures
-    /// with the same differences are copies of one and count once.
+    /// outside the session, data and labels; of these, first what clean files show, and then what
+    /// breaks the most rules. Failures with the same differences are copies of one and count once.
     #[must_use]
     pub fn groups(&self) -> Vec<Group<'a>> {
         let mut groups: Vec<(Rank, Group<'a>)> = Vec::new();
@@ -161,15 +162,17 @@ impl<'a> Causes<'a> {
             }
         }
         for (_, group) in &mut groups {
-            let is_example = |case: &CaseResult| case.files.is_clean;
-            group
-                .cases
-                .sort_by_key(|(_, case)| (case.state() != State::Failed, !is_example(case)));
+            let is_label = |case: &CaseResult| case.outcome.class() == Some(Failure::WrongLabel);
+            group.cases.sort_by_key(|(_, case)| {
+                let is_failed = case.state() == State::Failed;
+                (!is_failed, is_label(case), !case.files.is_clean)
+            });
         }
         groups.sort_by_cached_key(|(rank, group)| {
             let rules: BTreeSet<_> = group.cases.iter().flat_map(|(_, it)| it.blamed()).collect();
             let copies: BTreeSet<_> = group.cases.iter().map(|(_, it)| differing(it)).collect();
-            let size = (rules.len(), copies.len(), group.failed);
+            let is_clean = group.cases.iter().any(|(_, it)| it.files.is_clean);
+            let size = (is_clean, rules.len(), copies.len(), group.failed);
             (group.failed == 0, *rank, std::cmp::Reverse(size))
         });
         groups.into_iter().map(|(_, group)| group).collect()

@@ -251,6 +251,19 @@ fn data_outranks_labels_and_crashes_are_grouped_by_line() {
 }
 
 #[test]
+fn the_example_of_a_cause_is_in_data() {
+    let verdict = (Grade::Label, "verdict", "accept", "recover", "ATF-IEVT-006");
+    let merged = (Grade::Data, "derived.merged[0]", "0", "1", "ATF-IEVT-006");
+    let cases = [
+        result(Failure::WrongLabel, &[verdict]),
+        result(Failure::WrongDecode, &[merged]),
+    ];
+    let groups = Causes::new(&cases).groups();
+    let all: Vec<_> = groups[0].cases.iter().map(|(seq, _)| *seq).collect();
+    assert_eq!(all, [1, 0]);
+}
+
+#[test]
 fn each_cause_has_one_name_that_fits_on_a_line_and_names_rules_of_the_spec() {
     let mut titles = BTreeMap::new();
     for known in KNOWN {

@@ -163,8 +163,8 @@ fn all_differences_are_reported_data_first() {
         [
             (Grade::Data, "events[0].timestamp_ns"),
             (Grade::Data, "events[0].event_kind"),
-            (Grade::Label, "verdict"),
             (Grade::Label, "derived.count_source"),
+            (Grade::Label, "verdict"),
         ]
     );
 }
