@@ -126,7 +126,8 @@ pub struct CaseResult {
 /// The properties of a case's files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files {
-    /// Whether the files are clean: a misread clean file explains the same mistake in other files.
+    /// Whether the files are clean, or a script finalizes all of its files: a mistake in them explains
+    /// the same mistake in other files.
     pub is_clean: bool,
     /// The file or session that is read; `None` for a script.
     pub subject: Option<Subject>,

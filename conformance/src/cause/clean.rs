@@ -64,6 +64,8 @@ fn subject(case: &CaseResult, difference: &Difference) -> Option<Subject> {
     match case.files.subject {
         Some(Subject::Session) if place.contains("].index.") => Some(Subject::Index),
         Some(Subject::Session) if place.contains("].detail.") => Some(Subject::Detail),
+        None if place.contains("/index.atf: ") => Some(Subject::Index),
+        None if place.contains("/detail.atf: ") => Some(Subject::Detail),
         subject => subject,
     }
 }

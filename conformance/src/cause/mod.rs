@@ -15,9 +15,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::Serialize;
 
 use crate::charge;
-use crate::results::{
-    CaseResult, Difference, Failure, Grade, NO_RULE, Outcome, Role, State, follows,
-};
+use crate::results::{CaseResult, Difference, Failure, Grade, NO_RULE, Outcome, State, follows};
 use crate::rules;
 use clean::Clean;
 use clues::{Clues, Turn, path};
@@ -197,7 +195,6 @@ pub fn settle_charges(cases: &mut [CaseResult]) {
             class, differences, ..
         } = &mut outcome
             && !class.is_broken()
-            && case.role != Role::Write
         {
             for difference in differences {
                 let key = (case.testee, case.role, case.files.subject);

@@ -251,6 +251,23 @@ fn data_outranks_labels_and_crashes_are_grouped_by_line() {
 }
 
 #[test]
+fn a_writers_mistake_is_charged_as_in_finalized_scripts() {
+    let place = "thread_0/index.atf: events[0].detail_seq";
+    let of = |rule, is_clean| {
+        let difference = (Grade::Data, place, "-1", "4294967295", rule);
+        let mut case = result(Failure::Rule, &[difference]);
+        case.role = Role::Write;
+        case.files.is_clean = is_clean;
+        case
+    };
+    let mut cases = [of("ATF-LINK-005", false), of("ATF-LINK-001", true)];
+    settle_charges(&mut cases);
+    let groups = Causes::new(&cases).groups();
+    assert_eq!(groups[0].cause.id, "writes:ATF-LINK-001");
+    assert_eq!(groups[0].cases.len(), 2);
+}
+
+#[test]
 fn the_example_of_a_cause_is_in_data() {
     let verdict = (Grade::Label, "verdict", "accept", "recover", "ATF-IEVT-006");
     let merged = (Grade::Data, "derived.merged[0]", "0", "1", "ATF-IEVT-006");

@@ -11,7 +11,7 @@ use super::task::{About, Smoke, Task};
 use super::warden::End;
 use super::warden::Ended;
 use crate::protocol::{Broken, Feature, Manifest, beginning, exit};
-use crate::results::{Difference, Failure, Grade, Outcome, Role};
+use crate::results::{Difference, Failure, Files, Grade, Outcome, Role};
 use crate::scripts::{self, Operation, Scripted};
 use crate::written;
 
@@ -133,6 +133,15 @@ impl Task for Writing {
 
     fn file_size(&self) -> Option<u64> {
         self.scripted.limit
+    }
+
+    fn files(&self) -> Files {
+        let Scripted { limit, script, .. } = &*self.scripted;
+        let mut threads = script.threads().into_values();
+        Files {
+            is_clean: limit.is_none() && threads.all(|thread| thread.is_finalized),
+            ..Files::default()
+        }
     }
 
     fn is_served(&self) -> bool {

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::expected::{Expected, Placed, Record};
-use super::{END_SIZE, Wrong};
+use super::{END_SIZE, Wrong, settle};
 use crate::results::{Difference, Grade, Hexdump};
 
 /// How a file ends.
@@ -82,7 +82,8 @@ impl Found {
             let end = field.offset + field.bytes.len();
             let found = self.bytes.get(field.offset..end);
             if !found.is_some_and(|found| field.allows(found)) {
-                return Err(self.wrong(field));
+                let lost = self.lost(expected, field);
+                return Err(lost.unwrap_or_else(|| self.wrong(field)));
             }
         }
         match ending {
@@ -90,6 +91,20 @@ impl Found {
             Ending::Finalized | Ending::Killed => Ok(()),
             Ending::Open => self.nothing_behind(expected),
         }
+    }
+
+    /// Makes a failure for a file that ends before the event of a field begins.
+    fn lost(&self, expected: &Expected, field: &Placed) -> Option<Wrong> {
+        let seq = |field: &Placed| match field.name.record {
+            Record::Event(seq) => Some(seq),
+            _ => None,
+        };
+        let count = seq(field)?;
+        let mut fields = expected.fields.iter();
+        let begin = fields.find(|it| seq(it) == Some(count))?.offset;
+        let last = fields.rev().find_map(seq)?;
+        (self.bytes.len() <= begin)
+            .then(|| settle::too_few(&self.file, &(last + 1).to_string(), count))
     }
 
     fn wrong(&self, field: &Placed) -> Wrong {

@@ -40,9 +40,8 @@ pub(super) fn count(script: &Script, out: &Path) -> Result<(), Wrong> {
         };
         let asked = thread.events.len();
         if index.footer().is_some() && index.event_count() < asked as u64 {
-            let got = index.event_count().to_string();
-            let place = format!("{file}: the number of events");
-            return Err(Wrong::at(&place, &asked.to_string(), &got, settle::LOST));
+            let found = usize::try_from(index.event_count()).unwrap_or(usize::MAX);
+            return Err(settle::too_few(&file, &asked.to_string(), found));
         }
     }
     Ok(())

@@ -126,7 +126,9 @@ impl Wrong {
 
     fn is_in_events(&self) -> bool {
         let place = self.difference.as_ref().map(|it| it.place.as_str());
-        place.is_some_and(|place| place.contains(": events["))
+        let is_event =
+            |place: &str| place.contains(": events[") || place.contains(": the number of ");
+        place.is_some_and(is_event)
     }
 
     /// Returns the difference with what it breaks.

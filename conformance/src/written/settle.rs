@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use atf::thread::ThreadReader;
+use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 
 use super::Wrong;
 use crate::results::Note;
@@ -80,7 +80,7 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     for (id, thread) in threads.filter(|(_, thread)| !thread.is_finalized) {
         let found = Held::read(&out.join(format!("thread_{id}")));
         if script.is_killed() {
-            let names = [("index", "events"), ("detail", "details")];
+            let names = [(INDEX_FILE, "events"), (DETAIL_FILE, "details")];
             let found = [found.events, found.details];
             let asked = [thread.events.len(), thread.details.len()];
             let flushed = <[usize; 2]>::from(thread.flushed);
@@ -90,7 +90,8 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
                 .zip(asked.into_iter().zip(flushed))
             {
                 if found < flushed {
-                    return Err(too_few(id, file, what, found, flushed));
+                    let expected = format!("at least {flushed}, flushed before the kill");
+                    return Err(too_few(&format!("thread_{id}/{file}"), &expected, found));
                 }
                 if found < asked {
                     let gone = asked - found;
@@ -98,7 +99,7 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
                         severity: Severity::Advice,
                         rule: Some(LOST.to_owned()),
                         text: format!(
-                            "thread_{id}/{file}.atf: the kill lost {gone} of {asked} {what}; \
+                            "thread_{id}/{file}: the kill lost {gone} of {asked} {what}; \
                              {flushed} were flushed"
                         ),
                     });
@@ -113,11 +114,15 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     })
 }
 
-fn too_few(id: u32, file: &str, what: &str, found: usize, flushed: usize) -> Wrong {
-    let place = format!("thread_{id}/{file}.atf: the number of {what}");
-    let expected = format!("at least {flushed}, flushed before the kill");
-    let got = format!("{found}");
-    Wrong::at(&place, &expected, &got, LOST)
+/// Makes a failure for a file with too few events.
+pub(super) fn too_few(file: &str, expected: &str, found: usize) -> Wrong {
+    let what = if file.ends_with(DETAIL_FILE) {
+        "details"
+    } else {
+        "events"
+    };
+    let place = format!("{file}: the number of {what}");
+    Wrong::at(&place, expected, &found.to_string(), LOST)
 }
 
 /// Makes a script of the operations whose effects are on disk. `held` has the threads that the
