@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "a58db6817cf919346679480f4a98f124ff72bbce237e5d2c7248418b312e3051",
+    digest: "d9ab3a08a5bd4e505acdaa990f5d8ea707ef9e70622b00e07f7434d851fbb5f5",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

@@ -86,7 +86,8 @@ fn derive(document: &mut Value) {
         for (seq, event) in events.into_iter().flatten().enumerate() {
             let time: u64 = event["timestamp_ns"].as_str().unwrap().parse().unwrap();
             let is_proven = thread["index"]["derived"]["checksum"] == "good";
-            if is_proven || event["function_id"] != "0" || time > 0 {
+            let is_zero = time == 0 && event["function_id"] == "0" && event["event_kind"] == 0;
+            if is_proven || !is_zero {
                 merged.push((time, id, seq));
             }
         }
