@@ -33,10 +33,10 @@ pub(super) struct Clean {
 }
 
 impl Mistake {
-    fn of(case: &CaseResult, difference: &Difference) -> Self {
+    fn new(case: &CaseResult, difference: &Difference) -> Self {
         let Clues {
             field, turn, got, ..
-        } = Clues::of(difference, NO_RULE);
+        } = Clues::new(difference, NO_RULE);
         let is_refused = turn == Turn::Refused;
         let is_label = difference.grade == Grade::Label || field == "checksum";
         let names = path(&difference.place);
@@ -71,14 +71,14 @@ fn subject(case: &CaseResult, difference: &Difference) -> Option<Subject> {
 }
 
 impl Clean {
-    pub(super) fn of(cases: &[CaseResult]) -> Self {
+    pub(super) fn new(cases: &[CaseResult]) -> Self {
         let mut clean = Self::default();
         for case in cases.iter().filter(|case| case.files.is_clean) {
             let mut fields: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
             if let Outcome::Failed { differences, .. } = &case.outcome {
                 let own = clean.mistakes.entry((case.testee, case.role)).or_default();
                 for difference in differences {
-                    let charges = own.entry(Mistake::of(case, difference)).or_default();
+                    let charges = own.entry(Mistake::new(case, difference)).or_default();
                     charges.extend(difference.rule.clone());
                     if let ["events", field] = path(&difference.place).as_slice() {
                         let key = (case.testee, case.role, subject(case, difference));
@@ -93,7 +93,7 @@ impl Clean {
             let Outcome::Failed { differences, .. } = &case.outcome else {
                 return false;
             };
-            let mut turns = differences.iter().map(|it| Clues::of(it, NO_RULE).turn);
+            let mut turns = differences.iter().map(|it| Clues::new(it, NO_RULE).turn);
             turns.any(|turn| turn == Turn::Refused)
         };
         clean.checksum = { clean.mistakes.keys() }
@@ -118,7 +118,7 @@ impl Clean {
     /// Returns whether clean files show the same difference.
     pub(super) fn explains(&self, case: &CaseResult, difference: &Difference) -> bool {
         let key = (case.testee, case.role);
-        let mistake = Mistake::of(case, difference);
+        let mistake = Mistake::new(case, difference);
         let is_covered = mistake.turn != Turn::Refused
             || case.files.has_checksum
             || !self.checksum.contains(&key);
@@ -140,7 +140,7 @@ impl Clean {
             return None;
         }
         let key = (case.testee, case.role);
-        let mistake = Mistake::of(case, difference);
+        let mistake = Mistake::new(case, difference);
         let is_detail = subject(case, difference) == Some(Subject::Detail);
         if self.is_moved(case, difference) {
             let record = if is_detail {
@@ -174,7 +174,7 @@ impl Clean {
         let first = *all
             .iter()
             .min_by_key(|it| (it.grade, follows(&it.place), is_verdict(it)))?;
-        let is_refused = Clues::of(first, NO_RULE).turn == Turn::Refused;
+        let is_refused = Clues::new(first, NO_RULE).turn == Turn::Refused;
         let record = path(&first.place).first().copied().unwrap_or_default();
         let of_record = all.iter().map(|it| path(&it.place));
         let fields: BTreeSet<_> = of_record

@@ -60,7 +60,7 @@ pub(super) fn path(place: &str) -> Vec<&str> {
 }
 
 impl<'a> Clues<'a> {
-    pub(super) fn of(difference: &'a Difference, rule: &'a str) -> Self {
+    pub(super) fn new(difference: &'a Difference, rule: &'a str) -> Self {
         let field = path(&difference.place).pop().unwrap_or_default();
         // Values in documents are JSON.
         let expected = difference.expected.trim_matches('"');

@@ -67,7 +67,7 @@ impl<'a> Causes<'a> {
     /// Finds out what each implementation misreads in clean files.
     #[must_use]
     pub fn new(cases: &'a [CaseResult]) -> Self {
-        let clean = Clean::of(cases);
+        let clean = Clean::new(cases);
         Self { cases, clean }
     }
 
@@ -181,7 +181,7 @@ impl<'a> Causes<'a> {
 /// charged alike in other files, and a rule that other files break and that are read is not why a
 /// file was rejected. A rejection is charged with the rule that forbids it.
 pub fn settle_charges(cases: &mut [CaseResult]) {
-    let clean = Clean::of(cases);
+    let clean = Clean::new(cases);
     let read: BTreeSet<_> = { cases.iter() }
         .filter(|case| case.outcome == Outcome::Passed)
         .flat_map(|case| {
@@ -199,7 +199,7 @@ pub fn settle_charges(cases: &mut [CaseResult]) {
             for difference in differences {
                 let key = (case.testee, case.role, case.files.subject);
                 let is_refuted = |rule: &str| read.contains(&(key, rule));
-                let is_refused = Clues::of(difference, NO_RULE).turn == Turn::Refused;
+                let is_refused = Clues::new(difference, NO_RULE).turn == Turn::Refused;
                 if let Some(charge) = clean.charge(case, difference) {
                     difference.rule = Some(charge);
                 } else if is_refused && difference.rule.as_deref().is_some_and(is_refuted) {
@@ -370,7 +370,7 @@ impl Cause {
 
     fn of_difference(difference: &Difference) -> Self {
         let rule = difference.rule.as_deref().unwrap_or(NO_RULE);
-        let clues = Clues::of(difference, rule);
+        let clues = Clues::new(difference, rule);
         if let Some(known) = KNOWN.iter().find(|known| known.fits(&clues)) {
             let may_be = if known.is_seen { "" } else { MAY_BE };
             return Self {
