@@ -480,9 +480,9 @@ pub(crate) fn may_be_lost(index: &IndexReader, detail: Option<&DetailReader>) ->
     !(index.completeness().has_verified_footer() && is_whole_detail)
 }
 
-/// Returns the problems with a thread's details and with the links to them, for an index that was
-/// opened alone, and whose events were all read. If both files are finalized, takes the number of
-/// details from the detail footer and does not read the details.
+/// Returns the problems with a thread's details and the links to them, for an index that was opened
+/// on its own and read to the end. If both files are finalized, takes the number of details from the
+/// detail footer and does not read the details.
 pub(crate) fn problems_beside(
     index: &IndexReader,
     folder: &Path,

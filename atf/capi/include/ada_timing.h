@@ -1,8 +1,8 @@
 /**
  * The clock for traces, with the function and header names from the format's documents. C11, C++17.
  *
- * Link with libadatrace. Include this header as <ada_timing.h> or as <atf/ada_timing.h>; atf.h includes
- * it.
+ * Link with libadatrace. Include this header as <ada_timing.h> or as <atf/ada_timing.h>; atf.h
+ * includes it.
  *
  * Source: S1, ADA Trace Format V2 (ATF v2), "Platform Timing API".
  */
@@ -20,7 +20,7 @@ void ada_timing_init(void);
 
 /**
  * Returns the time in nanoseconds on the platform's continuous clock, which also runs while the
- * machine sleeps. Callable on any thread. [S0 S1 S3]
+ * machine sleeps. Can be called on any thread. [S0 S1 S3]
  */
 uint64_t ada_get_timestamp_ns(void);
 

@@ -1,9 +1,10 @@
 /**
  * The C API of atf, which reads and writes ATF v2 (ADA Trace Format) function traces. C11, C++17.
  *
- * Includes atf_v1.h, the file records of wire version 1; atf_wire.h has both wire versions.
- * Include this header as <atf/atf.h> or as <atf.h>. Link with libadatrace: pkg-config adatrace or CMake's
- * adatrace::adatrace. To link statically, use pkg-config adatrace-static or adatrace::adatrace_static.
+ * Includes atf_v1.h, the file records of wire version 1; atf_wire.h has both wire versions. Include
+ * this header as <atf/atf.h> or as <atf.h>. Link with libadatrace: pkg-config adatrace or CMake's
+ * adatrace::adatrace. To link statically, use pkg-config adatrace-static or
+ * adatrace::adatrace_static.
  *
  * A tracer calls these functions in order: atf_session_writer_create_in,
  * atf_session_writer_set_symbols, atf_session_writer_write_manifest; for each thread
@@ -15,10 +16,11 @@
  *
  * Errors. A function that can fail returns AtfStatus, or a value described in its comment.
  * atf_last_error_* describe the most recent failure on the calling thread. No function ends the
- * program: a bug in the library is reported as ATF_ERROR_PANIC. There is one exception: if the system
- * has no memory even for a few bytes, such as those of a path or an error's message, Rust's runtime
- * or the C library ends the program. If a large buffer or a ring does not fit, that is an error, and
- * calls that need no more memory, such as those that write an event without a detail, continue.
+ * program: a bug in the library is reported as ATF_ERROR_PANIC. There is one exception: if the
+ * system cannot provide even a few bytes of memory, such as those of a path or an error's message,
+ * Rust's runtime or the C library ends the program. If a large buffer or a ring does not fit, that
+ * is an error, and calls that need no more memory, such as those that write an event without a
+ * detail, still work.
  *
  * Handles. Functions that create a handle set it to NULL on failure. Each handle is freed by its
  * own close function, which accepts NULL; for NULL, every other function returns
@@ -28,9 +30,9 @@
  * Threads. Different handles can be used on different threads at once. Use a writer or an AtfMerge
  * on one thread at a time; any number of threads can use a reader or an AtfSessionWriter at once.
  * Close a handle only when no thread uses it. After fork, the child must not use its parent's
- * writers. No function is a cancellation point: a thread that is cancelled (pthread_cancel) during a
- * call ends at its next cancellation point after the call. A thread with asynchronous cancellation
- * must not call any function.
+ * writers. No function is a cancellation point: a thread that is cancelled (pthread_cancel) during
+ * a call ends at its next cancellation point after the call. A thread with asynchronous
+ * cancellation must not call any function.
  *
  * Strings are NUL-terminated const char *. A path may contain any bytes on Unix and is UTF-8 on
  * Windows. Later versions extend structs passed with their size (sizeof, as compiled into the
@@ -185,7 +187,7 @@ AtfStatus atf_anchor_drift_ppb(const AtfTimingAnchor *anchor, const AtfTimingAnc
 
 /* ---- Versions ---- */
 
-/** The version of this header. Before 1.0.0, a change of the minor version is incompatible. */
+/** The version of this header. Before 1.0.0, a new minor version is incompatible. */
 #define ATF_VERSION "0.1.0"
 
 /** The version of the linked library, in the same form. */
@@ -227,8 +229,8 @@ typedef struct AtfWriteOptions {
     /** Must be 0. */
     uint8_t reserved[5];
     /**
-     * Size of each file's buffer in bytes: default 128 KiB, at least 4 KiB, at most 1 GiB, or 16 MiB
-     * with survive_kill.
+     * Size of each file's buffer in bytes: default 128 KiB, at least 4 KiB, at most 1 GiB, or 16
+     * MiB with survive_kill.
      */
     uint64_t buffer_size;
 } AtfWriteOptions;
@@ -385,14 +387,14 @@ typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
  * Sets the program-wide warning callback, called when one of S3's functions fails and when reserved
  * details are lost; NULL for none. The callback runs on the failing thread, at the end of the
  * failing call, with no lock held and the thread's cancellation disabled. It may call any function,
- * but must not close the writer whose call failed. It must not throw or longjmp. For each writer only
- * the first failure of each status is reported; atf_writer_finalize or atf_writer_close reports how
- * many more failures there were, across all statuses.
+ * but must not close the writer whose call failed. It must not throw or longjmp. For each writer
+ * only the first failure of each status is reported; atf_writer_finalize or atf_writer_close
+ * reports how many more failures there were, across all statuses.
  */
 void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 
 /**
- * Sets the options for all later calls of atf_writer_create in the program; NULL for the defaults.
+ * Sets the options for all later calls to atf_writer_create in the program; NULL for the defaults.
  * The clock_type argument of atf_writer_create overrides the one in options. Use this function to
  * set survive_kill and durability for S3's functions.
  */
@@ -568,7 +570,7 @@ AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 /**
  * Writes the final manifest; totals may be NULL. ATF_ERROR_STATE: the session is already finished,
  * or threads are still being written. ATF_ERROR_LIMIT: as for atf_session_writer_write_manifest;
- * set less and try again.
+ * reduce what is set and try again.
  */
 AtfStatus atf_session_writer_finish(const AtfSessionWriter *session, AtfSessionTotals *totals,
                                     size_t totals_size);
@@ -879,9 +881,14 @@ typedef struct AtfSessionFacts {
      * or was killed.
      */
     uint64_t unwritten_events;
-    /** The largest measured difference between timestamps and the clock, if has_clock_error is 1. */
+    /**
+     * The largest measured difference between timestamps and the clock, if has_clock_error is 1.
+     */
     uint64_t clock_error_ns;
-    /** The signal that ended the process, such as "SIGSEGV", or NULL; valid until the session is closed. */
+    /**
+     * The signal that ended the process, such as "SIGSEGV", or NULL; valid until the session is
+     * closed.
+     */
     const char *ended_by;
     /**
      * 1 if timestamps were read from a different clock and compared with the clock of clock_type.
@@ -893,7 +900,7 @@ typedef struct AtfSessionFacts {
      */
     uint8_t has_detail_fields;
     /**
-     * 1 if the tracer drops events for which its memory has no room: unless unwritten_events is 0,
+     * 1 if the tracer drops events that do not fit in its memory: unless unwritten_events is 0,
      * those dropped last are missing from the losses.
      */
     uint8_t drops_events;
@@ -910,7 +917,8 @@ void atf_set_manifest_limit(uint64_t bytes);
 
 /**
  * Opens a session's folder, but not its threads. The manifest may be missing. A folder with one
- * session below it, at any depth, is opened as that session; atf_last_error lists several.
+ * session below it, at any depth, is opened as that session; if there are several, the error's
+ * message lists them.
  */
 AtfStatus atf_session_open(const char *folder, uint32_t flags, AtfSessionReader **session);
 
@@ -921,7 +929,7 @@ size_t atf_session_thread_count(const AtfSessionReader *session);
 AtfStatus atf_session_thread_info(const AtfSessionReader *session, size_t position,
                                   AtfThreadInfo *info, size_t info_size);
 
-/** Opens the thread at a position. Problems of one thread do not affect the others. */
+/** Opens the thread at a position. Problems in one thread do not affect the others. */
 AtfStatus atf_session_open_thread(const AtfSessionReader *session, size_t position,
                                   AtfThreadReader **reader);
 
@@ -967,7 +975,7 @@ uint64_t atf_session_problem_count(const AtfSessionReader *session);
  */
 const char *atf_session_problem(const AtfSessionReader *session, size_t position);
 
-/** Frees a session. Readers of its threads and merges remain usable. */
+/** Frees a session. Its merges and its threads' readers remain usable. */
 AtfStatus atf_session_close(AtfSessionReader *session);
 
 /* ---- All threads merged by time ---- */
@@ -975,7 +983,7 @@ AtfStatus atf_session_close(AtfSessionReader *session);
 /**
  * Events of all threads, ordered by timestamp, then thread; events of one thread stay in the order
  * of its file. Where a thread's timestamps decrease, its next event comes as soon as every other
- * thread's next event is later, so timestamps of the merge decrease there too. In a gap, where bytes
+ * thread's next event is later, so the merge's timestamps decrease there too. In a gap, where bytes
  * were lost, events are decoded from zeros: their timestamp is 0. atf_merge_problem reports gaps.
  */
 typedef struct AtfMerge AtfMerge;
@@ -1028,7 +1036,8 @@ AtfStatus atf_trace_session(const AtfTrace *trace, size_t position, AtfSessionRe
 /**
  * Opens a merge of the events of all threads from time_start_ns to time_end_ns; 0 and UINT64_MAX
  * for all. Events with equal timestamps are ordered by process, then thread, then segment. All
- * processes must have recorded on one machine, because timestamps of different clocks have no order.
+ * processes must have recorded on one machine, because timestamps from different clocks cannot be
+ * ordered.
  */
 AtfStatus atf_trace_merge(const AtfTrace *trace, uint64_t time_start_ns, uint64_t time_end_ns,
                           AtfMerge **merge);
@@ -1057,8 +1066,8 @@ typedef struct AtfRecoverOptions {
 
 /**
  * Recovers a crashed or damaged session into out, which must not exist. path is never modified.
- * options may be NULL. report may be NULL; it receives JSON text that lists what was kept, set aside
- * and dropped. Free it with atf_string_free.
+ * options may be NULL. report may be NULL; it receives JSON text that lists what was kept, set
+ * aside and dropped. Free it with atf_string_free.
  */
 AtfStatus atf_recover(const char *path, const char *out, const AtfRecoverOptions *options,
                       char **report);

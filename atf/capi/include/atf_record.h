@@ -1,8 +1,8 @@
 /**
  * Records all threads of a program in one session. C11, C++17.
  *
- * Includes atf.h, whose rules for errors, handles, cancellation, strings and structs apply here too.
- * Include this header as <atf/atf_record.h> or as <atf_record.h>, and link with libadatrace.
+ * Includes atf.h, whose rules for errors, handles, cancellation, strings and structs apply here
+ * too. Include this header as <atf/atf_record.h> or as <atf_record.h>, and link with libadatrace.
  *
  * A tracer calls these functions in order: atf_session_writer_create_in,
  * atf_session_writer_set_symbols, atf_recording_start; on any thread, atf_recording_record for each
@@ -24,27 +24,27 @@
  * a recording call on the same thread. The thread's first event must not come from a handler, since
  * it registers the thread. A handler may also call atf_recording_trigger*,
  * atf_recording_wait_for_triggers, atf_recording_now_ns and atf_recorder_lose_event; all other
- * functions take locks, so a handler that calls them, for example to stop, may wait forever. If
- * a handler calls exit, the recording is stopped, unless the handler interrupted one of them. The
- * drain inherits the signal mask of the thread that starts the recording: to keep signal handlers
- * from running on the drain, block signals during that call.
+ * functions take locks, so a handler that calls them, for example to stop, may wait forever. If a
+ * handler calls exit, the recording is stopped, unless the handler interrupted one of these
+ * functions. The drain inherits the signal mask of the thread that starts the recording: to keep
+ * signal handlers from running on the drain, block signals during that call.
  *
- * The program's start and end. A library's constructor may start a recording, and its destructor may
- * stop it, even if the library is loaded by dlopen. On Unix, exit and a return from main stop a
+ * The program's start and end. A library's constructor may start a recording, and its destructor
+ * may stop it, even if the library is loaded by dlopen. On Unix, exit and a return from main stop a
  * recording that is still running, unless at_exit is set; if the program then calls
- * atf_recording_stop, for example in a function passed to atexit, it receives the outcome. If another
- * thread is stopping the recording, they wait for it, but at most 10 seconds. abort, exec and _exit
- * lose the contents of the rings, as SIGKILL does. In a function passed to atexit, the main thread's
- * events in atf_recording_record are lost and counted, because the thread-local variables are gone;
- * atf_recorder_record works until the recording stops. While a recording with ATF_AT_EXIT_LOSE runs,
- * do not unload a library that is linked with libadatrace statically: the drain runs its code. The shared
- * library is never unloaded, except on macOS.
+ * atf_recording_stop, for example in a function passed to atexit, it receives the outcome. If
+ * another thread is stopping the recording, they wait for it, but for at most 10 seconds. abort,
+ * exec and _exit lose the contents of the rings, as SIGKILL does. In a function passed to atexit,
+ * the main thread's events in atf_recording_record are lost and counted, because the thread-local
+ * variables are gone; atf_recorder_record works until the recording stops. While a recording with
+ * ATF_AT_EXIT_LOSE is running, do not unload a library that is linked with libadatrace statically:
+ * the drain runs its code. The shared library is never unloaded, except on macOS.
  *
  * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's
  * further events are lost and counted, the program continues, and atf_recording_flush and
  * atf_recording_stop return the error. If the manifest cannot be written either, its last version
- * remains, without the latest losses. A session's folder that is deleted is not created
- * again: new threads get no files.
+ * remains, without the latest losses. If a session's folder is deleted, it is not created again:
+ * new threads get no files.
  *
  * Windows. With the option window, details or all events are written only around triggers: from
  * pre_roll_ns before to post_roll_ns after each, on all threads. The rest is discarded and does not
@@ -165,10 +165,10 @@ typedef struct AtfRecordOptions {
     /** How many segments to keep, including the current one; older ones are deleted. 0 for all. */
     uint64_t segment_keep;
     /**
-     * The memory limit for the rings of all live threads together, in bytes: default 2 GiB. Rings of
-     * full size take up to half of it. Beyond that, a new ring is halved until it fits into the rest
-     * of this half, or into one sixteenth of the limit divided by the number of threads, but not
-     * below 256 events and 16 KiB of payloads. A thread whose ring still does not fit is not
+     * The memory limit for the rings of all live threads together, in bytes: default 2 GiB. Rings
+     * of full size take up to half of it. Beyond that, a new ring is halved until it fits into the
+     * rest of this half, or into one sixteenth of the limit divided by the number of threads, but
+     * not below 256 events and 16 KiB of payloads. A thread whose ring still does not fit is not
      * recorded, and its events count as lost.
      */
     uint64_t ring_memory;
@@ -208,12 +208,12 @@ typedef struct AtfRecordSummary {
 
 /**
  * Starts recording a session and writes its manifest; options may be NULL. Until the recording
- * stops, use the session to set modules, symbols, names and anchors; close it at any time. The
- * recording creates the threads and finishes the session: do not call atf_session_writer_thread or
- * atf_session_writer_finish. ATF_ERROR_STATE: the session has, or had, another recording, or is
- * finished.
- * ATF_ERROR_ARGUMENT: the options request a window or segments, but a session with survive_kill has
- * no rings; or they request ATF_RECORD_CLOCK_COUNTER, but atf_counter_clock_is_available returns 0.
+ * stops, use the session to set modules, symbols, names and anchors; you may close it at any time.
+ * The recording creates the threads and finishes the session: do not call atf_session_writer_thread
+ * or atf_session_writer_finish. ATF_ERROR_STATE: the session has, or had, another recording, or is
+ * finished. ATF_ERROR_ARGUMENT: the options request a window or segments, but a session with
+ * survive_kill has no rings; or they request ATF_RECORD_CLOCK_COUNTER, but
+ * atf_counter_clock_is_available returns 0.
  */
 AtfStatus atf_recording_start(const AtfSessionWriter *session, const AtfRecordOptions *options,
                               AtfRecording **recording);
@@ -239,8 +239,8 @@ AtfStatus atf_recording_record(const AtfRecording *recording, uint64_t timestamp
                                uint64_t *index_seq);
 
 /**
- * Records an event with its detail, whose payload is copied. link may be NULL, and is written only on
- * ATF_OK. ATF_LOST_DETAIL: the payload does not fit; the event is recorded.
+ * Records an event with its detail, whose payload is copied. link may be NULL, and is written only
+ * on ATF_OK. ATF_LOST_DETAIL: the payload does not fit; the event is recorded.
  */
 AtfStatus atf_recording_record_with_detail(const AtfRecording *recording, uint64_t timestamp_ns,
                                            uint64_t function_id, uint32_t event_kind,
@@ -248,8 +248,8 @@ AtfStatus atf_recording_record_with_detail(const AtfRecording *recording, uint64
                                            AtfLink *link);
 
 /**
- * Passes everything recorded before this call to the operating system. ATF_TIMEOUT: the call was
- * not done within deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE:
+ * Passes everything recorded before this call to the operating system. ATF_TIMEOUT: the call did
+ * not finish within deadline_ns. Also returns the recording's first error so far. ATF_ERROR_STATE:
  * the recording has stopped.
  */
 AtfStatus atf_recording_flush(const AtfRecording *recording, uint64_t deadline_ns);
@@ -334,7 +334,7 @@ AtfStatus atf_recorder_record_with_detail(const AtfRecorder *recorder, uint64_t 
  */
 AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestamp_ns);
 
-/** 1 if the recording has stopped or failed, so that all further events are lost; else 0. */
+/** 1 if the recording has stopped or failed, and all further events are lost; else 0. */
 int atf_recorder_is_abandoned(const AtfRecorder *recorder);
 
 /**

@@ -14,14 +14,14 @@ const HEAD: &str = "\
 `.ci/power` grades faulty copies of the implementations that we ship and counts those in which no case and no script
 finds the fault. The faults have two origins:
 
-- Faults that people make, written by hand in [`conformance/power/faults`](../../conformance/power/faults): widths, signs,
+- Mistakes people make, written by hand in [`conformance/power/faults`](../../conformance/power/faults): widths, signs,
   both wire versions' values for \"none\", wraps, boundaries, the order of writes, ties, keys cut to 32 bits.
 - Mutants made by [universalmutator](https://pypi.org/project/universalmutator), drawn by a seed; `--all` takes all of
   them.
 
 A mutant that compiles to the same program is equivalent. Any other mutant that passes all cases is compared with the
-original on files of the corpus with random faults and on random scripts. A
-person then classes it in [`classes.toml`](../../conformance/power/classes.toml), with a reason:
+original on files of the corpus with random faults and on random scripts. A person then classes it in
+[`classes.toml`](../../conformance/power/classes.toml), with a reason:
 
 | class | means |
 |---|---|

@@ -44,7 +44,7 @@ impl Turn {
 
 /// Returns the last two names of a place, without positions: `["events", "call_depth"]`.
 pub(super) fn path(place: &str) -> Vec<&str> {
-    // In a difference in a writer's files, the file's name precedes the field.
+    // If the difference is in a writer's files, the file's name precedes the field.
     let place = place.rsplit(": ").next().unwrap_or_default();
     let mut names: Vec<_> = place
         .rsplit('.')

@@ -26,7 +26,7 @@ fn small(version: u8) -> TempDir {
     folder
 }
 
-/// Returns the flipped bits of a file that a check of `checked` misses, as byte and mask.
+/// Flips each bit of a file, and returns the flips that a check of `checked` misses: byte and mask.
 fn unnoticed(file: &Path, checked: &Path) -> Vec<(usize, u8)> {
     let bytes = fs::read(file).unwrap();
     let mut handle = OpenOptions::new().write(true).open(file).unwrap();

@@ -1,8 +1,8 @@
 //! Deserializes serde types from a tree and finds all format faults in it.
 //!
-//! A faulty entry of a sequence or mapping is reported and skipped, so one pass finds the faults of
-//! all entries. Serde's structs stop at their first faulty entry, so the tree is decoded again
-//! without the known faulty entries until a pass finds nothing new.
+//! An invalid entry in a sequence or mapping is reported and skipped, so one pass finds the faults in
+//! all entries. Serde's structs stop at their first invalid entry, so the tree is decoded again
+//! without the known ones until a pass finds nothing new.
 
 use std::cell::RefCell;
 use std::collections::HashSet;

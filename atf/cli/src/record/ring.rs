@@ -179,8 +179,8 @@ mod tests {
         Losses::default().with(kind, Some(loss))
     }
 
-    /// Writes a thread with an event at each of these times, some with details, and returns its
-    /// window that was too large.
+    /// Writes a thread with an event at each of these times, some with details. Returns the window
+    /// that was too large for it.
     fn found(
         events: impl Iterator<Item = (u64, bool)>,
         losses: Losses,

@@ -1,4 +1,4 @@
-//! The end of a run: the program's exit status, its folder, and which processes still run.
+//! The end of a run: the program's exit status, its folder, and which processes are still running.
 
 use std::fs;
 use std::path::Path;
