@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+#[cfg(doc)]
+use atf::ErrorKind;
+use atf::manifest::Loss;
+use atf::write::{Detail, ThreadWriter};
+use atf::{Error, Result};
 use rtrb::{Consumer, RingBuffer};
 
 use super::let_go::LetGo;
@@ -9,11 +14,6 @@ use super::losses::{Lane, Losses};
 use super::output::Target;
 use super::window::{Verdict, Windows};
 use super::{Capacity, Lanes, MISSED, NO_DETAIL, Slot, check_memory, ring_size};
-#[cfg(doc)]
-use atf::ErrorKind;
-use atf::manifest::Loss;
-use atf::write::{Detail, ThreadWriter};
-use atf::{Error, Result};
 
 /// The maximum number of events to take before freeing their slots (32 KiB of the ring).
 const MOST_TAKEN: usize = 1024;

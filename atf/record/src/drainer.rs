@@ -4,9 +4,16 @@ mod ended;
 mod register;
 mod ring;
 mod updates;
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use atf::Result;
+use atf::clock::now_ns;
+use atf::write::SessionWriter;
+use ended::Ended;
+use register::MOST_LISTED_AT_ONCE;
+use ring::{Ring, Step};
+use updates::Updates;
 
 use super::Lanes;
 use super::commands::{Command, Ticket};
@@ -16,13 +23,6 @@ use super::shared::{Drained, Pass, Shared, State};
 use super::thread::Direct;
 use super::trigger::Calls;
 use super::window::Windows;
-use atf::Result;
-use atf::clock::now_ns;
-use atf::write::SessionWriter;
-use ended::Ended;
-use register::MOST_LISTED_AT_ONCE;
-use ring::{Ring, Step};
-use updates::Updates;
 
 /// The interval between manifest writes while the manifest changes.
 const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);

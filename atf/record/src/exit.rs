@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 use std::thread;
 
+use atf::internal::uncancelled;
+
 use super::shared::Shared;
 use crate::sys;
-use atf::internal::uncancelled;
 
 static RUNNING: Mutex<Running> = Mutex::new(Running {
     recordings: Vec::new(),

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Capacity, Overflow, Segment, Window, ring_size};
 use atf::index::IndexEvent;
-use atf::with_setters;
 use atf::write::{SessionTotals, SessionWriter};
-use atf::{Error, ErrorKind, Result};
+use atf::{Error, ErrorKind, Result, with_setters};
+
+use super::{Capacity, Overflow, Segment, Window, ring_size};
 
 with_setters! {
     /// Options of a recording.

@@ -4,14 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use atf::EventKind;
+use atf::internal::Origin;
+use atf::write::{Detail, Event, Link};
 use rtrb::{Producer, PushError};
 
 use super::losses::Losses;
 use super::{Capacity, MISSED, NO_DETAIL, Overflow, Slot, sleep};
 use crate::sys::Watched;
-use atf::EventKind;
-use atf::internal::Origin;
-use atf::write::{Detail, Event, Link};
 
 /// How long a blocked thread sleeps between checks for room.
 const BLOCKED: Duration = Duration::from_micros(50);

@@ -6,6 +6,13 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(doc)]
+use atf::ErrorKind;
+use atf::clock::now_ns;
+use atf::internal::uncancelled;
+use atf::write::{Detail, Event, Link, SessionWriter};
+use atf::{Error, Result};
+
 use super::commands::Command;
 use super::counter::CounterClock;
 use super::drainer::Drainer;
@@ -13,12 +20,6 @@ use super::exit;
 use super::shared::{Joining, Pass, Shared, State, Update};
 use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::sys::{self, Barrier};
-#[cfg(doc)]
-use atf::ErrorKind;
-use atf::clock::now_ns;
-use atf::internal::uncancelled;
-use atf::write::{Detail, Event, Link, SessionWriter};
-use atf::{Error, Result};
 
 /// A recording of a session: see the [module](super).
 ///

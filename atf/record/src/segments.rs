@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use atf::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
+use atf::{Error, ErrorKind, Result, with_setters};
+
 #[cfg(doc)]
 use super::RecordSummary;
-use atf::with_setters;
-use atf::write::{SessionFiles, SessionTotals, SessionWriter, ThreadWriter};
-use atf::{Error, ErrorKind, Result};
 
 with_setters! {
     /// When a recording continues in another session. Segments let a recording run indefinitely,

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use super::{Capacity, Lanes, Overflow, RecordOptions, Segment, Window};
 use atf::detail::FunctionPayload;
+
+use super::{Capacity, Lanes, Overflow, RecordOptions, Segment, Window};
 
 /// A setting of the recorder.
 #[derive(Debug)]

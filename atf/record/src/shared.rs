@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use atf::internal::Origin;
+use atf::write::{SessionTotals, SessionWriter};
+use atf::{Error, ErrorKind, Result};
+
 use super::commands::{Command, Commands};
 use super::counter::CounterClock;
 use super::losses::{AllLosses, Losses};
@@ -17,9 +21,6 @@ use super::thread::{ATTEMPTS, Direct, WAITING};
 use super::trigger::Triggers;
 use super::{Lanes, Overflow, RecordOptions, RecordSummary, ThreadRecorder, Window};
 use crate::sys::Watched;
-use atf::internal::Origin;
-use atf::write::{SessionTotals, SessionWriter};
-use atf::{Error, ErrorKind, Result};
 
 /// The state that a recording's threads share.
 #[derive(Debug)]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
+use atf::{Error, ErrorKind, EventKind, Result};
+
 use super::losses::Losses;
 use super::shared::Shared;
 use super::{Capacity, Lost, Recorder, sleep};
 use crate::sys::{Holder, InUse, Revoker, revocable};
-use atf::EventKind;
-use atf::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
-use atf::{Error, ErrorKind, Result};
 
 /// How many times to try to get a thread's writer, or a lock at the end of the process.
 pub(super) const ATTEMPTS: u32 = 200;

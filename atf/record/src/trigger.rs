@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::sleep;
 use atf::clock::now_ns;
 use atf::internal::Origin;
+
+use super::sleep;
 
 /// The interval at which a waiting thread checks whether its triggers were served.
 const LOOKING: Duration = Duration::from_millis(1);

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use atf::Result;
+
 use super::ring::{Ring, Step};
 use super::{Drainer, Requests};
-use atf::Result;
 
 /// The memory limit for the events of finished threads, in bytes. A single thread may exceed it.
 const MOST_ENDED: usize = 512 << 20;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use atf::{Error, ErrorKind, Result};
+
 use super::{Drainer, Ring};
 use crate::output::{Output, Target as _};
 use crate::thread::Direct;
 use crate::{Capacity, ThreadRecorder, channel_for, ring_size};
-use atf::{Error, ErrorKind, Result};
 
 /// While the manifest is smaller than this many bytes (about a thousand threads), it is rewritten
 /// for each new thread. A larger manifest is written about once per second.

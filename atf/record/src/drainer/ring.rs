@@ -1,12 +1,13 @@
 //! A ring and the files that it is drained into.
 
+use atf::Result;
+use atf::write::ThreadWriter;
+
 use super::Requests;
 use crate::Drain;
 use crate::output::{Output, Target as _};
 use crate::shared::Shared;
 use crate::window::Windows;
-use atf::Result;
-use atf::write::ThreadWriter;
 
 /// A ring and the files that it is drained into.
 #[derive(Debug)]

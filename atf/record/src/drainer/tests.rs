@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use super::*;
-use crate::{Capacity, RecordOptions, ThreadRecorder, Trigger, Window};
-use atf::EventKind;
 use atf::index::IndexReader;
 use atf::manifest::{Loss, Manifest, Module, Symbol};
 use atf::write::{Event, Memory, WriteOptions};
-use atf::{Error, ErrorKind};
+use atf::{Error, ErrorKind, EventKind};
+
+use super::*;
+use crate::{Capacity, RecordOptions, ThreadRecorder, Trigger, Window};
 
 fn drainer() -> Result<Drainer> {
     drainer_on(&Memory::new())
