@@ -4,7 +4,8 @@
 //! thread drains them all into the threads' files (S0, S1, S3). Recording an event copies 32 bytes
 //! into the ring, without a system call, a lock or an allocation; the ring's pages are resident
 //! before the first event. With a [`Window`], which needs large rings, pages become resident when
-//! they are first written.
+//! they are first written. A thread's first event registers the thread, which takes milliseconds: a
+//! tracer that cannot wait there calls [`Recording::thread`] beforehand.
 //!
 //! ```
 //! use atf::EventKind;

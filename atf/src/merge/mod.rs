@@ -58,7 +58,8 @@ const MOST_OPEN: usize = 128;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergedEvent {
-    /// The position of the event's process among the merged processes; 0 if there is only one.
+    /// The position of the event's session among the sessions of all merged processes: each segment of
+    /// a process is a session. 0 if there is only one session.
     pub process: u32,
     /// The id in the name of the thread's folder.
     pub thread: u32,
@@ -163,7 +164,8 @@ impl SessionReader {
 
 impl Trace {
     /// Merges the events of all processes, ordered by time, then by process, then by thread. The
-    /// processes must share a clock.
+    /// processes must share a clock. An event's [`process`](MergedEvent::process) is a position in
+    /// [`sessions`](Trace::sessions).
     #[must_use]
     pub fn merge(&self) -> Merge {
         Merge::of_processes(self.processes())

@@ -318,18 +318,18 @@ session: recovered, 51 events and 14 details of 13 threads; 12 things were lost 
   thread_5: 4 events, 2 details
     dropped: bytes after the footer: detail.atf: 4 bytes (at 0x178) [ATF-DFTR-009]
   thread_6: 4 events, 1 detail
-    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DEVT-001]
+    dropped: bytes where no event can start: detail.atf: 124 bytes (at 0xbc) [ATF-DEVT-001]
     repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DEVT-001]
     repaired: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
     stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: detail.atf: footer.checksum: [CRC 6], the events have [CRC 6 broken] (at 0x13c) [ATF-DFTR-004]
   thread_7: 4 events, 1 detail
-    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
+    dropped: bytes where no event can start: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
     dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138) [ATF-DFTR-003]
     repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DEVT-001]
     repaired: the file is damaged: detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148) [ATF-DFTR-003]
     repaired: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
   thread_8: 4 events, 1 detail
-    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
+    dropped: bytes where no event can start: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
     repaired: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
     repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc) [ATF-DFTR-010]
     lost: a detail that the index links to: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]
@@ -379,7 +379,7 @@ session: recovered, 2 events and 1 detail of 1 thread; 2 things were lost or cha
   thread_7: 2 events, 1 detail
     set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
     dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more) [ATF-IEVT-006]
-    dropped: 4 events after a hole, which salvage keeps: index.atf: 128 bytes (at 0xa0 and 2 places more)
+    dropped: 4 events after a hole: index.atf: 128 bytes (at 0xa0 and 2 places more)
     repaired: the file was not finalized: index.atf: footer: no footer (at 0x180) [ATF-IFTR-001]
   manifest.json: 0 modules, 0 symbols
     repaired: the original had no manifest: manifest.json [ATF-MANI-001]
@@ -532,7 +532,7 @@ fn details_after_damage() {
     let expected = "\
 session: recovered, 15 events and 4 details of 1 thread; 2 things were lost or changed
   thread_7: 15 events, 4 details
-    dropped: bytes where no event can start; --salvage searches them: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
+    dropped: bytes where no event can start: detail.atf: 124 bytes (at 0xbc) [ATF-DFTR-010]
     repaired: the file was not finalized: detail.atf: footer: no footer (at 0xbc) [ATF-DFTR-001]
     repaired: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 496 (at 0xbc) [ATF-DFTR-010]
     lost: a detail that the index links to: index.atf: events[3].detail_seq: 1 (at 0xbc) [ATF-LINK-002]

@@ -201,7 +201,7 @@ impl Display for Fact<'_> {
                 let events = counted(item.size / EVENT_SIZE, "event");
                 match why {
                     DropReason::AfterHole => {
-                        write!(f, "{events} after a hole, which salvage keeps")?;
+                        write!(f, "{events} after a hole")?;
                     }
                     DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
                     _ => write!(f, "{why}")?,
@@ -318,8 +318,8 @@ impl Display for DropReason {
             Self::TornFooter => "a torn footer",
             Self::ZeroTail => "zeros at the end",
             Self::Hole => "a hole, zeros among the events",
-            Self::AfterHole => "events after a hole, which salvage keeps",
-            Self::AfterFramingProblem => "bytes where no event can start; --salvage searches them",
+            Self::AfterHole => "events after a hole",
+            Self::AfterFramingProblem => "bytes where no event can start",
             Self::DamagedFooter => "a footer that contradicts the file",
             Self::AfterFooter => "bytes after the footer",
             Self::Orphans => "details that no event refers to",
