@@ -45,7 +45,7 @@ struct Inner {
     rule: Option<&'static Rule>,
 }
 
-/// What `atf-record` uses, too.
+/// Constructors that `atf-record` shares.
 #[doc(hidden)]
 impl Error {
     pub fn new(kind: ErrorKind) -> Self {

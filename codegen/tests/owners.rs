@@ -168,3 +168,28 @@ fn only_listed_files_have_offsets_typed_by_hand() {
     assert!(takes_bytes_by_number("let size = &bytes[0x10..20];"));
     assert!(names_a_layout("let raw: &v1::IndexEvent") && !names_a_layout("rev1::IndexEvent"));
 }
+
+/// The files that may have unsafe code, apart from `atf-capi` and `atf-instrument`.
+const UNSAFE: [&str; 8] = [
+    "atf/bench/src/harness.rs",
+    "atf/bench/src/input.rs",
+    "atf/bench/src/rows/capi.rs",
+    "atf/bench/src/rows/write.rs",
+    "atf/record/src/sys/mod.rs",
+    "atf/src/sys/mod.rs",
+    "fuzz/src/capi.rs",
+    "fuzz/src/whole.rs",
+];
+
+#[test]
+fn only_listed_files_allow_unsafe_code() {
+    let is_allowed = |text: &str| {
+        let words: String = text.split_whitespace().collect();
+        words.contains("allow(unsafe_code")
+    };
+    let files = production()
+        .into_iter()
+        .filter(|(_, text)| is_allowed(text));
+    let found: Vec<_> = files.map(|(path, _)| path).collect();
+    assert_eq!(found, UNSAFE);
+}

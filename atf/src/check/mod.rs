@@ -63,7 +63,7 @@ pub use finding::{FileReport, Finding, Kind, Place, Summary};
 pub use output::Output;
 pub use parallel::check_all;
 
-// What the commands need.
+// For the commands.
 #[doc(hidden)]
 pub use {crate::files::has_extension, detail::detail_repeats, index::index_repeats};
 

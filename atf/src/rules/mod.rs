@@ -9,7 +9,7 @@ mod verdict;
 use std::collections::BTreeSet;
 
 pub use table::{ALL, RULES_EDITION, SPEC_EDITION};
-// What only the conformance kit and the site need.
+// For the conformance kit and the site.
 #[doc(hidden)]
 pub use table::{CORPUS_EDITION, DECISIONS, GROUPS, SOURCES};
 #[doc(hidden)]

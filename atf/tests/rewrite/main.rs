@@ -74,12 +74,16 @@ fn without_details(version: u8) -> Vec<u8> {
 
 /// Returns the report on the first session, as JSON.
 fn session_of(report: &Report) -> Value {
-    serde_json::to_value(report).unwrap()["sessions"][0].take()
+    let session = serde_json::to_value(report).unwrap()["sessions"][0].take();
+    assert!(session.is_object(), "no session: {report}");
+    session
 }
 
 /// Returns the report on the first thread, as JSON.
 fn thread_of(report: &Report) -> Value {
-    session_of(report)["threads"][0].take()
+    let thread = session_of(report)["threads"][0].take();
+    assert!(thread.is_object(), "no thread: {report}");
+    thread
 }
 
 /// Returns a thread's or a manifest's notes of one kind.

@@ -11,7 +11,7 @@ use crate::files::{DETAIL_FILE, INDEX_FILE, MANIFEST_FILE, RING_FILE, THREAD_FOL
 use crate::write::registry::Recorded;
 use crate::write::{Storage, at};
 
-/// What `atf-record` needs to split a recording into sessions.
+/// Splits a recording into sessions, for `atf-record`.
 #[doc(hidden)]
 impl SessionWriter {
     /// Begins a recording that writes this session.
