@@ -38,7 +38,36 @@ fn read() -> Result {
 }
 
 #[rustfmt::skip]
-fn record() -> Result {
+fn record(function_id: u64) -> Result {
+    use atf::{EventKind, write::{Event, SessionWriter, WriteOptions}};
+    use atf_record::{RecordOptions, Recording};
+
+    let session = SessionWriter::create_in("traces", &WriteOptions::default())?;
+    let recording = Recording::start(session, &RecordOptions::default())?;
+    let event = Event::new(atf::clock::now_ns(), function_id, EventKind::CALL, 1);
+    let _ = recording.record(&event); // from any thread; an event that is lost is also counted
+    let summary = recording.stop()?;
+    println!("{} events, {} lost", summary.totals.event_count, summary.lost_events);
+    assert_eq!((summary.totals.event_count, summary.lost_events), (1, 0));
+    Ok(())
+}
+
+#[rustfmt::skip]
+fn recover_and_merge() -> Result {
+    use atf::{rewrite::{RecoverOptions, recover}, trace::Trace};
+
+    let report = recover("…/pid_4242", "…/recovered", &RecoverOptions::default())?;
+    println!("{report}"); // what was kept, set aside and dropped, and why
+    for event in Trace::open("…/recovered")?.merge().events() {
+        let event = event?;
+        println!("{} thread {} {:#x}", event.event.timestamp_ns, event.thread, event.event.function_id);
+    }
+    assert_eq!(report.events(), 1);
+    Ok(())
+}
+
+#[rustfmt::skip]
+fn trace() -> Result {
     #[tracing::instrument(skip_all)]
     fn parse(text: &str) -> usize {
         text.len()
@@ -57,9 +86,11 @@ fn the_examples_write_and_read_a_session() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     env::set_current_dir(folder.path()).expect("the folder is there");
     write(Vec::new(), 7).expect("a session can be written");
+    recover_and_merge().expect("the session can be recovered and merged");
     fs::rename("…/pid_4242/thread_0", "…/thread_0").expect("the thread is there");
     read().expect("the thread can be read");
-    record().expect("spans can be recorded");
+    record(7).expect("an event can be recorded");
+    trace().expect("spans can be recorded");
     let thread = atf::thread::ThreadReader::open("…/thread_0").expect("a thread");
     let events: Vec<_> = thread
         .index()

@@ -199,7 +199,17 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/libraries.md",
+        "use atf_record::{RecordOptions, Recording};",
+        Rust,
+    ),
+    (
+        "docs/libraries.md",
         "#[tracing::instrument(skip_all)]",
+        Rust,
+    ),
+    (
+        "docs/libraries.md",
+        "use atf::{rewrite::{RecoverOptions, recover}, trace::Trace};",
         Rust,
     ),
     (
