@@ -301,10 +301,40 @@ struct Analysed<R> {
     problems: Vec<Problem>,
 }
 
-/// Returns how many threads to read in parallel.
-fn jobs(options: &Options) -> NonZero<usize> {
+/// Returns how many threads to read in parallel: `chosen` or, by default, one per core.
+fn jobs(chosen: Option<NonZero<usize>>) -> NonZero<usize> {
     let cores = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    options.jobs.unwrap_or_else(cores)
+    chosen.unwrap_or_else(cores)
+}
+
+/// Runs `work` on items in parallel, and returns the results in the order of the items.
+#[doc(hidden)]
+pub fn in_parallel<'i, T: Sync, R: Send>(
+    items: &'i [T],
+    chosen: Option<NonZero<usize>>,
+    work: impl Fn(&'i T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(Vec::with_capacity(items.len()));
+    let take_turns = || {
+        let turns = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let turns = turns.map_while(|at| Some((at, items.get(at)?)));
+        for (at, item) in turns {
+            let result = work(item);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.push((at, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..jobs(chosen).get().min(items.len()) {
+            // If a thread cannot be started, this thread does its work.
+            let _ = Builder::new().spawn_scoped(scope, take_turns);
+        }
+        take_turns();
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_unstable_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Runs `work` on threads in parallel, and returns the results in thread order. Adds the problems in
@@ -315,33 +345,12 @@ fn side_by_side<'u, 'a, R: Send>(
     problems: &mut Vec<Problem>,
     work: impl Fn(&'u Thread<'a>) -> Analysed<R> + Sync,
 ) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let analysed = Mutex::new(Vec::new());
-    let take_turns = || {
-        let turns = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        let turns = turns.map_while(|at| Some((at, threads.get(at)?)));
-        for (at, thread) in turns {
-            let one = work(thread);
-            let mut analysed = analysed.lock().unwrap_or_else(PoisonError::into_inner);
-            analysed.push((at, one));
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..jobs(options).get().min(threads.len()) {
-            // If a thread cannot be started, this thread does its work.
-            let _ = Builder::new().spawn_scoped(scope, take_turns);
-        }
-        take_turns();
-    });
-    let mut analysed = analysed
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
-    analysed.sort_unstable_by_key(|(at, _)| *at);
-    let analysed = analysed.into_iter().filter_map(|(_, one)| {
+    let analysed = in_parallel(threads, options.jobs, work).into_iter();
+    let results = analysed.filter_map(|one| {
         problems.extend(one.problems);
         one.result
     });
-    analysed.collect()
+    results.collect()
 }
 
 /// Calls `read` with the number of threads to read in parallel. `read` also returns whether a limit
@@ -355,7 +364,7 @@ fn on_any_cores<T>(options: &Options, read: impl Fn(&Options, NonZero<usize>) ->
         };
         read(&options, jobs)
     };
-    let jobs = jobs(options);
+    let jobs = jobs(options.jobs);
     let (result, is_full) = read(jobs);
     if is_full && jobs.get() > 1 {
         drop(result);
@@ -387,4 +396,22 @@ fn run<O: Observer>(
     };
     let totals = side_by_side(&threads, options, &mut problems, work);
     (totals, problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::in_parallel;
+
+    #[test]
+    fn results_come_in_the_items_order() {
+        let items: Vec<u64> = (0..50).collect();
+        let doubled = in_parallel(&items, None, |item| {
+            std::thread::sleep(Duration::from_micros(50_u64.saturating_sub(*item)));
+            item.saturating_mul(2)
+        });
+        assert!(items.iter().map(|item| item.saturating_mul(2)).eq(doubled));
+        assert!(in_parallel(&[], None, |item: &u64| *item).is_empty());
+    }
 }

@@ -1,6 +1,7 @@
 //! Writes a trace in another tool's format, either to standard output or to a file that appears
 //! once it is complete.
 
+use std::borrow::Cow;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -14,34 +15,49 @@ use atf_export::{Error, Form, Summary, export, flame};
 use tempfile::NamedTempFile;
 
 use crate::dump::Reported;
-use crate::output::{Failure, Outcome, State, complain, damaged, stdout};
+use crate::output::{Failure, Outcome, State, complain, stdout};
+use crate::recordings::or_newest;
 use crate::report::Summed;
-use crate::text::Counted;
+use crate::text::counted;
 use crate::time::Time;
 use crate::trace::{
-    Clock, TimedProcess, check_threads, open_processes, other_names, several, tell_outside,
-    tell_unnamed, tell_unwritten, union,
+    Clock, ClockOption, TimedProcess, check_threads, open_processes, other_names, several,
+    tell_outside, tell_unnamed, tell_unwritten, thread_id, union,
 };
 
-/// The selected part of a trace.
-#[derive(Debug)]
-pub(crate) struct Selection<'a> {
-    /// Thread ids; empty for all.
-    pub(crate) threads: &'a [u32],
-    /// The start of the time range, inclusive.
-    pub(crate) from: Option<Time>,
-    /// The end of the time range, inclusive.
-    pub(crate) to: Option<Time>,
-    pub(crate) clock: Clock,
-    /// A manifest with function names.
-    pub(crate) symbols: Option<&'a Path>,
+/// The trace, and the options that select a part of it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Selection {
+    /// A file, a thread's folder, a session, or the processes or segments of one run; with --clock
+    /// media, also several sessions
+    /// [default: the newest recording in or below the current folder]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Only this thread
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
+    thread: Vec<u32>,
+    /// Only the time from here on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only the time up to here
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+    #[command(flatten)]
+    clock: ClockOption,
+    /// Take function names from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
 }
 
-impl Selection<'_> {
+impl Selection {
+    /// Returns the paths of the trace.
+    pub(crate) fn paths(&self) -> Result<Cow<'_, [PathBuf]>, Failure> {
+        or_newest(&self.paths)
+    }
+
     /// Returns the paths that are read.
     fn inputs(&self, paths: &[PathBuf]) -> Vec<PathBuf> {
-        let symbols = self.symbols.map(Path::to_path_buf);
-        paths.iter().cloned().chain(symbols).collect()
+        paths.iter().chain(&self.symbols).cloned().collect()
     }
 }
 
@@ -52,24 +68,20 @@ struct Opened {
 }
 
 /// Writes a trace in a format. If `out` is `-`, writes to standard output.
-pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selection<'_>) -> Outcome {
-    let opened = match Opened::new(paths, selection)? {
-        Ok(opened) => opened,
-        Err(state) => return Ok(state),
-    };
+pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selection) -> Outcome {
+    let opened = Opened::new(paths, selection)?;
     let summary = write_to(out, &selection.inputs(paths), |out| {
         export(&opened.processes(), &opened.options, form, out)
     })?;
     Ok(opened.tell(&summary, &mut Reported::default()))
 }
 
-/// Writes a trace in a format to a temporary file. The inner error means that the trace cannot be
-/// read.
+/// Writes a trace in a format to a temporary file.
 pub(crate) fn to_temporary_file(
     form: Form,
     paths: &[PathBuf],
-    selection: &Selection<'_>,
-) -> Result<Result<(File, State), State>, Failure> {
+    selection: &Selection,
+) -> Result<(File, State), Failure> {
     let at = |error: Error| {
         let error = match error {
             Error::Output(error) => Error::TemporaryFile {
@@ -80,15 +92,12 @@ pub(crate) fn to_temporary_file(
         };
         Failure::Usage(error.to_string())
     };
-    let opened = match Opened::new(paths, selection)? {
-        Ok(opened) => opened,
-        Err(state) => return Ok(Err(state)),
-    };
+    let opened = Opened::new(paths, selection)?;
     let file = tempfile::tempfile().map_err(|error| at(error.into()))?;
     let out = BufWriter::with_capacity(BUFFER, &file);
     let summary = export(&opened.processes(), &opened.options, form, out).map_err(at)?;
     let state = opened.tell(&summary, &mut Reported::default());
-    Ok(Ok((file, state)))
+    Ok((file, state))
 }
 
 /// Writes a flame graph of a trace, or of its difference from an earlier trace.
@@ -97,12 +106,9 @@ pub(crate) fn flamegraph(
     paths: &[PathBuf],
     out: &Path,
     title: &str,
-    selection: &Selection<'_>,
+    selection: &Selection,
 ) -> Outcome {
-    let opened = match Opened::new(paths, selection)? {
-        Ok(opened) => opened,
-        Err(state) => return Ok(state),
-    };
+    let opened = Opened::new(paths, selection)?;
     let after = opened.processes();
     let mut reported = Reported::default();
     let mut inputs = selection.inputs(paths);
@@ -112,10 +118,7 @@ pub(crate) fn flamegraph(
         })?;
         return Ok(opened.tell(&summary, &mut reported));
     };
-    let earlier = match Opened::new(slice::from_ref(before), selection)? {
-        Ok(earlier) => earlier,
-        Err(state) => return Ok(state),
-    };
+    let earlier = Opened::new(slice::from_ref(before), selection)?;
     inputs.push(before.clone());
     let summaries = write_to(out, &inputs, |out| {
         let first = (&earlier.processes()[..], &earlier.options);
@@ -130,20 +133,17 @@ pub(crate) fn flamegraph(
 }
 
 impl Opened {
-    /// Opens a trace. The inner error means that the trace cannot be read.
-    fn new(paths: &[PathBuf], selection: &Selection<'_>) -> Result<Result<Self, State>, Failure> {
-        let names = other_names(selection.symbols)?;
-        let processes = match open_processes(paths, &names, selection.clock)? {
-            Ok(processes) => processes,
-            Err(error) => return Ok(Err(damaged(&error))),
-        };
+    fn new(paths: &[PathBuf], selection: &Selection) -> Result<Self, Failure> {
+        let names = other_names(selection.symbols.as_deref())?;
+        let clock = selection.clock.clock;
+        let processes = open_processes(paths, &names, clock)?;
         let found = processes.iter().map(|process| process.path().to_path_buf());
         let mut pairs = processes.iter().zip(processes.iter().skip(1));
         let is_one = pairs.all(|(one, next)| one.is_of_run_of(next));
-        if selection.clock == Clock::Trace && !is_one {
+        if clock == Clock::Trace && !is_one {
             return Err(several(paths, &found.collect::<Vec<_>>()));
         }
-        check_threads(&processes, selection.threads)?;
+        check_threads(&processes, &selection.thread)?;
         tell_unwritten(&processes);
         tell_unnamed(&processes);
         let times = processes
@@ -151,14 +151,14 @@ impl Opened {
             .filter_map(TimedProcess::times)
             .reduce(union);
         let (from_ns, to_ns) = Time::range(selection.from, selection.to, times)?;
-        let threads = selection.threads.iter().copied().collect();
+        let threads = selection.thread.iter().copied().collect();
         let options = Options {
             threads,
             from_ns,
             to_ns,
             ..Options::default()
         };
-        Ok(Ok(Self { processes, options }))
+        Ok(Self { processes, options })
     }
 
     fn processes(&self) -> Vec<Process> {
@@ -188,18 +188,16 @@ impl Opened {
                 "some calls cannot be told apart: the trace has more stacks than the format allows",
             );
         }
-        for problem in &summary.problems {
-            reported.tell(&problem.error);
-        }
+        reported.tell_all(summary.problems.iter().map(|problem| &problem.error));
         if summary.late_events > 0 {
-            let events = Counted(summary.late_events, "event");
+            let events = counted(summary.late_events, "event");
             reported.say(format!(
                 "{events} after {} ns, the latest time that an export can hold, are left out",
                 i64::MAX
             ));
         }
         if summary.foreign_details > 0 {
-            let events = Counted(summary.foreign_details, "event");
+            let events = counted(summary.foreign_details, "event");
             reported.say(format!(
                 "{events} with links to details of other events, which are not in the output"
             ));
@@ -227,15 +225,15 @@ fn write_to<T>(
     }
     if is_part_of_trace(path) {
         let message = "the name of a trace's own file; choose another one";
-        return Err(Failure::Usage(format!("{}: {message}", path.display())));
+        return Err(Failure::at(path, message));
     }
     let at = |error: Error| match error {
         Error::TemporaryFile { .. } => Failure::Usage(error.to_string()),
-        error => Failure::Usage(format!("{}: {error}", path.display())),
+        error => Failure::at(path, error),
     };
     if is_file_of(inputs, path).map_err(|error| at(error.into()))? {
         let message = "one of the files to read; choose another one";
-        return Err(Failure::Usage(format!("{}: {message}", path.display())));
+        return Err(Failure::at(path, message));
     }
     // Never replace a device or a pipe with a file.
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {

@@ -37,6 +37,11 @@ pub(crate) fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
+/// Returns whether a value is 0 or false, so that JSON can omit it.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// A function: its id, its name if it has one, and the full length of a truncated name.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Named<'a> {

@@ -18,7 +18,6 @@ mod last;
 mod loss;
 mod open;
 mod output;
-mod parallel;
 #[cfg(target_os = "linux")]
 mod record;
 mod recordings;

@@ -35,15 +35,12 @@ pub(crate) fn run(
     paths: &[PathBuf],
     port: u16,
     timeout: Duration,
-    selection: &Selection<'_>,
+    selection: &Selection,
 ) -> Outcome {
     let at = |error: io::Error| Failure::Usage(format!("127.0.0.1:{port}: {error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(at)?;
     let host = listener.local_addr().map_err(at)?.to_string();
-    let (trace, state) = match to_temporary_file(Form::Perfetto, paths, selection)? {
-        Ok(written) => written,
-        Err(unreadable) => return Ok(unreadable),
-    };
+    let (trace, state) = to_temporary_file(Form::Perfetto, paths, selection)?;
     let server = Arc::new(Server::new(host, trace)?);
     let mut out = stdout();
     writeln!(out, "{PAGE}/#!/?url=http://{}{}", server.host, server.path)?;

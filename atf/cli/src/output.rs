@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use atf::Error;
 
-use crate::text::{Counted, Printable};
+use crate::text::{Printable, counted};
 
 /// Why a subcommand failed.
 #[derive(Debug)]
@@ -20,6 +21,16 @@ pub(crate) enum Failure {
     Choice(String, Vec<String>),
     /// A path could not be read.
     Input(Error),
+    /// A thread or a file is so damaged that it could not be read. Unlike after other failures, the
+    /// exit status is that of damage.
+    Damaged(Error),
+}
+
+impl Failure {
+    /// Creates a failure of the command line that concerns a path.
+    pub(crate) fn at(path: &Path, why: impl fmt::Display) -> Self {
+        Self::Usage(format!("{}: {why}", path.display()))
+    }
 }
 
 impl fmt::Display for Failure {
@@ -27,7 +38,7 @@ impl fmt::Display for Failure {
         match self {
             Self::Output(error) => write!(f, "standard output: {error}"),
             Self::Usage(message) | Self::Choice(message, _) => f.write_str(message),
-            Self::Input(error) => f.write_str(&error.text_with_rule()),
+            Self::Input(error) | Self::Damaged(error) => f.write_str(&error.text_with_rule()),
         }
     }
 }
@@ -78,12 +89,6 @@ pub(crate) fn complain(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "atf: {}", Printable(message));
 }
 
-/// Reports why a trace cannot be read, and which rule it breaks.
-pub(crate) fn damaged(error: &Error) -> State {
-    complain(error.text_with_rule());
-    State::Damaged
-}
-
 /// The maximum number of problems to list in text output.
 const LISTED: usize = 20;
 
@@ -95,7 +100,7 @@ pub(crate) fn write_problems(
 ) -> io::Result<()> {
     let Colours { bad, dim, .. } = colours;
     if !problems.is_empty() {
-        let count = Counted(problems.len() as u64, "problem");
+        let count = counted(problems.len() as u64, "problem");
         writeln!(out, "{bad}{count}{bad:#}: events may be missing or wrong")?;
     }
     for problem in problems.iter().take(LISTED) {

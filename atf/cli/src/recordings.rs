@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use atf::session::{MANIFEST_FILE, ProcessName, Search};
 
 use crate::output::{Failure, complain};
+use crate::text::first_names;
 
 /// How many folders to search for the newest recording.
 const MOST_SEARCHED: usize = 100_000;
@@ -59,11 +60,7 @@ pub(crate) fn tell_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item =
     if all.len() < 2 {
         return;
     }
-    let names = all.iter().take(NAMED).map(|it| it.display().to_string());
-    let mut names: Vec<_> = names.collect();
-    if all.len() > NAMED {
-        names.push(format!("and {} more", all.len() - NAMED));
-    }
+    let names = first_names(all.iter().map(|it| it.display().to_string()), NAMED);
     complain(format_args!(
         "{}: {} recordings, one after another: {}",
         path.display(),

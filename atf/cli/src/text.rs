@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-pub(crate) use atf_report::Printable;
+pub(crate) use atf_report::{Printable, counted};
 
 /// The maximum length in bytes of a function name in a line. The limit matters because many lines
 /// may contain the same name.
@@ -18,19 +18,18 @@ pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
     Some(name.len()).filter(|length| *length > LONGEST)
 }
 
-/// `1 event`, `2 events`.
-pub(crate) struct Counted<'a>(pub(crate) u64, pub(crate) &'a str);
-
-impl fmt::Display for Counted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.0 == 1 { "" } else { "s" };
-        write!(f, "{} {}{plural}", self.0, self.1)
-    }
+/// Returns the first `most` names and, if there are others, how many.
+pub(crate) fn first_names(names: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
+    let mut names: Vec<_> = names.into_iter().collect();
+    let more = names.len().saturating_sub(most);
+    names.truncate(most);
+    names.extend((more > 0).then(|| format!("and {more} more")));
+    names
 }
 
 /// Describes how many events are earlier than the previous one: `time goes back at 1 event`.
 pub(crate) fn time_goes_back(count: u64) -> Option<String> {
-    (count > 0).then(|| format!("time goes back at {}", Counted(count, "event")))
+    (count > 0).then(|| format!("time goes back at {}", counted(count, "event")))
 }
 
 /// A time span in a suitable unit, to three decimal places: `233.328 µs`.

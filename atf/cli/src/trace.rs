@@ -14,7 +14,7 @@ use atf_analyze::{Options, Totals};
 
 use crate::info::lost_manifest;
 use crate::output::{Failure, complain};
-use crate::text::{Counted, Extent};
+use crate::text::{Extent, counted, first_names};
 use crate::time::Time;
 
 /// The trace's own clock, or that of a sound or screen recording, which sessions of several machines
@@ -23,6 +23,21 @@ use crate::time::Time;
 pub(crate) enum Clock {
     Trace,
     Media,
+}
+
+/// The clock of a command's times.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClockOption {
+    /// The clock of the times: the trace's own, or that of the sound or screen recording that the session's
+    /// timing anchors name
+    #[arg(long, value_name = "CLOCK", default_value = "trace")]
+    pub(crate) clock: Clock,
+}
+
+/// Parses a thread's id, or the name of its folder.
+pub(crate) fn thread_id(text: &str) -> Result<u32, String> {
+    let id = text.strip_prefix("thread_").unwrap_or(text).parse();
+    id.map_err(|_| "expected a thread id or its folder's name, such as 1 or thread_1".to_owned())
 }
 
 /// The maximum number of threads to list in a message.
@@ -72,38 +87,29 @@ pub(crate) fn open_names(path: &Path) -> Result<Manifest, Failure> {
     }
 }
 
-/// Opens what is at these paths. The inner error means that a thread or a file cannot be read.
-/// Takes function names from `names` or, without it, from the trace's own manifests. Converts times
-/// to `clock`.
+/// Opens what is at these paths. Takes function names from `names` or, without it, from the trace's
+/// own manifests. Converts times to `clock`.
 pub(crate) fn open_trace(
     paths: &[PathBuf],
     names: &OtherNames,
     clock: Clock,
-) -> Result<Result<Trace, Error>, Failure> {
+) -> Result<Trace, Failure> {
     let is_single =
         |path: &PathBuf| PathKind::detect(path).is_ok_and(|kind| kind.is_single_thread());
-    let trace = match Trace::open_all(paths) {
-        Ok(trace) => trace,
-        Err(error) => {
-            use ErrorKind::{NotATrace, SameTrace};
-            let is_choice = matches!(error.kind(), NotATrace { .. } | SameTrace { .. });
-            let is_damage = !is_choice && paths.iter().any(is_single);
-            return if is_damage {
-                Ok(Err(error))
-            } else {
-                Err(error.into())
-            };
-        }
-    };
+    let trace = Trace::open_all(paths).map_err(|error| match error.kind() {
+        ErrorKind::NotATrace { .. } | ErrorKind::SameTrace { .. } => Failure::Input(error),
+        _ if paths.iter().any(is_single) => Failure::Damaged(error),
+        _ => Failure::Input(error),
+    })?;
     trace.processes().iter().for_each(tell_deleted);
     let trace = match names {
         Some(names) => trace.with_names(Arc::clone(names)),
         None => trace,
     };
-    Ok(Ok(match clock {
+    Ok(match clock {
         Clock::Media => trace.on_media_clock()?,
         Clock::Trace => trace,
-    }))
+    })
 }
 
 /// Opens the processes at these paths as [`open_trace`] does, and reports what recoveries changed
@@ -112,11 +118,8 @@ pub(crate) fn open_processes(
     paths: &[PathBuf],
     names: &OtherNames,
     clock: Clock,
-) -> Result<Result<Vec<TimedProcess>, Error>, Failure> {
-    let trace = match open_trace(paths, names, clock)? {
-        Ok(trace) => trace,
-        Err(error) => return Ok(Err(error)),
-    };
+) -> Result<Vec<TimedProcess>, Failure> {
+    let trace = open_trace(paths, names, clock)?;
     let timed = |process: &Process| TimedProcess {
         process: process.clone(),
         times: process.time_range(),
@@ -143,7 +146,7 @@ pub(crate) fn open_processes(
         };
         process.sessions().iter().for_each(of_session);
     }
-    Ok(Ok(processes))
+    Ok(processes)
 }
 
 impl TimedProcess {
@@ -193,7 +196,7 @@ impl TimedProcess {
             _ if self.is_single_file() => "index file".to_owned(),
             _ if self.is_single_thread() => "thread".to_owned(),
             [_] => "session".to_owned(),
-            sessions => Counted(sessions.len() as u64, "segment").to_string(),
+            sessions => counted(sessions.len() as u64, "segment"),
         }
     }
 
@@ -325,16 +328,11 @@ pub(crate) fn check_ids(
     ids: &[u32],
     all: impl Iterator<Item = (u32, String)>,
 ) -> Result<(), Failure> {
-    let (all, mut names): (Vec<_>, Vec<_>) = all.unzip();
+    let (all, names): (Vec<_>, Vec<_>) = all.unzip();
     let Some(id) = ids.iter().find(|id| !all.contains(id)) else {
         return Ok(());
     };
-    let more = names.len().saturating_sub(NAMED);
-    names.truncate(NAMED);
-    if more > 0 {
-        names.push(format!("and {more} more"));
-    }
-    let names = match &names[..] {
+    let names = match &first_names(names, NAMED)[..] {
         [] => "the trace has no threads".to_owned(),
         names => format!("threads: {}", names.join(", ")),
     };
@@ -355,14 +353,11 @@ pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
 
 /// Returns the failure for paths with several sessions, which asks the user to choose one.
 pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
-    let list = |paths: &[PathBuf]| -> Vec<_> {
-        let shown = paths.iter().take(10);
-        shown.map(|path| path.display().to_string()).collect()
+    let names = |paths: &[PathBuf]| {
+        let names = paths.iter().map(|path| path.display().to_string());
+        first_names(names, 10)
     };
-    let mut names = list(sessions);
-    if sessions.len() > 10 {
-        names.push(format!("and {} more", sessions.len() - 10));
-    }
-    let message = format!("{}: several sessions; name one of", list(paths).join(", "));
-    Failure::Choice(message, names)
+    let paths = names(paths).join(", ");
+    let message = format!("{paths}: several sessions; name one of");
+    Failure::Choice(message, names(sessions))
 }

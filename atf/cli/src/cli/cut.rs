@@ -7,10 +7,11 @@ use atf::rewrite::{CutOptions, cut};
 use atf::{Error, ErrorKind};
 
 use super::rewrite::Common;
-use super::selection::{ClockOption, thread_id};
 use crate::output::{Failure, Outcome, State, complain};
 use crate::time::Time;
-use crate::trace::{TimedProcess, check_threads, open_processes, tell_outside};
+use crate::trace::{
+    ClockOption, TimedProcess, check_threads, open_processes, tell_outside, thread_id,
+};
 
 const AFTER_HELP: &str = "\
 --from and --to are inclusive; TIME is as for `atf dump`. Events keep their details, and the
@@ -49,8 +50,12 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let path = &options.common.path;
-    let processes = open_processes(slice::from_ref(path), &None, options.clock.clock)?
-        .map_err(Failure::Input)?;
+    let processes = open_processes(slice::from_ref(path), &None, options.clock.clock);
+    // As for the other rewrites, an unreadable thread is a path that could not be read.
+    let processes = processes.map_err(|failure| match failure {
+        Failure::Damaged(error) => Failure::Input(error),
+        failure => failure,
+    })?;
     let [times, (from_ns, to_ns)] = range(options, &processes)?;
     let problems = processes.iter().flat_map(|it| it.problems());
     let is_gap = |error: &Error| matches!(error.kind(), ErrorKind::SegmentsMissing { .. });
@@ -91,7 +96,7 @@ fn range(options: &Options, processes: &[TimedProcess]) -> Result<[(u64, u64); 2
         let message = format!(
             "the sessions {when} at different times: cut them one by one, or without {sign}"
         );
-        return Err(Failure::Usage(format!("{}: {message}", path.display())));
+        return Err(Failure::at(path, message));
     }
     let times = starts.first().copied().zip(ends.last().copied());
     let range = Time::range(options.from, options.to, times)?;
@@ -105,11 +110,11 @@ fn range(options: &Options, processes: &[TimedProcess]) -> Result<[(u64, u64); 2
         (Some(Some(timestamps)), 1) => Ok([range, *timestamps]),
         (Some(None), 1) => {
             let message = "--clock media: no timestamp is in the range";
-            Err(Failure::Usage(format!("{}: {message}", path.display())))
+            Err(Failure::at(path, message))
         }
         _ => {
             let message = "--clock media: the range has different timestamps in each session: cut them one by one";
-            Err(Failure::Usage(format!("{}: {message}", path.display())))
+            Err(Failure::at(path, message))
         }
     }
 }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::slice;
 use std::time::Duration;
 
-use super::selection::{ClockOption, CsvOption};
+use super::csv::CsvOption;
 use crate::diff::{Comparison, Paths};
 use crate::output::{Failure, Outcome};
 use crate::report::Form;
 use crate::time::parse_span;
+use crate::trace::ClockOption;
 
 const AFTER_HELP: &str = "\
 Functions are matched by name and by the file name of their module. A PATH is a session, the folder

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use atf_analyze::Pattern;
 
-use super::selection::{ClockOption, thread_id};
 use crate::dump::{Dump, Form, Items, Kind};
 use crate::output::Outcome;
 use crate::recordings::or_newest;
 use crate::time::{Time, parse_span};
+use crate::trace::{ClockOption, thread_id};
 
 const AFTER_HELP: &str = "\
 TIME is in nanoseconds of the trace's clock, or has a unit: 1000250000000, 1000.25s. With a + it

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use atf_export::Form;
 use clap::ValueEnum;
 
-use super::selection::Selected;
-use crate::export;
+use crate::export::{self, Selection};
 use crate::output::{Failure, Outcome};
 
 const AFTER_HELP: &str = "\
@@ -46,7 +45,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
-    selected: Selected,
+    selection: Selection,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -73,6 +72,6 @@ pub(super) fn run(options: &Options) -> Outcome {
         FormName::Csv if options.escape_formulas => Form::SpreadsheetCsv,
         FormName::Csv => Form::Csv,
     };
-    let selection = options.selected.selection();
-    export::run(form, &options.selected.paths()?, &options.out, &selection)
+    let selection = &options.selection;
+    export::run(form, &selection.paths()?, &options.out, selection)
 }

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::selection::Selected;
-use crate::export;
+use crate::export::{self, Selection};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -38,11 +37,12 @@ pub(super) struct Options {
     #[arg(long, value_name = "BEFORE")]
     diff: Option<PathBuf>,
     #[command(flatten)]
-    selected: Selected,
+    selection: Selection,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let paths = &options.selected.paths()?;
+    let selection = &options.selection;
+    let paths = &selection.paths()?;
     let names = paths.iter().map(|path| path.display().to_string());
     let path = names.collect::<Vec<_>>().join(", ");
     let title = match (&options.title, &options.diff) {
@@ -50,7 +50,6 @@ pub(super) fn run(options: &Options) -> Outcome {
         (None, None) => path,
         (None, Some(before)) => format!("{} → {path}", before.display()),
     };
-    let selection = options.selected.selection();
     let before = options.diff.as_ref();
-    export::flamegraph(before, paths, &options.out, &title, &selection)
+    export::flamegraph(before, paths, &options.out, &title, selection)
 }

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::info::{Info, Progress, Text};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::info::{Info, Text};
 use crate::output::{Colours, Outcome, State, stdout};
 use crate::recordings::newest;
 
@@ -39,13 +41,20 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let progress = Progress::new(options.verify);
+    let target = if options.verify {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let progress = ProgressBar::with_draw_target(None, target);
+    let style = ProgressStyle::with_template("{spinner} {pos} threads read, {elapsed}");
+    progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     let path = match &options.path {
         Some(path) => path,
         None => &newest()?,
     };
     let info = Info::read(path, options.verify, &progress)?;
-    progress.finish();
+    progress.finish_and_clear();
     let mut out = stdout();
     if options.json {
         serde_json::to_writer_pretty(&mut out, &info)?;

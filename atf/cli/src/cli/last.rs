@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::selection::{ClockOption, thread_id};
 use crate::last::Ends;
 use crate::output::Outcome;
 use crate::recordings::or_newest;
 use crate::time::parse_span;
+use crate::trace::{ClockOption, thread_id};
 
 const AFTER_HELP: &str = "\
 For a crashed or killed program: shows, per thread, how and when its file ended (finalized, or

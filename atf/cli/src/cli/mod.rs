@@ -1,6 +1,7 @@
 //! One file per subcommand: its options, its help and its `run`.
 
 mod convert;
+mod csv;
 mod cut;
 mod diff;
 mod dump;
@@ -16,7 +17,6 @@ mod recover;
 mod report;
 mod rewrite;
 mod scrub;
-mod selection;
 mod symbolize;
 mod synth;
 
@@ -162,7 +162,8 @@ pub(crate) fn run() -> ExitCode {
             if let Failure::Choice(_, names) = &failure {
                 offer(names);
             }
-            ExitCode::from(2)
+            let is_damage = matches!(failure, Failure::Damaged(_));
+            ExitCode::from(if is_damage { 1 } else { 2 })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::selection::Selected;
+use crate::export::Selection;
 use crate::open;
 use crate::output::Outcome;
 use crate::time::parse_span;
@@ -33,11 +33,15 @@ pub(super) struct Options {
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = parse_span)]
     timeout: Duration,
     #[command(flatten)]
-    selected: Selected,
+    selection: Selection,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let selection = options.selected.selection();
-    let paths = options.selected.paths()?;
-    open::run(&paths, options.port, options.timeout, &selection)
+    let selection = &options.selection;
+    open::run(
+        &selection.paths()?,
+        options.port,
+        options.timeout,
+        selection,
+    )
 }

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use atf_analyze::Pattern;
 
-use super::selection::{ClockOption, CsvOption, thread_id};
+use super::csv::CsvOption;
 use crate::output::Outcome;
 use crate::recordings::or_newest;
 use crate::report::{Form, Report, Sort, View};
 use crate::time::Time;
+use crate::trace::{ClockOption, thread_id};
 
 const AFTER_HELP: &str = "\
 FUNCTION and TIME are as for `atf dump`. A call that overlaps --from or --to counts with the part of

@@ -1,6 +1,5 @@
 //! The options, progress display and report shared by `recover`, `convert`, `scrub` and `cut`.
 
-use std::fmt::Display;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -48,15 +47,10 @@ impl Common {
         rewrite: impl FnOnce(&Path, &Path, &dyn Fn(u64, u64)) -> atf::Result<Report>,
     ) -> Outcome {
         // A single file cannot be rewritten.
-        let failed = |error: &dyn Display| {
-            let path = self.path.display();
-            Failure::Usage(format!("{path}: {error}"))
-        };
-        let metadata = fs::metadata(&self.path).map_err(|error| failed(&error))?;
+        let metadata = fs::metadata(&self.path).map_err(|error| Failure::at(&self.path, error))?;
         if !metadata.is_dir() {
-            return Err(failed(
-                &"is a file; pass its thread's folder or its session",
-            ));
+            let message = "is a file; pass its thread's folder or its session";
+            return Err(Failure::at(&self.path, message));
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let style = "{bar:40} {bytes} of {total_bytes}, {eta} left";
@@ -110,10 +104,8 @@ impl Common {
             .is_some_and(|path| path.starts_with(&self.path));
         match std::error::Error::source(&error) {
             Some(system) if !is_about_input => {
-                let out = self.out.display();
-                Failure::Usage(format!(
-                    "{out}: cannot be written: {system}; no output was left"
-                ))
+                let why = format_args!("cannot be written: {system}; no output was left");
+                Failure::at(&self.out, why)
             }
             _ => Failure::Input(error),
         }

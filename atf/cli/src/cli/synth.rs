@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::convert::wire;
 use crate::output::{Outcome, State, stdout};
-use crate::text::Counted;
+use crate::text::counted;
 
 const AFTER_HELP: &str = "\
 The same options give the same bytes on every machine. The traced program is imaginary: it has
@@ -78,9 +78,9 @@ pub(super) fn run(options: &Options) -> Outcome {
     writeln!(
         out,
         "{}, {}, {}",
-        Counted(written.threads, "thread"),
-        Counted(written.index_events, "event"),
-        Counted(written.detail_events, "detail"),
+        counted(written.threads, "thread"),
+        counted(written.index_events, "event"),
+        counted(written.detail_events, "detail"),
     )?;
     out.flush()?;
     Ok(State::Fine)

@@ -7,15 +7,14 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use atf::Error;
 use atf::manifest::{Losses, Missing};
 use atf::trace::check_distinct;
 use atf_analyze::{Change, Diff, Run, Spread, Subject, Totals};
 
 use crate::dump::Reported;
-use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
+use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::report::{Form, Summed};
-use crate::text::{Counted, Printable, head, length_if_cut};
+use crate::text::{Printable, counted, head, length_if_cut};
 use crate::trace::{
     Clock, TimedProcess, open_processes, other_names, tell_unnamed, tell_unwritten,
     unwritten_events,
@@ -101,14 +100,8 @@ struct Shown<'a> {
 impl Comparison<'_> {
     pub(crate) fn run(&self) -> Outcome {
         let mut reported = Reported::default();
-        let sides = [
-            Side::read(&self.before, self.clock, self.form, &mut reported)?,
-            Side::read(&self.after, self.clock, self.form, &mut reported)?,
-        ];
-        let [before, after] = match sides {
-            [Ok(before), Ok(after)] => [before, after],
-            [Err(error), _] | [_, Err(error)] => return Ok(damaged(&error)),
-        };
+        let before = Side::read(&self.before, self.clock, self.form, &mut reported)?;
+        let after = Side::read(&self.after, self.clock, self.form, &mut reported)?;
         let mut diff = atf_analyze::diff(&before.runs, &after.runs, self.noise_percent);
         for (totals, side) in [(&mut diff.before, &before), (&mut diff.after, &after)] {
             for (totals, about) in totals.iter_mut().zip(&side.about) {
@@ -143,21 +136,18 @@ impl Comparison<'_> {
 }
 
 impl Side {
-    /// Reads the runs. The inner error means that a single thread or file cannot be read.
+    /// Reads the runs.
     fn read(
         traces: &Paths<'_>,
         clock: Clock,
         form: Form,
         reported: &mut Reported,
-    ) -> Result<Result<Self, Error>, Failure> {
+    ) -> Result<Self, Failure> {
         let names = other_names(traces.symbols)?;
         let mut this = Self::default();
         let mut found = Vec::new();
         for path in traces.paths {
-            let processes = match open_processes(slice::from_ref(path), &names, clock)? {
-                Ok(processes) => processes,
-                Err(error) => return Ok(Err(error)),
-            };
+            let processes = open_processes(slice::from_ref(path), &names, clock)?;
             found.extend(processes.iter().map(|it| it.path().to_path_buf()));
             check_distinct(&found)?;
             tell_unwritten(&processes);
@@ -203,7 +193,7 @@ impl Side {
                 before = Some(process);
             }
         }
-        Ok(Ok(this))
+        Ok(this)
     }
 }
 
@@ -234,7 +224,7 @@ impl Shown<'_> {
             (self.noise, "within the noise not shown; --all shows them"),
         ];
         let some = all.into_iter().filter(|(count, _)| *count > 0);
-        some.map(|(count, how)| format!("{} {how}", Counted(count, "function")))
+        some.map(|(count, how)| format!("{} {how}", counted(count, "function")))
     }
 
     /// Returns whether each side is a single run.

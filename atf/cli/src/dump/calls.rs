@@ -85,8 +85,7 @@ pub(super) fn each_call(
         }
         partly += usize::from(index.known_checksum().is_none());
         // This reader has read all links.
-        let problems = segment.files.problems_beside(&index);
-        problems.iter().for_each(|error| reported.tell(error));
+        reported.tell_all(&segment.files.problems_beside(&index));
         // Without a verified footer, events may be missing at the end, and calls cannot continue in
         // the next segment.
         is_over = index.completeness().has_verified_footer();

@@ -241,10 +241,7 @@ impl<'a> Details<'a> {
             }
             let thread = place.files.open().and_then(|thread| {
                 let problems = thread.as_ref().map(ThreadReader::problems).transpose()?;
-                problems
-                    .iter()
-                    .flatten()
-                    .for_each(|error| reported.tell(error));
+                reported.tell_all(problems.iter().flatten());
                 Ok(thread)
             });
             let thread = thread.unwrap_or_else(|error| {

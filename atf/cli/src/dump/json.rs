@@ -15,7 +15,7 @@ use super::names::Names;
 use super::replay::Line;
 use super::trace::ThreadName;
 use super::{Row, Sink};
-use crate::json::{self, U64};
+use crate::json::{self, Named, U64};
 use crate::output::Failure;
 use crate::text::{Hex, head, length_if_cut};
 
@@ -28,11 +28,8 @@ struct SpanLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
     thread: u32,
-    function_id: U64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_length: Option<usize>,
+    #[serde(flatten)]
+    function: Named<'a>,
     start_seq: Option<U64>,
     start_ns: Option<U64>,
     end_seq: Option<U64>,
@@ -239,9 +236,7 @@ impl<W: Write> Sink for Json<W> {
             Paired::Span(span) => SpanLine {
                 process,
                 thread,
-                function_id: span.function_id.into(),
-                function: function.name.map(head),
-                function_length: function.name.and_then(length_if_cut),
+                function: function.into(),
                 start_seq: Some(span.start_seq.into()),
                 start_ns: Some(span.start_ns.into()),
                 end_seq: span.end_seq.map(U64),
@@ -254,9 +249,7 @@ impl<W: Write> Sink for Json<W> {
             Paired::Unmatched(unmatched) => SpanLine {
                 process,
                 thread,
-                function_id: unmatched.function_id.into(),
-                function: function.name.map(head),
-                function_length: function.name.and_then(length_if_cut),
+                function: function.into(),
                 start_seq: None,
                 start_ns: None,
                 end_seq: Some(unmatched.seq.into()),

@@ -27,8 +27,8 @@ use atf::trace::{PathKind, Trace};
 use atf::{Error, FileKind, Wire};
 use atf_analyze::Pattern;
 
-use crate::output::{Failure, Outcome, State, damaged, stdout};
-use crate::text::Counted;
+use crate::output::{Failure, Outcome, State, stdout};
+use crate::text::counted;
 use crate::time::Time;
 use crate::trace::{Clock, open_trace, other_names, several};
 
@@ -178,10 +178,7 @@ impl Dump<'_> {
             sink.flush()?;
             return Ok(state);
         }
-        let trace = match open_trace(self.paths, &other_names(self.symbols)?, self.clock)? {
-            Ok(trace) => trace,
-            Err(error) => return Ok(damaged(&error)),
-        };
+        let trace = open_trace(self.paths, &other_names(self.symbols)?, self.clock)?;
         self.check_readable_as_one(&trace)?;
         let ready = Ready::new(self, &trace)?;
         let state = match self.items {
@@ -312,9 +309,7 @@ impl Dump<'_> {
         tell_losses(trace, ready, self.threads.is_empty());
         // Also report problems outside the paired events.
         let problems = self.merge(trace).problems();
-        problems
-            .iter()
-            .for_each(|problem| reported.tell(&problem.error));
+        reported.tell_all(problems.iter().map(|problem| &problem.error));
         Ok(reported.state())
     }
 
@@ -338,8 +333,7 @@ impl Dump<'_> {
             }
         } else if let Some(single) = processes.find(|it| it.is_single_thread()) {
             let message = "several paths must be those of sessions";
-            let path = single.path().display();
-            return Err(Failure::Usage(format!("{path}: {message}")));
+            return Err(Failure::at(single.path(), message));
         } else if !is_readable_as_one(trace) {
             let paths = trace.sessions().map(|it| it.path().to_path_buf());
             return Err(several(self.paths, &paths.collect::<Vec<_>>()));
@@ -351,7 +345,7 @@ impl Dump<'_> {
     fn check_index_alone(&self, path: &Path) -> Result<(), Failure> {
         if self.details {
             let message = "--details needs the thread's folder, not only its index file";
-            return Err(Failure::Usage(format!("{}: {message}", path.display())));
+            return Err(Failure::at(path, message));
         }
         Ok(())
     }
@@ -363,7 +357,7 @@ impl Dump<'_> {
         if selects || self.items != Items::Events {
             let message =
                 "--thread, --function, --kind, --last, --spans and --calls need the index file";
-            return Err(Failure::Usage(format!("{}: {message}", path.display())));
+            return Err(Failure::at(path, message));
         }
         Ok(())
     }
@@ -373,12 +367,9 @@ impl Dump<'_> {
         self.check_details_alone(path)?;
         if self.clock == Clock::Media {
             let message = "--clock media: details alone have no timing anchors";
-            return Err(Failure::Usage(format!("{}: {message}", path.display())));
+            return Err(Failure::at(path, message));
         }
-        let reader = match DetailReader::open(path) {
-            Ok(reader) => reader,
-            Err(error) => return Ok(damaged(&error)),
-        };
+        let reader = DetailReader::open(path).map_err(Failure::Damaged)?;
         let other = other_names(self.symbols)?;
         let names = Names::of_other(other.as_deref());
         let times = reader.time_range()?;
@@ -387,10 +378,7 @@ impl Dump<'_> {
         let mut reported = Reported::default();
         // All of the file was read when it was opened, so its problems are known even if the dump
         // ends early.
-        reader
-            .problems()?
-            .iter()
-            .for_each(|error| reported.tell(error));
+        reported.tell_all(&reader.problems()?);
         let mut left = self.limit;
         for event in reader.events() {
             let event = match event {
@@ -485,15 +473,15 @@ impl<S: Sink> Output<'_, S> {
 
     /// Reports the remaining problems, even if the dump ended early.
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
-        for problem in merge.problems() {
-            self.reported.tell(&problem.error);
-        }
+        let problems = merge.problems();
+        let problems = problems.iter().map(|problem| &problem.error);
+        self.reported.tell_all(problems);
         self.dangling.tell(&mut self.reported);
         // After a full read, the zeros were either reported as a gap, or a checksum proved that
         // they were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
-            let events = Counted(*count, "event");
+            let events = counted(*count, "event");
             self.reported.say(format!(
                 "thread {thread}: {events} of zeros, first events[{seq}]: a gap, unless a checksum \
                  proves that they were written; check with `atf info --verify`"

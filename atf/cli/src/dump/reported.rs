@@ -11,7 +11,7 @@ use atf::trace::Trace;
 use super::ready::Ready;
 use super::trace::{ThreadName, ThreadPlace};
 use crate::output::{State, complain};
-use crate::text::{Counted, Since};
+use crate::text::{Since, counted};
 
 /// The problems reported so far, either on standard error or in the output.
 #[derive(Debug, Default)]
@@ -23,6 +23,11 @@ impl Reported {
     /// Reports a problem unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
         self.say(problem.text_with_rule());
+    }
+
+    /// Reports each of these problems unless it was reported before.
+    pub(crate) fn tell_all<'e>(&mut self, problems: impl IntoIterator<Item = &'e Error>) {
+        problems.into_iter().for_each(|problem| self.tell(problem));
     }
 
     /// Reports a problem that is not an [`Error`], like [`tell`](Self::tell).
@@ -59,7 +64,7 @@ impl Dangling {
     /// Reports the events.
     pub(crate) fn tell(&self, reported: &mut Reported) {
         for ((thread, is_foreign), (seq, count)) in &self.0 {
-            let events = Counted(*count, "event");
+            let events = counted(*count, "event");
             let what = if *is_foreign {
                 "details that do not belong to their events:"
             } else {
@@ -75,7 +80,7 @@ impl Dangling {
 /// Reports how many threads were read only in part, so that their checksums were not verified.
 pub(crate) fn tell_unverified(threads: usize) {
     if threads > 0 {
-        let threads = Counted(threads as u64, "thread");
+        let threads = counted(threads as u64, "thread");
         complain(format_args!(
             "{threads} read partly, so no checksum was compared; to compare: `atf info --verify`"
         ));

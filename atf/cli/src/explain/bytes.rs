@@ -1,7 +1,8 @@
 //! The bytes of a file, read in pieces.
 
+use std::fmt::Display;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atf::{FileSource, ReadAt};
 
@@ -13,7 +14,7 @@ const PIECE: usize = 128 << 10;
 /// A file and the last piece read from it.
 pub(super) struct Bytes {
     source: FileSource,
-    name: String,
+    path: PathBuf,
     /// The offset of the piece in the file.
     start: u64,
     piece: Vec<u8>,
@@ -23,7 +24,7 @@ impl Bytes {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         Ok(Self {
             source: FileSource::open(path)?,
-            name: path.display().to_string(),
+            path: path.to_owned(),
             start: 0,
             piece: Vec::new(),
         })
@@ -56,21 +57,19 @@ impl Bytes {
             let place = offset.saturating_add(filled as u64);
             match self.source.read_at(place, &mut self.piece[filled..]) {
                 Ok(0) => {
-                    let message = format!(
-                        "{}: the file was truncated while it was being read (at {place:#x})",
-                        self.name
-                    );
-                    return Err(Failure::Usage(message));
+                    let what = "the file was truncated while it was being read";
+                    return Err(self.failure(what, place));
                 }
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    let message = format!("{}: {error} (at {place:#x})", self.name);
-                    return Err(Failure::Usage(message));
-                }
+                Err(error) => return Err(self.failure(error, place)),
             }
         }
         self.piece.truncate(filled);
         Ok(())
+    }
+
+    fn failure(&self, what: impl Display, place: u64) -> Failure {
+        Failure::at(&self.path, format_args!("{what} (at {place:#x})"))
     }
 }

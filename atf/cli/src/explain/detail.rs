@@ -10,7 +10,7 @@ use super::ending;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
-use crate::text::Counted;
+use crate::text::counted;
 
 /// The size in bytes of the longest payload that has fields.
 const LARGEST: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
@@ -53,7 +53,7 @@ fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
     let mut next = 0;
     for range in walk.select(reader.event_count(), "the file") {
         let left_out = range.start.saturating_sub(next);
-        walk.left_out(end_of(range.start), &Counted(left_out, "event").to_string())?;
+        walk.left_out(end_of(range.start), &counted(left_out, "event"))?;
         next = range.end;
         for seq in range {
             event(walk, reader.wire(), seq, end_of(seq.saturating_add(1)))?;

@@ -10,7 +10,7 @@ use super::ending;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
-use crate::text::Counted;
+use crate::text::counted;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
@@ -49,7 +49,7 @@ fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
         let start = reader.event_offset(range.start);
         let skipped = start.unwrap_or_else(|| reader.events_end());
         let left_out = skipped.saturating_sub(walk.place()) / EVENT_SIZE;
-        walk.left_out(skipped, &Counted(left_out, "event").to_string())?;
+        walk.left_out(skipped, &counted(left_out, "event"))?;
         for seq in range {
             let is_gap = has_gap && reader.get(seq)?.is_some_and(|event| event.is_zero());
             let about = if is_gap { "all zeros: a gap" } else { "" };

@@ -9,7 +9,7 @@ use super::detail;
 use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
-use crate::text::Counted;
+use crate::text::counted;
 
 /// The maximum size of an area in bytes, as defined by the format.
 const LARGEST: u64 = 16 << 20;
@@ -56,7 +56,7 @@ fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure
     for range in walk.select(count, "the index area") {
         let place = start.saturating_add(range.start * size);
         let left_out = place.saturating_sub(walk.place()) / size;
-        walk.left_out(place, &Counted(left_out, "event").to_string())?;
+        walk.left_out(place, &counted(left_out, "event"))?;
         for seq in range {
             walk.record(shape, Some(seq), end, "")?;
         }
@@ -88,14 +88,14 @@ fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failur
     for range in walk.select(count as u64, "the detail area") {
         let [first, last] = [range.start, range.end].map(|seq| usize::try_from(seq).unwrap_or(0));
         let left_out = range.start.saturating_sub(next);
-        walk.left_out(places[first], &Counted(left_out, "event").to_string())?;
+        walk.left_out(places[first], &counted(left_out, "event"))?;
         for seq in first..last {
             detail::event(walk, wire, seq as u64, places[seq + 1])?;
         }
         next = range.end;
     }
     let left_out = (count as u64).saturating_sub(next);
-    walk.left_out(place, &Counted(left_out, "event").to_string())?;
+    walk.left_out(place, &counted(left_out, "event"))?;
     if place < end {
         walk.wrong(end, "no event", "its total_length does not fit the area")
     } else {

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::row::{Heading, Row, Sink};
 use crate::format::Meaning;
 use crate::output::{Colours, Failure};
-use crate::text::{Counted, Printable};
+use crate::text::{Printable, counted};
 
 /// Bytes per line.
 const WIDTH: usize = 8;
@@ -38,7 +38,7 @@ impl<W: Write> Text<W> {
 impl<W: Write> Sink for Text<W> {
     fn file(&mut self, name: &str, size: u64) -> Result<(), Failure> {
         let strong = self.colours.strong;
-        let (name, size) = (Printable(name), Counted(size, "byte"));
+        let (name, size) = (Printable(name), counted(size, "byte"));
         writeln!(self.out, "{strong}{name}{strong:#}: {size}")?;
         Ok(())
     }
@@ -53,7 +53,7 @@ impl<W: Write> Sink for Text<W> {
         if let Some(seq) = heading.seq {
             write!(self.out, " {seq}")?;
         }
-        let (offset, size) = (heading.offset, Counted(heading.size, "byte"));
+        let (offset, size) = (heading.offset, counted(heading.size, "byte"));
         write!(self.out, "{strong:#} at {offset:#x}, {size}")?;
         if !heading.about.is_empty() {
             write!(self.out, ": {}", Printable(heading.about))?;

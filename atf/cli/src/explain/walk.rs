@@ -12,7 +12,7 @@ use super::row::{Heading, Row, Sink};
 use crate::format::{Decoded, Meaning, Shape, number_json, number_text};
 use crate::info::Problem;
 use crate::output::{Failure, complain};
-use crate::text::Counted;
+use crate::text::counted;
 
 /// How many bytes of a run without fields are shown by default.
 const OPAQUE: u64 = 64;
@@ -66,7 +66,7 @@ impl<'s> Walk<'s> {
         if let Selection::Range(range) = &self.selection
             && range.start >= count
         {
-            let count = Counted(count, "event");
+            let count = counted(count, "event");
             complain(format_args!("no event matches; {what} has {count}"));
         }
         self.selection.ranges(count)
@@ -186,7 +186,7 @@ impl<'s> Walk<'s> {
                 .opaque(name, self.place - start, self.place, bytes)?;
             self.place += bytes.len() as u64;
         }
-        self.left_out(end, &Counted(end.saturating_sub(last), "byte").to_string())
+        self.left_out(end, &counted(end.saturating_sub(last), "byte"))
     }
 
     /// Skips to `offset` and reports the skipped bytes.

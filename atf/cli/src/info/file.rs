@@ -13,7 +13,7 @@ use super::verify::{self, Contents};
 use super::{Problem, Times};
 use crate::format::{Decoded, Meaning, Shape};
 use crate::json::{self, U64};
-use crate::text::Counted;
+use crate::text::counted;
 
 /// A description of a file.
 #[derive(Debug, Serialize)]
@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     /// Whether the file has no footer although it was finalized.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "json::is_default")]
     pub(crate) lost_footer: bool,
     pub(crate) event_count: U64,
     /// The number of events that the finalized header counts but the file no longer contains.
@@ -100,6 +100,32 @@ pub(crate) struct ChecksumInfo {
     pub(crate) computed: Option<u32>,
 }
 
+/// Creates [`Facts`] from a reader of either kind of file, whose methods have the same names.
+macro_rules! facts {
+    ($reader:ident, $records:ident, $problems:expr, $times:ident, $checksum:ident, $contents:ident) => {{
+        let [header, footer] = $records;
+        let stored = $reader.footer().map(|footer| footer.checksum);
+        let footer_bytes = $reader.footer_bytes();
+        Facts {
+            file_size: $reader.file_size().into(),
+            wire: $reader.wire().version(),
+            thread_id: $reader.header().thread_id,
+            header: Fields::new(header, $reader.wire(), $reader.header_bytes()),
+            footer: footer_bytes.map(|bytes| Fields::new(footer, $reader.wire(), bytes)),
+            footer_offset: $reader.footer_offset().map(U64),
+            completeness: $reader.completeness().into(),
+            lost_footer: lost_footer($problems),
+            event_count: $reader.event_count().into(),
+            missing_events: missing($reader.missing_events()),
+            count_source: $reader.count_source().name(),
+            events_offset: $reader.header().events_offset.into(),
+            time: $times.map(Times::new),
+            checksum: ChecksumInfo::new($checksum, stored),
+            contents: $contents,
+        }
+    }};
+}
+
 impl FileInfo {
     /// Describes an `index.atf`.
     pub(crate) fn of_index(path: &Path, verify: bool) -> Self {
@@ -144,7 +170,6 @@ impl FileInfo {
         verify: bool,
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
-        let (header, wire) = (reader.header(), reader.wire());
         let (checksum, contents) = if verify {
             let scan = reader.scan()?;
             let contents = verify::index(reader, &scan, problems)?;
@@ -156,28 +181,11 @@ impl FileInfo {
         problems.extend(own.iter().map(Problem::from_error));
         problems.extend(index_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(after_footer(&reader.regions()));
-        let stored = reader.footer().map(|footer| footer.checksum);
-        let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         // The footer has the times of events in a hole.
         let times = reader.time_range()?;
         let times = times.and_then(|_| reader.corrected_time_range());
-        Ok(Facts {
-            file_size: reader.file_size().into(),
-            wire: wire.version(),
-            thread_id: header.thread_id,
-            header: Fields::new("index_header", wire, reader.header_bytes()),
-            footer: footer.map(|bytes| Fields::new("index_footer", wire, bytes)),
-            footer_offset: reader.footer_offset().map(U64),
-            completeness: reader.completeness().into(),
-            lost_footer: lost_footer(&own),
-            event_count: reader.event_count().into(),
-            missing_events: missing(reader.missing_events()),
-            count_source: reader.count_source().name(),
-            events_offset: header.events_offset.into(),
-            time: times.map(Times::new),
-            checksum: ChecksumInfo::new(checksum, stored),
-            contents,
-        })
+        let records = ["index_header", "index_footer"];
+        Ok(facts!(reader, records, &own, times, checksum, contents))
     }
 
     /// Describes a detail file. `scan` returns the file's scan if all events should be read.
@@ -186,33 +194,16 @@ impl FileInfo {
         scan: impl FnOnce() -> Result<Option<Scan>, Error>,
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
-        let (header, wire) = (reader.header(), reader.wire());
         let own = reader.problems()?;
         problems.extend(own.iter().map(Problem::from_error));
         problems.extend(detail_repeats(reader)?.into_iter().map(Problem::found));
         problems.extend(after_footer(&reader.regions()));
-        let stored = reader.footer().map(|footer| footer.checksum);
         // The checksum was already verified when the file was opened.
         let checksum = Some(reader.checksum()?);
         let contents = scan()?.map(|scan| verify::detail(reader, &scan, problems));
-        let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
-        Ok(Facts {
-            file_size: reader.file_size().into(),
-            wire: wire.version(),
-            thread_id: header.thread_id,
-            header: Fields::new("detail_header", wire, reader.header_bytes()),
-            footer: footer.map(|bytes| Fields::new("detail_footer", wire, bytes)),
-            footer_offset: reader.footer_offset().map(U64),
-            completeness: reader.completeness().into(),
-            lost_footer: lost_footer(&own),
-            event_count: reader.event_count().into(),
-            missing_events: missing(reader.missing_events()),
-            count_source: reader.count_source().name(),
-            events_offset: header.events_offset.into(),
-            time: reader.time_range()?.map(Times::new),
-            checksum: ChecksumInfo::new(checksum, stored),
-            contents,
-        })
+        let records = ["detail_header", "detail_footer"];
+        let times = reader.time_range()?;
+        Ok(facts!(reader, records, &own, times, checksum, contents))
     }
 }
 
@@ -251,18 +242,9 @@ impl Serialize for Fields {
     }
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-pub(crate) const fn is_false(value: &bool) -> bool {
-    !*value
-}
-
 fn lost_footer(problems: &[Error]) -> bool {
-    let kinds = problems.iter().map(Error::kind);
-    let mut cut = kinds.filter(|kind| matches!(kind, ErrorKind::NotFinalized { is_cut: true, .. }));
-    cut.next().is_some()
+    let mut kinds = problems.iter().map(Error::kind);
+    kinds.any(|kind| matches!(kind, ErrorKind::NotFinalized { is_cut: true, .. }))
 }
 
 fn missing(count: u64) -> Option<U64> {
@@ -272,7 +254,7 @@ fn missing(count: u64) -> Option<U64> {
 fn after_footer(regions: &[Region]) -> Option<Problem> {
     let is_after = |region: &&Region| region.kind == RegionKind::AfterFooter;
     let region = regions.iter().find(is_after)?;
-    let bytes = Counted(region.size, "byte");
+    let bytes = counted(region.size, "byte");
     let what = format!("{bytes} after the footer, where nothing belongs");
     let problem = Problem::new(None, Some(region.offset), &what);
     region.rule.map(|rule| problem.breaks(rule.id))
@@ -295,7 +277,7 @@ impl Ending {
             (partial_footer_bytes.0, "of a torn footer"),
         ] {
             if bytes > 0 {
-                write!(out, ", {} {what}", Counted(bytes, "byte"))?;
+                write!(out, ", {} {what}", counted(bytes, "byte"))?;
             }
         }
         Ok(())

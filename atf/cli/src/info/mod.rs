@@ -2,7 +2,6 @@
 
 mod aside;
 mod file;
-mod progress;
 mod session;
 mod text;
 mod thread;
@@ -15,17 +14,17 @@ use atf::check::Finding;
 use atf::rules;
 use atf::trace::PathKind;
 use atf::{Error, FileKind};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::json::U64;
 use crate::output::Failure;
 use crate::recordings::tell_several;
 
-pub(crate) use progress::Progress;
 pub(crate) use text::Text;
 
 pub(crate) use aside::lost_manifest;
-pub(crate) use file::{Ending, is_false};
+pub(crate) use file::Ending;
 pub(crate) use thread::RingInfo;
 
 use file::FileInfo;
@@ -50,8 +49,9 @@ pub(crate) enum Info {
 }
 
 impl Info {
-    /// Describes the file or folder at a path. With `verify`, reads all events.
-    pub(crate) fn read(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
+    /// Describes the file or folder at a path. With `verify`, reads all events. `progress` counts
+    /// the threads read so far.
+    pub(crate) fn read(path: &Path, verify: bool, progress: &ProgressBar) -> Result<Self, Failure> {
         let session = |path: &Path| SessionInfo::read(path, verify, progress);
         Ok(match PathKind::detect(path)? {
             PathKind::File(FileKind::Detail) => {

@@ -7,10 +7,11 @@ use atf::clock::TimingAnchor;
 use atf::manifest::{Manifest, ManifestThread, Module};
 use atf::session::SessionReader;
 use atf::{Error, ErrorKind, OpenOptions};
+use atf_analyze::in_parallel;
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::aside::Recovered;
-use super::progress::Progress;
 use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Problem, Times};
@@ -18,7 +19,6 @@ use crate::format::member;
 use crate::json::{self, U64};
 use crate::loss::LossInfo;
 use crate::output::Failure;
-use crate::parallel;
 
 /// A description of a session.
 #[derive(Debug, Serialize)]
@@ -120,7 +120,7 @@ pub(crate) struct AnchorInfo {
 
 impl SessionInfo {
     /// Describes a session, reading several threads at a time.
-    pub(crate) fn read(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
+    pub(crate) fn read(path: &Path, verify: bool, progress: &ProgressBar) -> Result<Self, Failure> {
         let session = SessionReader::open_with(path, OpenOptions::new().scan(verify))?;
         let mut this = Self {
             path: json::path(session.path()),
@@ -135,9 +135,9 @@ impl SessionInfo {
         };
         let listed = session.manifest().into_iter().flat_map(|it| &it.threads);
         let listed: BTreeMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
-        let threads = parallel::map(session.threads(), |entry| {
+        let threads = in_parallel(session.threads(), None, |entry| {
             let thread = ThreadInfo::new(Some(entry.id()), entry.path(), entry.open(), verify);
-            progress.step();
+            progress.inc(1);
             thread.listed(listed.get(&entry.id()).copied())
         });
         threads.into_iter().for_each(|thread| this.add(thread));
@@ -183,13 +183,8 @@ impl SessionInfo {
 
     /// Returns the combined links of all threads, if they were followed.
     pub(crate) fn links(&self) -> Option<Links> {
-        let links = self
-            .threads
-            .iter()
-            .filter_map(|thread| thread.links.as_ref());
-        links.fold(None, |all: Option<Links>, links| {
-            Some(all.unwrap_or_default().plus(links))
-        })
+        let links = self.threads.iter().filter_map(|thread| thread.links);
+        links.reduce(Links::plus)
     }
 
     /// Returns whether there are problems.

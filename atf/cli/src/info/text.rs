@@ -13,7 +13,7 @@ use atf::manifest::Losses;
 use crate::format::member;
 use crate::json::U64;
 use crate::output::{Colours, Failure};
-use crate::text::{Counted, Printable, Seconds, Span, time_goes_back};
+use crate::text::{Printable, Seconds, Span, counted, time_goes_back};
 
 /// The maximum number of problems to write per session; JSON contains all of them.
 const PROBLEMS: usize = 50;
@@ -64,7 +64,7 @@ impl<W: Write> Text<W> {
             let bad = self.colours.bad;
             return Ok(writeln!(self.out, ", {bad}unreadable{bad:#}")?);
         };
-        let (wire, size) = (facts.wire, Counted(facts.file_size.0, "byte"));
+        let (wire, size) = (facts.wire, counted(facts.file_size.0, "byte"));
         write!(self.out, ", wire version {wire}, {size}, ")?;
         self.state(facts)?;
         writeln!(self.out)?;
@@ -75,7 +75,7 @@ impl<W: Write> Text<W> {
     fn state(&mut self, facts: &Facts) -> Written {
         let (bad, there) = (self.colours.bad, facts.event_count.0);
         let missing = facts.missing_events.map_or(0, |missing| missing.0);
-        let all = Counted(there.saturating_add(missing), "event");
+        let all = counted(there.saturating_add(missing), "event");
         match (&facts.completeness, missing) {
             (Ending::Unfinalized { .. }, 1..) => {
                 return Ok(write!(self.out, "{bad}truncated: {there} of {all}{bad:#}")?);
@@ -110,7 +110,7 @@ impl<W: Write> Text<W> {
                     write!(
                         self.out,
                         ", {} before it",
-                        Counted(trailing_bytes.0, "byte")
+                        counted(trailing_bytes.0, "byte")
                     )?;
                 }
             }
@@ -223,20 +223,11 @@ impl<W: Write> Text<W> {
     fn links(&mut self, links: &Links) -> Written {
         self.label("links")?;
         write!(self.out, "{} good", links.good.0)?;
-        for (count, what) in [
-            (
-                links.times_differ.0,
-                "to detail events with a different time",
-            ),
-            (links.dangling.0, "to missing detail events"),
-            (links.crossed.0, "to detail events that link elsewhere"),
-        ] {
-            if count > 0 {
-                write!(self.out, ", {count} {what}")?;
-            }
+        for (count, what, _) in links.wrong().rev() {
+            write!(self.out, ", {count} {what}")?;
         }
         if links.orphans.0 > 0 {
-            let orphans = Counted(links.orphans.0, "detail event");
+            let orphans = counted(links.orphans.0, "detail event");
             write!(self.out, "; {orphans} without a link")?;
         }
         Ok(writeln!(self.out)?)
@@ -254,8 +245,8 @@ impl<W: Write> Text<W> {
         if let Some(ring) = &thread.ring {
             self.label("ring")?;
             let (index, detail) = (ring.index_bytes.0, ring.detail_bytes.0);
-            write!(self.out, "{} of the events", Counted(index, "byte"))?;
-            let detail = Counted(detail, "byte");
+            write!(self.out, "{} of the events", counted(index, "byte"))?;
+            let detail = counted(detail, "byte");
             writeln!(self.out, " and {detail} of the details come from ring.atf")?;
         }
         if let Some(links) = &thread.links {
@@ -282,9 +273,9 @@ impl<W: Write> Text<W> {
             self.out,
             "{strong}{}{strong:#}: session, {}, {}, {}",
             Printable(&session.path),
-            Counted(session.threads.len() as u64, "thread"),
-            Counted(session.index_events.0, "event"),
-            Counted(session.detail_events.0, "detail"),
+            counted(session.threads.len() as u64, "thread"),
+            counted(session.index_events.0, "event"),
+            counted(session.detail_events.0, "detail"),
         )?;
         self.times(session.time)?;
         self.label("manifest")?;
@@ -350,7 +341,7 @@ impl<W: Write> Text<W> {
             }
             match file.event_count {
                 Some(count) => {
-                    let count = Counted(count.0, file.what);
+                    let count = counted(count.0, file.what);
                     write!(self.out, "{} {count}", file.file)?;
                 }
                 None => write!(self.out, "{} (unreadable)", file.file)?,
@@ -376,9 +367,9 @@ impl<W: Write> Text<W> {
         writeln!(
             self.out,
             "{}, {}, {}",
-            Counted(manifest.threads as u64, "thread"),
-            Counted(manifest.modules.len() as u64, "module"),
-            Counted(manifest.symbols as u64, "symbol"),
+            counted(manifest.threads as u64, "thread"),
+            counted(manifest.modules.len() as u64, "module"),
+            counted(manifest.symbols as u64, "symbol"),
         )?;
         for module in &manifest.modules {
             let path = Printable(module.path.as_deref().unwrap_or("(path unknown)"));

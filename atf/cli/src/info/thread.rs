@@ -14,10 +14,9 @@ use serde::Serialize;
 use super::Problem;
 use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
-use super::verify::is_zero;
 use crate::json::{self, U64};
 use crate::loss::LossInfo;
-use crate::text::Counted;
+use crate::text::counted;
 
 /// A description of a thread's folder.
 #[derive(Debug, Serialize)]
@@ -77,8 +76,8 @@ impl From<Cut> for CutInfo {
 
 impl fmt::Display for CutInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let calls = Counted(self.calls.0, "repeated call");
-        let returns = Counted(self.returns.0, "added return");
+        let calls = counted(self.calls.0, "repeated call");
+        let returns = counted(self.returns.0, "added return");
         write!(f, "{calls} and {returns} from a cut")
     }
 }
@@ -100,12 +99,12 @@ impl From<Ring> for RingInfo {
 }
 
 /// The links between the two files of a thread.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Links {
     /// Links to a detail event that links back and has the same time.
     pub(crate) good: U64,
     /// Links to a detail event that links back but has a different time.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "json::is_default")]
     pub(crate) times_differ: U64,
     /// Links to a missing detail event.
     pub(crate) dangling: U64,
@@ -239,26 +238,12 @@ impl ThreadInfo {
     /// result from a crash, whose other effects are already reported.
     fn add_links(&mut self, path: &Path, links: Option<Links>, is_proof: bool) {
         if let Some(links) = links.as_ref().filter(|_| is_proof) {
-            let problem = |count, what| {
-                let what = format!("{} {what}", Counted(count, "link"));
-                Problem::new(None, None, &what).in_file(path)
-            };
-            if links.crossed.0 > 0 {
-                let problem = problem(links.crossed.0, "to detail events that link elsewhere");
-                self.problems.push(problem.breaks("ATF-LINK-001"));
-            }
-            if links.dangling.0 > 0 {
-                // Whether dangling links break a rule depends on what was lost from the files.
-                let problem = problem(links.dangling.0, "to missing detail events");
-                self.problems.push(problem);
-            }
-            if links.times_differ.0 > 0 {
-                let problem = problem(
-                    links.times_differ.0,
-                    "to detail events with a different time",
-                );
-                self.problems.push(problem.breaks("ATF-LINK-006"));
-            }
+            let problems = links.wrong().map(|(count, what, rule)| {
+                let what = format!("{} {what}", counted(count, "link"));
+                let problem = Problem::new(None, None, &what).in_file(path);
+                Problem { rule, ..problem }
+            });
+            self.problems.extend(problems);
         }
         self.links = links;
     }
@@ -277,8 +262,29 @@ impl ThreadInfo {
 }
 
 impl Links {
+    /// Returns the numbers of wrong links that are not 0, with what is wrong and the rules that
+    /// they break. Whether dangling links break a rule depends on what was lost from the files.
+    pub(super) fn wrong(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (u64, &'static str, Option<&'static str>)> {
+        let wrong = [
+            (
+                self.crossed.0,
+                "to detail events that link elsewhere",
+                Some("ATF-LINK-001"),
+            ),
+            (self.dangling.0, "to missing detail events", None),
+            (
+                self.times_differ.0,
+                "to detail events with a different time",
+                Some("ATF-LINK-006"),
+            ),
+        ];
+        wrong.into_iter().filter(|(count, ..)| *count > 0)
+    }
+
     /// Adds up the links of two threads.
-    pub(super) fn plus(&self, other: &Self) -> Self {
+    pub(super) fn plus(self, other: Self) -> Self {
         Self {
             good: U64(self.good.0 + other.good.0),
             times_differ: U64(self.times_differ.0 + other.times_differ.0),

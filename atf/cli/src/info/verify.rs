@@ -8,8 +8,8 @@ use atf::index::{IndexReader, Scan};
 use serde::Serialize;
 
 use super::Problem;
-use crate::json::U64;
-use crate::text::Counted;
+use crate::json::{U64, is_default};
+use crate::text::counted;
 
 /// Statistics over all events of a file.
 #[derive(Debug, Default, Clone, Serialize)]
@@ -17,7 +17,7 @@ pub(crate) struct Contents {
     /// The number of events of each kind or type, keyed by its number.
     pub(crate) kinds: BTreeMap<u32, U64>,
     /// The number of events of unknown kinds, or of types that are not counted separately.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub(crate) other_kinds: U64,
     /// The number of events that are earlier than their predecessor.
     pub(crate) out_of_order: U64,
@@ -25,16 +25,8 @@ pub(crate) struct Contents {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<U64>,
     /// The number of index events that are all zeros.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "is_default")]
     pub(crate) zero_events: U64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-pub(super) fn is_zero(number: &U64) -> bool {
-    number.0 == 0
 }
 
 impl Contents {
@@ -56,7 +48,7 @@ impl Contents {
 
 /// Creates the problem for times that go backwards. Its place is the first such event.
 fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
-    let what = format!("time goes back, at {} in total", Counted(count, "event"));
+    let what = format!("time goes back, at {} in total", counted(count, "event"));
     Problem::new(Some(format!("events[{seq}]")), offset, &what)
 }
 

@@ -8,7 +8,7 @@ use atf_analyze::LastOfThread;
 use serde::Serialize;
 
 use super::{Section, Sink, end_ns, open_ns};
-use crate::info::{Ending, RingInfo, is_false};
+use crate::info::{Ending, RingInfo};
 use crate::json::{self, Named, U64};
 use crate::loss::LossInfo;
 use crate::output::Failure;
@@ -43,7 +43,7 @@ struct Thread<'a> {
     thread_name: Option<&'a str>,
     completeness: Ending,
     /// Whether the last file has no footer although it was finalized.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "json::is_default")]
     lost_footer: bool,
     event_count: U64,
     missing_events: U64,
@@ -72,7 +72,7 @@ struct OpenCall<'a> {
     /// to the process's.
     open_ns: U64,
     /// Whether `open_ns` is a minimum that ends with the process's last event.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "json::is_default")]
     is_minimum: bool,
     depth: u32,
 }

@@ -13,7 +13,7 @@ use atf::spans::Span;
 use atf_analyze::{Last, LastOfThread};
 
 use crate::dump::Reported;
-use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
+use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::recordings::tell_several;
 use crate::time::Time;
 use crate::trace::{Clock, TimedProcess, check_threads, open_processes, other_names, tell_unnamed};
@@ -61,10 +61,7 @@ trait Sink {
 
 impl Ends<'_> {
     pub(crate) fn run(&self) -> Outcome {
-        let processes = match open_processes(self.paths, &other_names(self.symbols)?, self.clock)? {
-            Ok(processes) => processes,
-            Err(error) => return Ok(damaged(&error)),
-        };
+        let processes = open_processes(self.paths, &other_names(self.symbols)?, self.clock)?;
         check_threads(&processes, self.threads)?;
         tell_unnamed(&processes);
         tell_several(self.paths, processes.iter().map(|process| process.path()));

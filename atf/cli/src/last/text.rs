@@ -15,7 +15,7 @@ use super::{Section, Sink, died, end_ns, open_ns};
 use crate::dump::Shown;
 use crate::info::Ending;
 use crate::output::{Colours, Failure, write_problems};
-use crate::text::{Counted, Printable, Since, Span, time_goes_back};
+use crate::text::{Printable, Since, Span, counted, time_goes_back};
 use crate::trace::TimedProcess;
 
 /// The maximum number of threads to show in one line each.
@@ -72,13 +72,13 @@ impl<W: Write> Text<W> {
         let count = thread.event_count;
         let has_footer = matches!(thread.completeness, Completeness::DamagedFooter { .. });
         if thread.missing_events > 0 && !has_footer {
-            let all = Counted(count.saturating_add(thread.missing_events), "event");
+            let all = counted(count.saturating_add(thread.missing_events), "event");
             let bad = self.colours.bad;
             write!(self.out, "{bad}truncated{bad:#} after it was finalized")?;
             return Ok(write!(self.out, ", {count} of {all} left")?);
         }
         self.ending(by, thread)?;
-        Ok(write!(self.out, ", {}", Counted(count, "event"))?)
+        Ok(write!(self.out, ", {}", counted(count, "event"))?)
     }
 
     /// Writes a thread in one line.
@@ -89,7 +89,7 @@ impl<W: Write> Text<W> {
         let lost = lost.map_or(0, |loss| loss.count);
         let lost = lost.saturating_add(thread.missing_events);
         if lost > 0 {
-            write!(self.out, ", {bad}lost{bad:#} {}", Counted(lost, "event"))?;
+            write!(self.out, ", {bad}lost{bad:#} {}", counted(lost, "event"))?;
         }
         if let Some(end_ns) = end_ns(thread) {
             let before = Span(by.end_ns.saturating_sub(end_ns));
@@ -185,7 +185,7 @@ impl<W: Write> Text<W> {
     fn lost(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
         let bad = self.colours.bad;
         if thread.missing_events > 0 {
-            let events = Counted(thread.missing_events, "event");
+            let events = counted(thread.missing_events, "event");
             let place = match thread.completeness {
                 Completeness::DamagedFooter { .. } => "at the end or in the middle",
                 _ => "at the end",
@@ -203,7 +203,7 @@ impl<W: Write> Text<W> {
     fn losses(&mut self, by: &Shower<'_>, losses: Losses, whose: &str) -> Written {
         let bad = self.colours.bad;
         for (kind, loss) in losses.iter() {
-            let count = Counted(loss.count, kind.noun());
+            let count = counted(loss.count, kind.noun());
             let [first, last] = [loss.first_ns, loss.last_ns].map(|ns| by.since(ns));
             write!(
                 self.out,
@@ -217,12 +217,12 @@ impl<W: Write> Text<W> {
     fn open(&mut self, by: &Shower<'_>, thread: &LastOfThread) -> Written {
         let outer = outer_calls(thread);
         let begun = "whose start is not in the trace";
-        let calls = Counted(thread.open_count, "call");
+        let calls = counted(thread.open_count, "call");
         let columns = "innermost first: since, for, depth, function";
         match (thread.open_count, outer) {
             (0, 0) => return Ok(writeln!(self.out, "  no call was open")?),
             (0, _) => {
-                let calls = Counted(outer, "call");
+                let calls = counted(outer, "call");
                 return Ok(writeln!(self.out, "  {calls} open {begun}")?);
             }
             (_, 0) => writeln!(self.out, "  {calls} open, {columns}")?,
@@ -235,14 +235,14 @@ impl<W: Write> Text<W> {
         let more = more.saturating_sub(thread.open.len() as u64);
         let outermost = thread.outermost.filter(|_| more > 0);
         if more > 1 {
-            let between = Counted(more - 1, "call");
+            let between = counted(more - 1, "call");
             writeln!(self.out, "    … {between} between, see --calls")?;
         }
         if let Some(outermost) = outermost {
             self.call(by, thread, &outermost)?;
         }
         if thread.given_up > 0 {
-            let calls = Counted(thread.given_up, "outer call");
+            let calls = counted(thread.given_up, "outer call");
             let why = "too many were open; they may have returned";
             writeln!(self.out, "    {calls} not known: {why}")?;
         }
@@ -266,7 +266,7 @@ impl<W: Write> Text<W> {
         if thread.events.is_empty() {
             return Ok(());
         }
-        let events = Counted(thread.events.len() as u64, "event");
+        let events = counted(thread.events.len() as u64, "event");
         writeln!(self.out, "  the last {events}: time, seq, kind, function")?;
         for (seq, event) in &thread.events {
             let since = by.since(event.timestamp_ns);
@@ -327,7 +327,7 @@ impl<W: Write> Sink for Text<W> {
             .collect();
         let shown = last.threads.len() + unreadable.len();
         let all = process.selected(&[]).len().max(shown);
-        let mut threads = Counted(all as u64, "thread").to_string();
+        let mut threads = counted(all as u64, "thread");
         if shown < all {
             threads = format!("{shown} of {threads}");
         }
@@ -374,7 +374,7 @@ impl<W: Write> Sink for Text<W> {
             self.brief(&by, thread)?;
         }
         if let Some(more @ 1..) = others.len().checked_sub(BRIEF) {
-            let more = Counted(more as u64, "more thread");
+            let more = counted(more as u64, "more thread");
             writeln!(self.out, "… and {more}, see --limit and --thread")?;
         }
         for id in unreadable {

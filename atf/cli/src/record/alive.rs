@@ -9,6 +9,8 @@ use std::path::Path;
 use atf::session::ProcessName;
 use rustix::process::getuid;
 
+use super::proc::{field, stat, text};
+
 /// The files that a recorded process has mapped, by inode and name.
 type Files = BTreeSet<(u64, String)>;
 
@@ -46,9 +48,8 @@ fn is_mapped(pid: u32, files: &Files) -> bool {
             return false;
         }
         let status = text(&process.join("status")).unwrap_or_default();
-        let field = |key: &str| status.lines().find_map(|line| line.strip_prefix(key));
-        let known = field("NSpid:").and_then(|ids| ids.split_whitespace().last());
-        let user = field("Uid:").and_then(|ids| ids.split_whitespace().next());
+        let known = field(&status, "NSpid:").and_then(|ids| ids.split_whitespace().last());
+        let user = field(&status, "Uid:").and_then(|ids| ids.split_whitespace().next());
         known == Some(id.as_str())
             && match text(&process.join("maps")) {
                 Ok(maps) => maps.lines().any(|line| maps_one(line, files)),
@@ -85,16 +86,7 @@ fn files(session: &Path) -> Files {
 
 /// Returns when a process started, in clock ticks since the system's start.
 fn start(process: &Path) -> Option<u64> {
-    let stat = text(&process.join("stat")).ok()?;
-    // The program's name in brackets may contain anything. The process's state follows it.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split(' ').nth(19)?.parse().ok()
-}
-
-/// Reads a file. Names in it may contain any bytes.
-fn text(path: &Path) -> io::Result<String> {
-    let bytes = fs::read(path)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    stat(process)?.get(19)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub(super) fn sessions(
 ) -> Result<Option<String>, Failure> {
     run.check()?;
     let folder = &*run.path();
-    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", folder.display()));
+    let failed = |error: io::Error| Failure::at(folder, error);
     remove_remains(folder, ended.process).map_err(failed)?;
     // The folder of a segment may vanish during the search: see `finish_all`.
     let listed = || Search::new(folder).collect::<Result<Vec<_>, _>>();

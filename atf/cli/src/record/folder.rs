@@ -27,8 +27,10 @@ impl RunFolder {
     /// Creates a new folder in `out`.
     pub(super) fn create(out: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
-            let out = out.display();
-            Failure::Usage(format!("{out}: cannot be created for the traces: {error}"))
+            Failure::at(
+                out,
+                format_args!("cannot be created for the traces: {error}"),
+            )
         };
         let is_missing = |folder: &&Path| fs::symlink_metadata(folder).is_err();
         let above = out.ancestors().take_while(is_missing);
@@ -84,10 +86,8 @@ impl RunFolder {
         if fstat(&self.held).is_ok_and(|found| found.st_nlink > 0) {
             return Ok(());
         }
-        let name = self.name.display();
-        Err(Failure::Usage(format!(
-            "{name}: this folder was deleted while the program ran, so nothing is left"
-        )))
+        let message = "this folder was deleted while the program ran, so nothing is left";
+        Err(Failure::at(&self.name, message))
     }
 
     /// Removes the empty folder, and those that were created above it.

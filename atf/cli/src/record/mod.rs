@@ -4,6 +4,7 @@ mod alive;
 mod finish;
 mod folder;
 mod patterns;
+mod proc;
 mod program;
 mod ring;
 mod signals;
@@ -11,7 +12,6 @@ mod summary;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -26,7 +26,7 @@ use self::folder::RunFolder;
 use self::program::Obstacle;
 use self::summary::Unwritten;
 use crate::output::{Failure, complain};
-use crate::text::{Counted, Printable};
+use crate::text::counted;
 
 /// The library's file name.
 const LIBRARY: &str = "libatf_instrument.so";
@@ -54,7 +54,7 @@ impl Settings<'_> {
         }
         let is_one = unwritten.events == 1 && !unwritten.drops;
         let are = if is_one { "is" } else { "are" };
-        let events = Counted(unwritten.events, "event");
+        let events = counted(unwritten.events, "event");
         let drops = ", plus those dropped after the last update of the manifest,";
         let dropped = if unwritten.drops { drops } else { "" };
         format!("up to {events} of each thread{dropped} {are} missing")
@@ -153,13 +153,11 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
     })?;
     // The loader searches the system's libraries for a name without a slash, and treats spaces and
     // colons as separators.
-    let failed = |what: &dyn Display| Failure::Usage(format!("{}: {what}", found.display()));
-    let path = fs::canonicalize(&found).map_err(|error| failed(&error))?;
+    let path = fs::canonicalize(&found).map_err(|error| Failure::at(&found, error))?;
     let mut bytes = path.as_os_str().as_bytes().iter();
     if bytes.any(|byte| b" :".contains(byte)) {
-        return Err(failed(
-            &"cannot be preloaded: its path has a space or a colon",
-        ));
+        let message = "cannot be preloaded: its path has a space or a colon";
+        return Err(Failure::at(&found, message));
     }
     Ok(path)
 }
@@ -173,14 +171,12 @@ fn run_program(
     let [program, arguments @ ..] = settings.program else {
         return Err(Failure::Usage("no program".to_owned()));
     };
-    let failed = |error: io::Error| {
-        let program = Path::new(program).display();
-        Failure::Usage(format!("{program}: cannot be run: {error}"))
-    };
+    let program = Path::new(program);
+    let failed = |error: io::Error| Failure::at(program, format_args!("cannot be run: {error}"));
     let signals = signals::listen().map_err(failed)?;
     let mut command = Command::new(program);
     command.args(arguments).env("ATF_SESSION", folder);
-    let obstacle = Obstacle::find(program, library);
+    let obstacle = Obstacle::find(program.as_os_str(), library);
     if !matches!(obstacle, Some(Obstacle::Musl(_))) {
         // Libraries that the user preloads may have to be the first.
         command.env("LD_PRELOAD", appended("LD_PRELOAD", library.as_os_str()));
@@ -207,10 +203,8 @@ fn run_program(
     let mut child = command.spawn().map_err(failed)?;
     signals.pass_to(&child);
     let status = child.wait().unwrap_or_else(|error| {
-        let program = Printable(Path::new(program).display());
-        complain(format_args!(
-            "{program}: its exit status is unknown: {error}"
-        ));
+        let unknown = format_args!("its exit status is unknown: {error}");
+        complain(Failure::at(program, unknown));
         ExitStatus::from_raw(UNKNOWN)
     });
     Ok(Ended {

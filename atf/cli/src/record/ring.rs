@@ -18,9 +18,6 @@ const EVENT: u64 = 32;
 const MOST_TIMES: u64 = 1 << 16;
 const TIME: u64 = 24;
 
-/// The maximum stack size in a detail, in bytes.
-const MOST_STACK: u64 = 256;
-
 /// A window that did not fit into its ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TooLarge {
@@ -144,7 +141,8 @@ pub(super) fn advice(window: TooLarge, threads: u64, recorder: &Settings) -> Str
     // discovery. Allow for slightly larger windows in the next run.
     let events = window.events.max(least).saturating_mul(5) / 2;
     let most = if recorder.stack_size().is_some() {
-        MOST_EVENTS.min(MOST_PAYLOAD / (FunctionPayload::SIZE as u64 + MOST_STACK))
+        let detail = FunctionPayload::SIZE + usize::from(FunctionPayload::MAX_STACK);
+        MOST_EVENTS.min(MOST_PAYLOAD / detail as u64)
     } else {
         MOST_EVENTS
     };

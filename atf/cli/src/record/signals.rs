@@ -1,7 +1,7 @@
 //! Handles signals to this program while the recorded program runs.
 
-use std::fs;
 use std::io;
+use std::path::Path;
 use std::process::Child;
 use std::sync::Arc;
 use std::thread;
@@ -12,6 +12,8 @@ use signal_hook::consts::{
 };
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
+
+use super::proc::{field, stat, text};
 
 /// Signals that no longer end this program, because it must finish the recording first.
 pub(super) struct Held(Signals);
@@ -35,10 +37,8 @@ pub(super) fn listen() -> io::Result<Held> {
 
 /// Returns the ignored signals as a bit set; signal 1 is the lowest bit.
 fn ignored() -> io::Result<u64> {
-    let status = fs::read("/proc/self/status")?;
-    // The status begins with the program's name, which may contain any bytes.
-    let status = String::from_utf8_lossy(&status);
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let status = text(Path::new("/proc/self/status"))?;
+    let mask = field(&status, "SigIgn:");
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
@@ -70,13 +70,8 @@ impl Held {
 
 /// Returns whether this process is in the foreground of a terminal.
 fn is_in_foreground() -> bool {
-    let stat = fs::read("/proc/self/stat").unwrap_or_default();
-    let stat = String::from_utf8_lossy(&stat);
-    // The name may contain anything, but it ends at the last bracket. The name is followed by the
-    // state, the parent, the process group, the session, the terminal, and the terminal's
+    let fields = stat(Path::new("/proc/self")).unwrap_or_default();
+    // The state, the parent, the process group, the session, the terminal, and the terminal's
     // foreground group.
-    let fields = stat.rsplit_once(") ").map(|(_, fields)| fields);
-    let mut fields = fields.unwrap_or_default().split(' ').skip(2);
-    let (group, foreground) = (fields.next(), fields.nth(2));
-    foreground.is_some() && group == foreground
+    matches!(&fields[..], [_, _, group, _, _, foreground, ..] if group == foreground)
 }

@@ -12,7 +12,7 @@ use atf_record::settings::DETAILS;
 use super::Settings;
 use super::ring::{self, TooLarge};
 use crate::output::{Failure, complain};
-use crate::text::{Counted, Printable};
+use crate::text::{Printable, counted};
 
 /// The events that a process had not yet written when it died.
 #[derive(Debug, Clone, Copy)]
@@ -104,8 +104,8 @@ impl Summary {
         let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
         complain(format_args!(
             "recorded {} of {}{} in {:.3} s ({rate:.1} M per second), {}",
-            Counted(self.events, "event"),
-            Counted(self.threads.len() as u64, "thread"),
+            counted(self.events, "event"),
+            counted(self.threads.len() as u64, "thread"),
             self.places(),
             elapsed.as_secs_f64(),
             self.missing(settings),

@@ -11,7 +11,7 @@ use super::rows::Rows;
 use super::{Section, Sink};
 use crate::dump::Shown;
 use crate::output::{Failure, complain};
-use crate::text::{Counted, Printable};
+use crate::text::{Printable, counted};
 
 /// The CSV output for tables (RFC 4180, but with a line feed at the end of each line). The last
 /// column contains notes on missing or wrong events, each in a row without numbers.
@@ -187,7 +187,7 @@ impl<W: Write> Sink for Csv<W> {
                 Rows::Tree(..) => "use --min-percent 0 and no --depth",
                 Rows::Functions(..) | Rows::Histograms(..) | Rows::Pairs(..) => "use --limit 0",
             };
-            let rows = Counted(cut, "row");
+            let rows = counted(cut, "row");
             complain(format_args!(
                 "{place}: {rows} not shown; to show all, {how}"
             ));

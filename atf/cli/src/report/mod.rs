@@ -14,14 +14,11 @@ use std::slice;
 use std::thread;
 
 use atf::Error;
-use atf_analyze::Pattern;
-use atf_analyze::Problem;
-use atf_analyze::{Functions, Options, Pairs, Totals, Tree};
+use atf_analyze::{Functions, Options, Pairs, Pattern, Problem, Totals, Tree, in_parallel};
 use atf_export::csv::Formulas;
 
 use crate::dump::Reported;
-use crate::output::{Colours, Failure, Outcome, complain, damaged, stdout};
-use crate::parallel;
+use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::recordings::tell_several;
 use crate::text::Since;
 use crate::time::Time;
@@ -159,10 +156,7 @@ trait Sink {
 
 impl Report<'_> {
     pub(crate) fn run(&self) -> Outcome {
-        let processes = match open_processes(self.paths, &other_names(self.symbols)?, self.clock)? {
-            Ok(processes) => processes,
-            Err(error) => return Ok(damaged(&error)),
-        };
+        let processes = open_processes(self.paths, &other_names(self.symbols)?, self.clock)?;
         check_threads(&processes, self.threads)?;
         tell_unwritten(&processes);
         tell_unnamed(&processes);
@@ -214,7 +208,7 @@ impl Report<'_> {
         let own = self.threads.is_empty().then(|| process.problems());
         let mut own = own.unwrap_or_default();
         if ids.is_empty() {
-            own.iter().for_each(|error| reported.tell(error));
+            reported.tell_all(&own);
         }
         // Analyze only a few threads at a time, so that not all results are in memory at once. The
         // limits do not depend on the number of cores, because the results must not depend on it
@@ -228,7 +222,7 @@ impl Report<'_> {
         let mut has_found = false;
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         for ids in ids.chunks(cores) {
-            let found = parallel::map(ids, |id| {
+            let found = in_parallel(ids, None, |id| {
                 let options = Options {
                     threads: [*id].into(),
                     jobs: Some(NonZero::<usize>::MIN),

@@ -13,7 +13,7 @@ use super::rows::{Cut, PairRows, Row, Rows};
 use super::{Section, Sink};
 use crate::dump::Shown;
 use crate::output::{Colours, Failure, write_problems};
-use crate::text::{Counted, Printable, Since, Span, time_goes_back};
+use crate::text::{Printable, Since, Span, counted, time_goes_back};
 use crate::trace::unwritten_events;
 
 /// The width of a column of percentages.
@@ -125,7 +125,7 @@ impl<W: Write> Text<W> {
             self.ns(durations.max_ns())?;
             let mut notes = open(&value.times);
             if value.unmatched > 0 {
-                let returns = Counted(value.unmatched, "return");
+                let returns = counted(value.unmatched, "return");
                 notes.push(format!("{returns} without a call"));
             }
             self.function(*function, &modules, "", &notes)?;
@@ -210,7 +210,7 @@ impl<W: Write> Text<W> {
     fn more(&mut self, rows: u64, what: &str, how: &str) -> Written {
         if rows > 0 {
             let dim = self.colours.dim;
-            let rows = Counted(rows, what);
+            let rows = counted(rows, what);
             writeln!(self.out, "{dim}… {rows} not shown; {how}{dim:#}")?;
         }
         Ok(())
@@ -276,12 +276,12 @@ impl std::fmt::Display for Summed<'_> {
         write!(
             f,
             "{}, {}, {} in {}; {} open at the end, {} without a call",
-            Counted(totals.threads, "thread"),
-            Counted(totals.events, "event"),
-            Counted(totals.calls, "call"),
+            counted(totals.threads, "thread"),
+            counted(totals.events, "event"),
+            counted(totals.calls, "call"),
             Span(ns),
-            Counted(totals.open, "call"),
-            Counted(totals.unmatched, "return"),
+            counted(totals.open, "call"),
+            counted(totals.unmatched, "return"),
         )?;
         let lost = totals.losses;
         if let Some((first_ns, last_ns)) = lost.time_range() {
@@ -306,11 +306,11 @@ impl std::fmt::Display for Summed<'_> {
             f.write_str(", 0 events lost by the tracer")?;
         }
         if totals.missing_events > 0 {
-            let events = Counted(totals.missing_events, "event");
+            let events = counted(totals.missing_events, "event");
             write!(f, ", {events} missing from the files")?;
         }
         if let Some(events) = self.unwritten_events() {
-            let events = Counted(events, "event");
+            let events = counted(events, "event");
             write!(f, ", up to {events} of each thread missing at the end")?;
         }
         if let Some(order) = time_goes_back(totals.out_of_order) {
@@ -330,7 +330,7 @@ impl std::fmt::Display for Summed<'_> {
             count => write!(
                 f,
                 ", {} given up: too many were open",
-                Counted(count, "call")
+                counted(count, "call")
             ),
         }
     }

@@ -6,8 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use atf::ErrorKind;
 use atf::index::IndexReader;
 use atf::session::{SessionReader, ThreadEntry};
-
-use crate::parallel;
+use atf_analyze::in_parallel;
 
 /// The number of events that one processor reads at a time.
 const PART: u64 = 1 << 19;
@@ -33,7 +32,7 @@ fn in_parts(session: &SessionReader, size: u64) -> (HashSet<u64>, Vec<atf::Error
     });
     let parts: Vec<_> = parts.collect();
     let all = Mutex::new(HashSet::new());
-    let found = parallel::map(&parts, |(_, index, start)| {
+    let found = in_parallel(&parts, None, |(_, index, start)| {
         let (ids, error) = read(index, *start, start.saturating_add(size));
         all.lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::json::U64;
 use crate::output::{Failure, complain};
-use crate::text::{Counted, Printable};
+use crate::text::{Printable, counted};
 
 /// The numbers of functions with and without a name after a lookup.
 #[derive(Debug, Serialize)]
@@ -54,7 +54,7 @@ impl Report {
     pub(crate) fn look_up(path: &Path, debug_dirs: &[PathBuf]) -> Result<Self, Failure> {
         let session = SessionReader::open(path)?;
         let path = session.path().join(MANIFEST_FILE);
-        let refused = |what: &str| Failure::Usage(format!("{}: {what}", path.display()));
+        let refused = |what: &str| Failure::at(&path, what);
         let manifest = session.manifest();
         let manifest = manifest.ok_or_else(|| refused("missing; it lists the modules"))?;
         if manifest.modules.is_empty() {
@@ -168,7 +168,7 @@ impl Report {
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         for module in &self.modules {
             let path = module.path.as_deref().unwrap_or("without a path");
-            let (named, all) = (module.named.0, Counted(module.functions.0, "function"));
+            let (named, all) = (module.named.0, counted(module.functions.0, "function"));
             let (id, path) = (module.module_id, Printable(path));
             write!(out, "module {id}  {path}: {named} of {all} named")?;
             if let Some(file) = &module.file {
@@ -183,14 +183,14 @@ impl Report {
             }
         }
         if self.without_module.0 > 0 {
-            let functions = Counted(self.without_module.0, "function");
+            let functions = counted(self.without_module.0, "function");
             writeln!(out, "{functions} of modules that are not listed")?;
         }
         if self.unread_threads.0 > 0 {
-            let threads = Counted(self.unread_threads.0, "thread");
+            let threads = counted(self.unread_threads.0, "thread");
             writeln!(out, "{threads} whose events could not all be read")?;
         }
-        let names = Counted(self.names_added.0, "name");
+        let names = counted(self.names_added.0, "name");
         writeln!(out, "{names} added to {}", Printable(&self.manifest))
     }
 }

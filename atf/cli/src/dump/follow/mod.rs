@@ -26,7 +26,7 @@ use super::names::Names;
 use super::reported::tell_losses_of;
 use super::trace::ThreadName;
 use super::{Dump, Sink};
-use crate::output::{Failure, Outcome, State, complain, damaged};
+use crate::output::{Failure, Outcome, State, complain};
 use crate::trace::{Clock, other_names, several};
 
 /// Writes events as they arrive, until all files are finalized.
@@ -169,7 +169,7 @@ fn target(path: &Path) -> Result<Option<PathKind>, Failure> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Failure::Usage(format!("{}: {error}", path.display()))),
+        Err(error) => return Err(Failure::at(path, error)),
     };
     match PathKind::detect(path) {
         // A file's magic bytes or a folder's first file may still be missing.
@@ -198,9 +198,8 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
             }
             Ok(Polled::Finalized) => break,
             Err(error) => {
-                let state = damaged(&error);
                 sink.flush()?;
-                return Ok(state);
+                return Err(Failure::Damaged(error));
             }
         };
         let time = event.header.timestamp;

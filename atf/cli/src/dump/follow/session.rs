@@ -98,7 +98,7 @@ impl Session {
         } else {
             folder
         };
-        let failed = |error| Failure::Usage(format!("{}: {error}", folder.display()));
+        let failed = |error| Failure::at(folder, error);
         let mut next: Option<(ProcessName, PathBuf)> = None;
         for entry in fs::read_dir(folder).map_err(failed)? {
             let path = path.with_file_name(entry.map_err(failed)?.file_name());

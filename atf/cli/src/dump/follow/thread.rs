@@ -183,9 +183,7 @@ impl Thread {
             }),
         };
         let problems = problems.unwrap_or_else(|error| vec![error]);
-        problems
-            .iter()
-            .for_each(|error| output.reported.tell(error));
+        output.reported.tell_all(&problems);
     }
 
     /// Returns the problems of the thread's files, as far as they are shown.
@@ -245,9 +243,7 @@ impl Thread {
             let count = with_details.then(|| new.detail().map_or(0, DetailReader::event_count));
             self.is_doubtful |= output.event(id, (seq, event), (detail.as_ref(), count), names)?;
         }
-        for problem in &self.problems(new)? {
-            output.reported.tell(problem);
-        }
+        output.reported.tell_all(&self.problems(new)?);
         Ok(())
     }
 }
