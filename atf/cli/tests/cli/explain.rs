@@ -9,7 +9,7 @@ use super::{atf, lines, number, sample_files, texts};
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 
 /// Returns the bytes shown in text output. Each line must start where the previous one ended.
-fn told(text: &str) -> Vec<u8> {
+fn shown(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in text.lines().filter(|line| line.starts_with("  0x")) {
         let (offset, rest) = line.trim_start().split_once("  ").unwrap();
@@ -24,7 +24,7 @@ fn told(text: &str) -> Vec<u8> {
 }
 
 /// Returns the bytes shown in JSON lines.
-fn told_json(text: &str) -> Vec<u8> {
+fn shown_json(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in lines(text) {
         assert_eq!(number(&line["offset"]), bytes.len() as u64, "{line}");
@@ -38,21 +38,21 @@ fn told_json(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn told_in_both_forms(folder: &Path, path: &Path) -> [Vec<u8>; 2] {
+fn shown_in_both_forms(folder: &Path, path: &Path) -> [Vec<u8>; 2] {
     let path = path.to_str().unwrap();
     let text = atf(folder, &["explain", "--all", path]);
     let json = atf(folder, &["explain", "--all", "--json", path]);
     let (status, text, _) = texts(&text);
     assert!(status < 2, "{path}");
-    [told(text), told_json(texts(&json).1)]
+    [shown(text), shown_json(texts(&json).1)]
 }
 
 #[test]
 fn every_byte_of_every_sample_file_is_shown_exactly_once() {
     for path in sample_files() {
         let bytes = fs::read(&path).unwrap();
-        for told in told_in_both_forms(Path::new("."), &path) {
-            assert!(told == bytes, "{}", path.display());
+        for shown in shown_in_both_forms(Path::new("."), &path) {
+            assert!(shown == bytes, "{}", path.display());
         }
     }
 }
@@ -105,7 +105,7 @@ fn every_byte_of_any_file_is_shown_once() {
         for file in ["index.atf", "file"] {
             let path = folder.path().join(file);
             fs::write(&path, bytes).unwrap();
-            let [text, _] = told_in_both_forms(folder.path(), &path);
+            let [text, _] = shown_in_both_forms(folder.path(), &path);
             assert!(text == *bytes, "{name} as {file}");
         }
     }
@@ -138,19 +138,19 @@ fn every_byte_of_a_kill_journal_is_shown_once() {
     killed(folder.path());
     let ring = folder.path().join("thread_5/ring.atf");
     let whole = fs::read(&ring).unwrap();
-    for told in told_in_both_forms(folder.path(), &ring) {
-        assert!(told == whole);
+    for shown in shown_in_both_forms(folder.path(), &ring) {
+        assert!(shown == whole);
     }
     // Test wrong numbers and truncated rings.
     for offset in (16..72).step_by(4) {
         fs::write(&ring, patched(&whole, offset, &[0xff; 4])).unwrap();
-        let [text, json] = told_in_both_forms(folder.path(), &ring);
+        let [text, json] = shown_in_both_forms(folder.path(), &ring);
         assert_eq!(text, json);
         assert_eq!(text.len(), whole.len(), "{offset}");
     }
     for size in (0..600).step_by(37) {
         fs::write(&ring, &whole[..size]).unwrap();
-        let [text, _] = told_in_both_forms(folder.path(), &ring);
+        let [text, _] = shown_in_both_forms(folder.path(), &ring);
         assert_eq!(text, whole[..size]);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
-use super::{compiled, record, sessions};
+use super::{built, messages, record, sessions};
 
 const PROGRAM: &str = r#"
 #include <stdio.h>
@@ -40,19 +40,11 @@ int main(int argc, char **argv) {
 }
 "#;
 
-fn messages(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
 #[test]
 fn a_program_that_deletes_the_session_keeps_its_exit_status() {
-    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
-        return;
-    };
-    let output = record(&folder, &[], &["./program", "remove"])
-        .output()
-        .unwrap();
-    let messages = messages(&output);
+    let Some(folder) = built(PROGRAM) else { return };
+    let output = record(&folder, "", "./program remove").output().unwrap();
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(12), "{messages}");
     assert!(!messages.contains("standard output"), "{messages}");
     let expected = "this folder was deleted while the program ran, so nothing is left";
@@ -61,15 +53,13 @@ fn a_program_that_deletes_the_session_keeps_its_exit_status() {
 
 #[test]
 fn a_symlink_that_is_planted_while_a_program_is_recorded_is_not_followed() {
-    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = built(PROGRAM) else { return };
     let victim = folder.path().join("victim");
     fs::write(&victim, "theirs").unwrap();
-    for options in [&[][..], &["--ring", "1024"]] {
-        let mut command = record(&folder, options, &["./program", "replace"]);
+    for options in ["", "--ring 1024"] {
+        let mut command = record(&folder, options, "./program replace");
         let output = command.output().unwrap();
-        let messages = messages(&output);
+        let messages = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(12), "{messages}");
         assert_eq!(fs::read(&victim).unwrap(), b"theirs", "{messages}");
         let moved = folder.path().join("traces/moved");
@@ -81,11 +71,9 @@ fn a_symlink_that_is_planted_while_a_program_is_recorded_is_not_followed() {
 
 #[test]
 fn a_full_disk_is_told_as_the_reason_why_a_recording_stopped() {
-    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = built(PROGRAM) else { return };
     fs::create_dir(folder.path().join("traces")).unwrap();
-    let recorded = record(&folder, &[], &["./program", "none"]);
+    let recorded = record(&folder, "", "./program none");
     let script =
         "mount -t tmpfs -o size=1m none traces || exit 77; \"$@\"; exec \"$1\" last traces/*/*";
     let mut command = Command::new("unshare");
@@ -96,7 +84,7 @@ fn a_full_disk_is_told_as_the_reason_why_a_recording_stopped() {
         .arg(recorded.get_program())
         .args(recorded.get_args());
     let output = command.output().unwrap();
-    let messages = messages(&output);
+    let messages = String::from_utf8(output.stderr).unwrap();
     if output.status.code() == Some(77) || messages.starts_with("unshare") {
         // Containers may forbid namespaces.
         return;
@@ -113,17 +101,13 @@ fn a_full_disk_is_told_as_the_reason_why_a_recording_stopped() {
 /// The first process of a namespace has the number of the system's first process.
 #[test]
 fn a_process_of_another_namespace_is_not_taken_for_the_program() {
-    let Some(folder) = compiled(PROGRAM, &["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = built(PROGRAM) else { return };
     let can = Command::new("unshare").args(["-rpf", "true"]).status();
     if !can.is_ok_and(|status| status.success()) {
         // Containers may forbid namespaces.
         return;
     }
-    let program = ["unshare", "-rpf", "./program", "none"];
-    let output = record(&folder, &[], &program).output().unwrap();
-    let messages = messages(&output);
+    let messages = messages(&folder, "", "unshare -rpf ./program none");
     assert!(!messages.contains("still runs"), "{messages}");
     let session = sessions(&folder).pop().unwrap();
     assert!(

@@ -1,6 +1,5 @@
 //! Tests `atf record`.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -83,13 +82,18 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Compiles the program. Returns `None` if there is no compiler.
-fn program(flags: &[&str]) -> Option<TempDir> {
-    compiled(PROGRAM, flags)
+/// Compiles [`PROGRAM`] with hooks. Returns `None` if there is no compiler.
+fn program() -> Option<TempDir> {
+    built(PROGRAM)
+}
+
+/// Compiles a program with hooks from this source. Returns `None` if there is no compiler.
+fn built(text: &str) -> Option<TempDir> {
+    compiled(text, "-finstrument-functions")
 }
 
 /// Compiles a program from this source. Returns `None` if there is no compiler.
-fn compiled(text: &str, flags: &[&str]) -> Option<TempDir> {
+fn compiled(text: &str, flags: &str) -> Option<TempDir> {
     let folder = TempDir::new().unwrap();
     let source = folder.path().join("program.c");
     fs::write(&source, text).unwrap();
@@ -97,7 +101,7 @@ fn compiled(text: &str, flags: &[&str]) -> Option<TempDir> {
     command
         .current_dir(folder.path())
         .args(["-O1", "-g", "program.c", "-o", "program"]);
-    match command.args(flags).output() {
+    match command.args(flags.split_whitespace()).output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
         Err(_) => {
             atf_samples::tools::skip_without("gcc");
@@ -113,19 +117,26 @@ fn library() -> PathBuf {
     test.with_file_name("libatf_instrument.so")
 }
 
-/// Returns a command that records the program.
-fn record(folder: &TempDir, options: &[&str], program: &[&str]) -> Command {
+/// Returns a command that records a program. Options and arguments are separated by spaces.
+fn record(folder: &TempDir, options: &str, program: &str) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf"));
     command.current_dir(folder.path()).arg("record");
     command
         .args(["--out", "traces", "--library"])
         .arg(library());
-    command.args(options).arg("--").args(program);
+    command.args(options.split_whitespace()).arg("--");
+    command.args(program.split_whitespace());
     command
 }
 
+/// Records a program and returns the messages.
+fn messages(folder: &TempDir, options: &str, program: &str) -> String {
+    let output = record(folder, options, program).output().unwrap();
+    String::from_utf8(output.stderr).unwrap()
+}
+
 /// Returns a command's exit status, stdout and stderr, with times and paths replaced.
-fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
+fn outcome(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let messages = text(&output.stderr);
     let folder = fs::canonicalize(folder).unwrap();
@@ -140,12 +151,11 @@ fn told(output: &Output, folder: &Path) -> (Option<i32>, String, String) {
     // The table is sorted by times, which vary between runs.
     let is_row = |line: &&str| line.starts_with(' ');
     let (table, messages): (Vec<_>, Vec<_>) = messages.lines().partition(is_row);
-    let cells = |row: &&str| row.split_whitespace().skip(1).map(str::to_owned).collect();
-    let rows: Vec<Vec<String>> = table.iter().map(cells).collect();
-    let mut table: Vec<_> = rows
-        .iter()
-        .map(|cells| cells[cells.len() - 2..].join(" "))
-        .collect();
+    let last_cells = |row: &&str| {
+        let cells: Vec<_> = row.split_whitespace().collect();
+        cells[cells.len() - 2..].join(" ")
+    };
+    let mut table: Vec<_> = table.iter().map(last_cells).collect();
     table.sort();
     let messages: Vec<_> = messages.into_iter().map(constant).collect();
     let messages = [messages, table].concat().join("\n");
@@ -162,30 +172,25 @@ fn sessions(folder: &TempDir) -> Vec<PathBuf> {
     runs.iter().flat_map(|run| list(run)).collect()
 }
 
-/// Asserts that the only session is accepted, and returns the function names of its events.
+/// Checks a session, and fails for advice too.
+fn check(folder: &TempDir, session: &Path) -> Output {
+    let arguments = ["check", "--deny", "should", session.to_str().unwrap()];
+    super::atf(folder.path(), &arguments)
+}
+
+/// Asserts that the session is accepted, and returns the function names of its events.
 fn dumped(folder: &TempDir, session: &Path) -> Vec<String> {
-    let check = super::atf(
-        folder.path(),
-        &[
-            "check".as_ref(),
-            "--deny".as_ref(),
-            "should".as_ref(),
-            session.as_os_str(),
-        ],
-    );
+    let check = check(folder, session);
     assert_eq!(check.status.code(), Some(0), "{check:?}");
-    let dump = super::atf(folder.path(), &["dump".as_ref(), session.as_os_str()]);
-    let text = String::from_utf8(dump.stdout).unwrap();
+    let text = super::written(folder.path(), &["dump".as_ref(), session.as_os_str()]);
     let name = |line: &str| line.split_whitespace().last().unwrap().to_owned();
     text.lines().map(name).collect()
 }
 
 #[test]
 fn a_program_is_recorded_with_the_names_of_its_functions() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let output = record(&folder, &[], &["./program", "3"]).output().unwrap();
+    let Some(folder) = program() else { return };
+    let output = record(&folder, "", "./program 3").output().unwrap();
     let expected = "\
 atf: recorded 10 events of 1 thread in …, no loss recorded
 atf: written to /traces/session_…
@@ -195,7 +200,7 @@ atf: written to /traces/session_…
 calls function";
     let own = "the program's own output\n".to_owned();
     assert_eq!(
-        told(&output, folder.path()),
+        outcome(&output, folder.path()),
         (Some(0), own, expected.to_owned())
     );
     let [session] = &sessions(&folder)[..] else {
@@ -208,19 +213,13 @@ calls function";
 
 #[test]
 fn its_exit_status_is_the_program_s_and_a_dead_program_s_session_is_finalized() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let output = record(&folder, &[], &["./program", "1", "fail"])
-        .output()
-        .unwrap();
+    let Some(folder) = program() else { return };
+    let output = record(&folder, "", "./program 1 fail").output().unwrap();
     assert_eq!(output.status.code(), Some(7));
     fs::remove_dir_all(folder.path().join("traces")).unwrap();
 
-    let output = record(&folder, &[], &["./program", "1", "abort"])
-        .output()
-        .unwrap();
-    let (status, _, messages) = told(&output, folder.path());
+    let output = record(&folder, "", "./program 1 abort").output().unwrap();
+    let (status, _, messages) = outcome(&output, folder.path());
     assert_eq!(status, Some(128 + 6));
     let expected = "\
 atf: recorded 5 events of 1 thread in …, no loss recorded
@@ -241,13 +240,8 @@ calls function";
 
 #[test]
 fn what_a_dead_program_s_rings_may_have_lost_is_told() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let output = record(&folder, &["--ring", "64"], &["./program", "1", "abort"])
-        .output()
-        .unwrap();
-    let text = String::from_utf8(output.stderr).unwrap();
+    let Some(folder) = program() else { return };
+    let text = messages(&folder, "--ring 64", "./program 1 abort");
     // The lost events: 64 in the ring, and 128 KiB in the writer's buffer.
     let lost = "up to 4160 events of each thread are missing\n";
     for start in ["the process died, so ", "per second), "] {
@@ -258,9 +252,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     };
     fs::remove_dir_all(blocking).unwrap();
 
-    let dropping = ["--ring", "64", "--overflow", "drop"];
-    let output = record(&folder, &dropping, &["./program", "1", "abort"]).output();
-    let text = String::from_utf8(output.unwrap().stderr).unwrap();
+    let text = messages(&folder, "--ring 64 --overflow drop", "./program 1 abort");
     let lost = "up to 4160 events of each thread, plus those dropped after the last update of the \
                 manifest, are missing\n";
     for start in ["the process died, so ", "per second), "] {
@@ -269,6 +261,7 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
     let [session] = &sessions(&folder)[..] else {
         panic!("{text}");
     };
+    let session = session.to_str().unwrap();
     let missing = "the tracer was killed: up to 4160 events of each thread are missing, plus those \
                    dropped after the last update of the manifest";
     // The finalized files still show the loss.
@@ -277,44 +270,36 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
         ("info", "the process was ended by SIGABRT\n"),
         ("check", "advice ATF-MANI-016  unwritten_events: "),
     ] {
-        let output = super::atf(folder.path(), &[command.as_ref(), session.as_os_str()]);
+        let output = super::atf(folder.path(), &[command, session]);
         let text = String::from_utf8(output.stdout).unwrap();
         let (_, rest) = text.split_once(before).expect(&text);
         assert!(rest.trim_start().starts_with(missing), "{command}: {text}");
     }
     // Commands that compute results from the events report how many are missing.
-    let session_path = session.to_str().unwrap();
     for command in [
         &["report"][..],
-        &["diff", session_path],
+        &["diff", session],
         &["flamegraph", "--out", "flame.svg"],
         &["export", "--format", "chrome", "--out", "chrome.json"],
     ] {
-        let output = super::atf(folder.path(), &[command, &[session_path]].concat());
+        let output = super::atf(folder.path(), &[command, &[session]].concat());
         let messages = String::from_utf8(output.stderr).unwrap();
-        let expected = format!("{session_path}: {missing}\n");
+        let expected = format!("{session}: {missing}\n");
         assert!(messages.contains(&expected), "{command:?}: {messages}");
     }
     for file in ["chrome.json", "flame.svg"] {
         let text = fs::read_to_string(folder.path().join(file)).unwrap();
         assert!(text.contains(missing), "{text}");
     }
-    let info = super::atf(folder.path(), &["info".as_ref(), session.as_os_str()]);
-    let info = String::from_utf8(info.stdout).unwrap();
+    let info = super::written(folder.path(), &["info", session]);
     assert!(info.contains("nothing lost by the recovery"), "{info}");
     // The report about the finalization is not copied with the trace.
     for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
-        let out = folder.path().join(command[0]);
-        let mut all: Vec<&OsStr> = command.iter().map(AsRef::as_ref).collect();
-        all.extend([session.as_os_str(), "--out".as_ref(), out.as_os_str()]);
-        let output = super::atf(folder.path(), &all);
+        let arguments = [command, &[session, "--out", command[0]]].concat();
+        let output = super::atf(folder.path(), &arguments);
         assert_eq!(output.status.code(), Some(0), "{command:?}: {output:?}");
     }
-    let output = super::atf(
-        folder.path(),
-        &["last".as_ref(), "--json".as_ref(), session.as_os_str()],
-    );
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = super::written(folder.path(), &["last", "--json", session]);
     assert!(
         text.contains(r#""ended_by":"SIGABRT","unwritten_events":"4160","#),
         "{text}"
@@ -323,10 +308,8 @@ fn what_a_dead_program_s_rings_may_have_lost_is_told() {
 
 #[test]
 fn only_options_set_how_a_program_is_recorded() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let mut record = record(&folder, &[], &["./program", "3"]);
+    let Some(folder) = program() else { return };
+    let mut record = record(&folder, "", "./program 3");
     // As in a program that is itself recorded.
     let variables = [
         ("ATF_RECORD", "off"),
@@ -340,76 +323,44 @@ fn only_options_set_how_a_program_is_recorded() {
 
 #[test]
 fn a_child_that_outlives_the_program_keeps_its_session() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let output = record(&folder, &[], &["./program", "1", "daemon"])
-        .stdout(Stdio::null())
-        .output()
-        .unwrap();
-    let messages = String::from_utf8(output.stderr).unwrap();
+    let Some(folder) = program() else { return };
+    let messages = messages(&folder, "", "./program 1 daemon");
     assert_eq!(
         messages.matches("still runs and is recorded").count(),
         1,
         "{messages}"
     );
-    let session = messages
-        .split(": this process")
-        .next()
-        .unwrap()
-        .rsplit('/')
-        .next()
-        .unwrap();
+    let (path, _) = messages.split_once(": this process").unwrap();
+    let session = path.rsplit('/').next().unwrap();
     let process = session.strip_prefix("pid_").unwrap();
-    let kill = Command::new("kill")
-        .args(["-KILL", process])
-        .status()
-        .unwrap();
-    assert!(kill.success());
+    send("KILL", process);
     // The session still has the files that the program wrote, so nothing is lost.
     let path = sessions(&folder)
         .into_iter()
         .find(|path| path.ends_with(session))
         .unwrap();
-    let dump = super::atf(folder.path(), &["dump".as_ref(), path.as_os_str()]);
-    let text = String::from_utf8(dump.stdout).unwrap();
+    let text = super::written(folder.path(), &["dump".as_ref(), path.as_os_str()]);
     assert_eq!(text.lines().count(), 4, "{text}");
 }
 
 #[test]
 fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    for options in [&[][..], &["--ring", "64"]] {
+    let Some(folder) = program() else { return };
+    for options in ["", "--ring 64"] {
         let _ = fs::remove_dir_all(folder.path().join("traces"));
-        let output = record(&folder, options, &["./program", "1", "daemon"])
-            .stdout(Stdio::null())
-            .output()
-            .unwrap();
-        let messages = String::from_utf8(output.stderr).unwrap();
+        let messages = messages(&folder, options, "./program 1 daemon");
         let (path, _) = messages.split_once(": this process still runs").unwrap();
         let session = PathBuf::from(path.rsplit("atf: ").next().unwrap());
         let process = session.file_name().unwrap().to_str().unwrap();
         let process = process.strip_prefix("pid_").unwrap();
-        let is_finalized = || {
-            let arguments = ["check", "--deny", "should"].map(OsStr::new);
-            let arguments = [&arguments[..], &[session.as_os_str()]].concat();
-            super::atf(folder.path(), &arguments).status.success()
-        };
+        let is_finalized = || check(&folder, &session).status.success();
         assert!(!is_finalized());
-        assert!(
-            Command::new("kill")
-                .arg(process)
-                .status()
-                .unwrap()
-                .success()
-        );
+        send("TERM", process);
         for _ in 0..600 {
             if is_finalized() {
                 break;
             }
-            std::thread::sleep(std::time::Duration::from_millis(100));
+            thread::sleep(Duration::from_millis(100));
         }
         // In the child: `outer`, `inner`, `told` called by the signal, `outer`, `inner` twice, and
         // the return of `main`.
@@ -419,16 +370,14 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
 
 #[test]
 fn a_full_disk_is_told_as_the_reason_for_what_is_missing() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     fs::create_dir(folder.path().join("traces")).unwrap();
     for (size, calls, status, expected) in [
         ("2m", "1000000", 0, "later events may be missing"),
         ("16k", "1", 2, "nothing was recorded: 6 events lost"),
         ("4k", "1", 2, "nothing was recorded: the disk of "),
     ] {
-        let recorded = record(&folder, &[], &["./program", calls]);
+        let recorded = record(&folder, "", &format!("./program {calls}"));
         let mut command = Command::new("unshare");
         command.current_dir(folder.path()).args(["-rm", "sh", "-c"]);
         command.arg(format!(
@@ -455,29 +404,27 @@ fn a_full_disk_is_told_as_the_reason_for_what_is_missing() {
 
 #[test]
 fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
-    let Some(folder) = program(&[]) else {
+    let Some(folder) = compiled(PROGRAM, "") else {
         return;
     };
-    let output = record(&folder, &[], &["./program", "1"]).output().unwrap();
+    let output = record(&folder, "", "./program 1").output().unwrap();
     let expected =
         "atf: nothing was recorded: ./program must be compiled with -finstrument-functions, linked dynamically, and keep its environment".to_owned();
     let own = "the program's own output\n".to_owned();
-    assert_eq!(told(&output, folder.path()), (Some(2), own, expected));
-    let output = record(&folder, &[], &["./program", "1", "fail"])
-        .output()
-        .unwrap();
+    assert_eq!(outcome(&output, folder.path()), (Some(2), own, expected));
+    let output = record(&folder, "", "./program 1 fail").output().unwrap();
     assert_eq!(output.status.code(), Some(7));
-    let output = record(&folder, &[], &["./missing"]).output().unwrap();
+    let output = record(&folder, "", "./missing").output().unwrap();
     let expected =
         "atf: ./missing: cannot be run: No such file or directory (os error 2)".to_owned();
     assert_eq!(
-        told(&output, folder.path()),
+        outcome(&output, folder.path()),
         (Some(2), String::new(), expected)
     );
     assert!(sessions(&folder).is_empty());
     // Nothing was there before this run.
     fs::remove_dir(folder.path().join("traces")).unwrap();
-    record(&folder, &[], &["./missing"]).output().unwrap();
+    record(&folder, "", "./missing").output().unwrap();
     assert!(!folder.path().join("traces").exists());
 }
 
@@ -488,14 +435,15 @@ fn of_a_program_killed_before_its_first_event_only_the_reason_is_told() {
     let session = SessionWriter::create(folder.path().join("begun"), &WriteOptions::default());
     session.unwrap().finalize().unwrap();
     let script = "cp -r begun \"$ATF_SESSION/pid_$$\" && kill -KILL $$";
-    let mut command = record(&folder, &[], &["sh", "-c", script]);
+    let mut command = record(&folder, "", "sh -c");
+    command.arg(script);
     let expected = "\
 atf: the program was ended by SIGKILL
 atf: nothing was recorded: the program's hooks wrote no event";
     let expected = (Some(128 + 9), String::new(), expected.to_owned());
-    assert_eq!(told(&command.output().unwrap(), folder.path()), expected);
-    let mut command = record(&folder, &[], &["sh", "-c", "kill -KILL $$"]);
-    let output = command.output().unwrap();
+    assert_eq!(outcome(&command.output().unwrap(), folder.path()), expected);
+    let mut command = record(&folder, "", "sh -c");
+    let output = command.arg("kill -KILL $$").output().unwrap();
     let expected = "SIGKILL came before the first event, or sh must be compiled";
     assert!(String::from_utf8_lossy(&output.stderr).contains(expected));
 }
@@ -511,10 +459,7 @@ fn functions_of_equal_names_are_told_apart_by_their_modules() {
         int main(void) { a(); b(); }
         #endif
     "#;
-    let Some(folder) = compiled(
-        text,
-        &["-DPART=a", "-shared", "-fPIC", "-finstrument-functions"],
-    ) else {
+    let Some(folder) = compiled(text, "-DPART=a -shared -fPIC -finstrument-functions") else {
         return;
     };
     let path = |name: &str| folder.path().join(name);
@@ -528,8 +473,7 @@ fn functions_of_equal_names_are_told_apart_by_their_modules() {
         let status = command.args(arguments.split(' ')).status();
         assert!(status.unwrap().success(), "{arguments}");
     }
-    let output = record(&folder, &[], &["./program"]).output().unwrap();
-    let messages = String::from_utf8(output.stderr).unwrap();
+    let messages = messages(&folder, "", "./program");
     for end in [" same [liba.so]\n", " same [libb.so]\n", " a\n", " b\n"] {
         assert!(messages.contains(end), "{end:?} in {messages}");
     }
@@ -537,13 +481,11 @@ fn functions_of_equal_names_are_told_apart_by_their_modules() {
 
 #[test]
 fn without_standard_error_a_dead_program_s_session_is_still_finalized() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let ways = [
-        record(&folder, &["--ring", "64"], &["./program", "1", "kill"])
+        record(&folder, "--ring 64", "./program 1 kill")
             .stderr(writer)
             .output(),
         Command::new("sh")
@@ -605,9 +547,7 @@ fn a_program_ignores_the_signals_that_its_caller_ignored() {
 
 #[test]
 fn a_caller_that_ignores_sigchld_gets_the_program_s_exit_status() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     let script = "trap '' CHLD && exec \"$0\" record --library \"$1\" --out traces -- \
         ./program 1 fail";
     let output = Command::new("bash")
@@ -667,25 +607,23 @@ int main(void) {
     if !atf_samples::tools::has("script") {
         return;
     }
-    let Some(folder) = compiled(TEXT, &["-finstrument-functions"]) else {
-        return;
-    };
-    let record = record(&folder, &[], &["./program"]);
+    let Some(folder) = built(TEXT) else { return };
+    assert_interrupted(&folder, 5);
+}
+
+/// Asserts that the program exits with a status after Ctrl-C is pressed in its terminal.
+#[track_caller]
+fn assert_interrupted(folder: &TempDir, status: i32) {
+    let record = record(folder, "", "./program");
     let words = [record.get_program()].into_iter().chain(record.get_args());
-    let line: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
+    let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
+    // Without `exec`, some shells would remain in the foreground and be killed by the signal, or
+    // exit with their own status.
+    let line = format!("exec {}", words.join(" "));
     // A caller may ignore SIGINT, as a shell does for a command in the background.
     let mut command = Command::new("env");
-    // Without `exec`, some shells would remain in the foreground and end by the signal.
-    let line = format!("exec {}", line.join(" "));
-    command.args([
-        "--default-signal=INT",
-        "script",
-        "-q",
-        "-e",
-        "-c",
-        &line,
-        "/dev/null",
-    ]);
+    command.args(["--default-signal=INT", "script", "-q", "-e", "-c"]);
+    command.args([&*line, "/dev/null"]);
     command.current_dir(folder.path()).stdin(Stdio::piped());
     let mut terminal = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut output = terminal.stdout.take().unwrap();
@@ -699,14 +637,12 @@ int main(void) {
     input.write_all(b"\x03").unwrap();
     output.read_to_end(&mut text).unwrap();
     let text = String::from_utf8_lossy(&text);
-    assert_eq!(terminal.wait().unwrap().code(), Some(5), "{text}");
+    assert_eq!(terminal.wait().unwrap().code(), Some(status), "{text}");
 }
 
 #[test]
 fn signals_are_passed_to_the_program() {
-    let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = built(SIGNALS) else { return };
     let status = fs::read_to_string("/proc/self/status").unwrap();
     for (signal, number) in [
         ("HUP", 1),
@@ -725,7 +661,7 @@ fn signals_are_passed_to_the_program() {
         }
         // Run in a session without a terminal, because a terminal would send some signals to the
         // program itself.
-        let record = record(&folder, &[], &["./program"]);
+        let record = record(&folder, "", "./program");
         let mut command = Command::new("setsid");
         command.arg(record.get_program()).args(record.get_args());
         command.current_dir(folder.path());
@@ -737,10 +673,8 @@ fn signals_are_passed_to_the_program() {
 
 #[test]
 fn the_program_stops_and_continues_with_the_recorder() {
-    let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
-        return;
-    };
-    let mut command = record(&folder, &[], &["./program"]);
+    let Some(folder) = built(SIGNALS) else { return };
+    let mut command = record(&folder, "", "./program");
     // Run in the background of any terminal.
     let mut child = command
         .process_group(0)
@@ -770,26 +704,9 @@ fn is_stopped(process: &str) -> bool {
 
 #[test]
 fn a_terminal_s_interrupt_reaches_the_program_once() {
-    let Some(folder) = compiled(SIGNALS, &["-finstrument-functions"]) else {
+    if !atf_samples::tools::has("script") {
         return;
-    };
-    // Runs the command in a new terminal, and passes on what is written to its standard input. The
-    // shell replaces itself with the command, because some shells exit with their own status when
-    // interrupted.
-    let record = record(&folder, &[], &["./program"]);
-    let words = [record.get_program()].into_iter().chain(record.get_args());
-    let words: Vec<_> = words.map(|word| word.to_str().unwrap()).collect();
-    let line = format!("exec {}", words.join(" "));
-    let mut command = Command::new("script");
-    command.args(["-q", "-e", "-c", &line, "/dev/null"]);
-    command.current_dir(folder.path()).stdin(Stdio::piped());
-    let spawned = command.stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = spawned else {
-        atf_samples::tools::skip_without("script");
-        return;
-    };
-    child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
-    child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(50 + 2), "{output:?}");
+    }
+    let Some(folder) = built(SIGNALS) else { return };
+    assert_interrupted(&folder, 50 + 2);
 }

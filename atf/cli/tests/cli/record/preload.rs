@@ -57,9 +57,9 @@ fn assert_same_as_alone(folder: &TempDir, fault: &str, status: i32, report: &str
     }
     assert_eq!(alone(&[fault]).status.code(), Some(status));
     for (options, program, status, is_reported) in [
-        (&[][..], &["./program"][..], 3, false),
-        (&["--details", "all"], &["./program"], 3, false),
-        (&[], &["./program", fault], status, true),
+        ("", "./program", 3, false),
+        ("--details all", "./program", 3, false),
+        ("", &*format!("./program {fault}"), status, true),
     ] {
         let output = record(folder, options, program).output().unwrap();
         let messages = String::from_utf8_lossy(&output.stderr);
@@ -77,11 +77,8 @@ fn assert_same_as_alone(folder: &TempDir, fault: &str, status: i32, report: &str
 #[test]
 fn libraries_that_the_user_preloads_come_first() {
     let folder = TempDir::new().unwrap();
-    let mut command = record(
-        &folder,
-        &[],
-        &["sh", "-c", "echo $LD_PRELOAD $ASAN_OPTIONS"],
-    );
+    let mut command = record(&folder, "", "sh -c");
+    command.arg("echo $LD_PRELOAD $ASAN_OPTIONS");
     command.envs([("LD_PRELOAD", "libc.so.6"), ("ASAN_OPTIONS", "color=never")]);
     let output = command.output().unwrap();
     let library = fs::canonicalize(library()).unwrap();
@@ -148,24 +145,24 @@ fn a_musl_program_runs_as_it_does_alone_and_the_summary_says_what_it_is() {
     command.args(["-finstrument-functions", "-o", "program", "program.c"]);
     let status = command.current_dir(folder.path()).status().unwrap();
     assert!(status.success());
-    for (arguments, status) in [(&["./program"][..], 2), (&["./program", "fail"], 3)] {
-        let output = record(&folder, &[], arguments).output().unwrap();
+    for (program, status) in [("./program", 2), ("./program fail", 3)] {
+        let output = record(&folder, "", program).output().unwrap();
         let expected = format!(
             "atf: nothing was recorded: ./program is a musl program, which /lib/ld-musl-{}.so.1 loads, and the library is for glibc: build the program for glibc",
             std::env::consts::ARCH
         );
         let expected = (Some(status), String::new(), expected);
-        assert_eq!(told(&output, folder.path()), expected);
+        assert_eq!(outcome(&output, folder.path()), expected);
     }
 }
 
 #[test]
 fn of_a_statically_linked_program_the_summary_says_so() {
-    let Some(folder) = program(&["-finstrument-functions", "-static"]) else {
+    let Some(folder) = compiled(PROGRAM, "-finstrument-functions -static") else {
         return;
     };
-    let output = record(&folder, &[], &["./program", "1"]).output().unwrap();
+    let output = record(&folder, "", "./program 1").output().unwrap();
     let expected = "atf: nothing was recorded: ./program is linked statically: link it with libatf_instrument.a, or dynamically".to_owned();
     let own = "the program's own output\n".to_owned();
-    assert_eq!(told(&output, folder.path()), (Some(2), own, expected));
+    assert_eq!(outcome(&output, folder.path()), (Some(2), own, expected));
 }

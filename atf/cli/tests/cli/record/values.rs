@@ -4,72 +4,44 @@ use super::*;
 
 #[test]
 fn options_limit_what_is_recorded() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     for (options, events) in [
-        (&["--depth", "2"][..], 4),
-        (&["--module", "prog*"], 10),
-        (&["--clock", "system"], 10),
-        (&["--function", "outer", "--function", "m*"], 4),
-        (&["--ring", "64", "--overflow", "block"], 10),
-        (&["--ring", "64", "--ring-memory", "64k"], 10),
-        (
-            &[
-                "--ring",
-                "64",
-                "--details",
-                "all",
-                "--overflow",
-                "drop-detail",
-            ],
-            10,
-        ),
+        ("--depth 2", 4),
+        ("--module prog*", 10),
+        ("--clock system", 10),
+        ("--function outer --function m*", 4),
+        ("--ring 64 --overflow block", 10),
+        ("--ring 64 --ring-memory 64k", 10),
+        ("--ring 64 --details all --overflow drop-detail", 10),
     ] {
-        let output = record(&folder, options, &["./program", "3"])
-            .output()
-            .unwrap();
-        let messages = told(&output, folder.path()).2;
+        let messages = messages(&folder, options, "./program 3");
         assert!(
             messages.contains(&format!("recorded {events} events")),
             "{messages}"
         );
     }
-    for options in [["--module", "!program"], ["--min-size", "1000000"]] {
-        let output = record(&folder, &options, &["./program", "3"])
-            .output()
-            .unwrap();
+    for options in ["--module !program", "--min-size 1000000"] {
+        let mut command = record(&folder, options, "./program 3");
+        let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let expected = "atf: nothing was recorded: no call matched the filters";
-        assert_eq!(told(&output, folder.path()).2, expected);
+        assert_eq!(outcome(&output, folder.path()).2, expected);
     }
 }
 
 #[test]
 fn lengths_and_signals_are_accepted_in_any_case() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     for options in [
-        &["--flight", "10s"][..],
-        &["--flight", "64m", "--trigger-signal", "sigusr2"],
-        &["--segment", "64k"],
-        &["--flight", "0.5"],
-        &["--flight", "500MS", "--post-roll", "0.5"],
-        &["--segment", "1.5s"],
-        &[
-            "--details",
-            "trigger",
-            "--pre-roll",
-            "0.25s",
-            "--trigger-after",
-            "1.5",
-        ],
+        "--flight 10s",
+        "--flight 64m --trigger-signal sigusr2",
+        "--segment 64k",
+        "--flight 0.5",
+        "--flight 500MS --post-roll 0.5",
+        "--segment 1.5s",
+        "--details trigger --pre-roll 0.25s --trigger-after 1.5",
     ] {
-        let output = record(&folder, options, &["./program", "3"])
-            .output()
-            .unwrap();
-        let messages = told(&output, folder.path()).2;
+        let messages = messages(&folder, options, "./program 3");
         assert!(
             messages.contains("recorded 10 events"),
             "{options:?}: {messages}"

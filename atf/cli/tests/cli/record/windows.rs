@@ -4,27 +4,21 @@ use super::*;
 
 #[test]
 fn segments_are_not_counted_as_processes() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let options = ["--segment", "64K"];
-    let output = record(&folder, &options, &["./program", "100000"])
+    let Some(folder) = program() else { return };
+    let output = record(&folder, "--segment 64K", "./program 100000")
         .output()
         .unwrap();
     let count = sessions(&folder).len();
     assert!(count > 1, "{output:?}");
-    let messages = told(&output, folder.path()).2;
+    let messages = outcome(&output, folder.path()).2;
     let expected = format!("of 1 thread in {count} segments in …");
     assert!(messages.contains(&expected), "{messages}");
 }
 
 #[test]
 fn the_signal_is_in_the_last_segment() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let options = ["--segment", "64K"];
-    let output = record(&folder, &options, &["./program", "100000", "abort"])
+    let Some(folder) = program() else { return };
+    let output = record(&folder, "--segment 64K", "./program 100000 abort")
         .output()
         .unwrap();
     let mut sessions = sessions(&folder);
@@ -40,62 +34,42 @@ fn the_signal_is_in_the_last_segment() {
 
 #[test]
 fn details_that_windows_lost_are_in_the_summary() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     let options = "--details trigger --pre-roll 60000 --trigger-function told --ring 64";
-    let options: Vec<_> = options.split(' ').collect();
-    let output = terminated(&mut record(
-        &folder,
-        &options,
-        &["./program", "100000", "wait"],
-    ));
-    let messages = told(&output, folder.path()).2;
+    let output = terminated(&mut record(&folder, options, "./program 100000 wait"));
+    let messages = String::from_utf8(output.stderr).unwrap();
     assert!(!messages.contains("no loss recorded"), "{messages}");
     assert!(messages.contains(" details lost\n"), "{messages}");
 }
 
 #[test]
 fn a_trigger_on_the_first_call_of_a_thread_loses_no_details() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     let options = "--details trigger --trigger-function main";
-    let options: Vec<_> = options.split(' ').collect();
     for _ in 0..10 {
-        let output = record(&folder, &options, &["./program", "3"]).output();
-        let messages = told(&output.unwrap(), folder.path()).2;
+        let messages = messages(&folder, options, "./program 3");
         assert!(messages.contains("no loss recorded"), "{messages}");
     }
 }
 
 #[test]
 fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let trigger = [
-        "--details",
-        "trigger",
-        "--pre-roll",
-        "100",
-        "--post-roll",
-        "50",
-    ];
-    let signal = ["--trigger-signal", "USR2"];
-    let function = ["--trigger-function", "inner", "--trigger-depth", "2"];
+    let Some(folder) = program() else { return };
+    let trigger = "--details trigger --pre-roll 100 --post-roll 50";
     for (options, has_details) in [
-        (&["--details", "all", "--stack", "64"][..], true),
-        (&["--details", "all", "--detail-function", "!*"], false),
-        (&[&trigger[..], &signal].concat(), false),
-        (&[&trigger[..], &function].concat(), true),
-        (&["--flight", "10", "--details", "all"], true),
-        (&["--segment", "1K", "--keep", "5"], false),
+        ("--details all --stack 64", true),
+        ("--details all --detail-function !*", false),
+        (&*format!("{trigger} --trigger-signal USR2"), false),
+        (
+            &*format!("{trigger} --trigger-function inner --trigger-depth 2"),
+            true,
+        ),
+        ("--flight 10 --details all", true),
+        ("--segment 1K --keep 5", false),
     ] {
         let _ = fs::remove_dir_all(folder.path().join("traces"));
-        let output = record(&folder, options, &["./program", "3"])
-            .output()
-            .unwrap();
+        let mut command = record(&folder, options, "./program 3");
+        let output = command.output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{options:?}: {output:?}");
         let [session] = &sessions(&folder)[..] else {
             panic!("{output:?}");
@@ -108,11 +82,9 @@ fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
 
 #[test]
 fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     let flight = |end| {
-        let mut command = record(&folder, &["--flight", "10"], &["./program", "1", end]);
+        let mut command = record(&folder, "--flight 10", &format!("./program 1 {end}"));
         // All threads share one lock in the allocator.
         command.env("MALLOC_ARENA_MAX", "1");
         command
@@ -146,37 +118,21 @@ fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
 
 #[test]
 fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let windows = [
-        &["--flight", "60"][..],
-        &[
-            "--details",
-            "trigger",
-            "--pre-roll",
-            "60000",
-            "--trigger-signal",
-            "HUP",
-        ],
-    ];
-    for options in windows {
-        let run = |ring: &str| {
-            let options = [options, &["--ring", ring]].concat();
-            let end = if options[0] == "--flight" {
-                ""
-            } else {
-                "trigger"
-            };
-            let mut command = record(&folder, &options, &["./program", "50000", end]);
-            String::from_utf8(command.output().unwrap().stderr).unwrap()
-        };
+    let Some(folder) = program() else { return };
+    for (options, program) in [
+        ("--flight 60", "./program 50000"),
+        (
+            "--details trigger --pre-roll 60000 --trigger-signal HUP",
+            "./program 50000 trigger",
+        ),
+    ] {
+        let run = |ring| messages(&folder, &format!("{options} --ring {ring}"), program);
         // With the suggested ring, half of the slots would hold the 100,004 events and a quarter
         // more.
         let advice = "a window did not fit into its ring: --ring 262144 would have been enough";
-        let messages = run("1024");
+        let messages = run(1024);
         assert!(messages.contains(advice), "{messages}");
-        let messages = run("262144");
+        let messages = run(262_144);
         assert!(messages.contains("100004 events of 1 thread"), "{messages}");
         assert!(messages.contains("no loss recorded"), "{messages}");
         assert!(!messages.contains("--ring"), "{messages}");
@@ -238,15 +194,14 @@ PLAIN int main(void) {
 
 #[test]
 fn of_threads_that_gave_up_their_last_events_the_summary_says_why() {
-    let Some(folder) = compiled(THREADS, &["-finstrument-functions", "-pthread"]) else {
+    let Some(folder) = compiled(THREADS, "-finstrument-functions -pthread") else {
         return;
     };
     for (flight, advice) in [
         ("64M", "or a smaller size\n"),
         ("60", "or a shorter time\n"),
     ] {
-        let mut command = record(&folder, &["--flight", flight], &["./program"]);
-        let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        let messages = messages(&folder, &format!("--flight {flight}"), "./program");
         assert!(messages.contains(" events lost\n"), "{messages}");
         assert!(messages.contains(advice), "{messages}");
     }
@@ -254,23 +209,17 @@ fn of_threads_that_gave_up_their_last_events_the_summary_says_why() {
 
 #[test]
 fn losses_are_reported_once() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let options = ["--ring", "16", "--overflow", "drop"];
-    let mut command = record(&folder, &options, &["./program", "100000"]);
-    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let Some(folder) = program() else { return };
+    let options = "--ring 16 --overflow drop";
+    let messages = messages(&folder, options, "./program 100000");
     assert_eq!(messages.matches(" events lost").count(), 1, "{messages}");
     assert!(!messages.contains("not in the trace"), "{messages}");
 }
 
 #[test]
 fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let mut command = record(&folder, &["--flight", "10"], &["./program", "1", "kill"]);
-    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let Some(folder) = program() else { return };
+    let messages = messages(&folder, "--flight 10", "./program 1 kill");
     let lost = "what its rings held and had not yet written is lost";
     assert!(
         messages.contains(&format!("the process died, so {lost}")),
@@ -280,14 +229,8 @@ fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
 
 #[test]
 fn patterns_that_match_no_function_are_in_the_summary() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
-    let messages = |options: &str| {
-        let options: Vec<_> = options.split(' ').collect();
-        let mut command = record(&folder, &options, &["./program", "1"]);
-        String::from_utf8(command.output().unwrap().stderr).unwrap()
-    };
+    let Some(folder) = program() else { return };
+    let messages = |options: &str| messages(&folder, options, "./program 1");
     let none = "no recorded function matches";
     let details = "--details trigger --trigger-function";
     let found = messages(&format!("{details} outter --trigger-function no*"));
@@ -308,15 +251,11 @@ fn patterns_that_match_no_function_are_in_the_summary() {
 
 #[test]
 fn a_pattern_without_a_match_may_match_lost_events() {
-    let Some(folder) = program(&["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = program() else { return };
     // Records more events than the ring and the writer's buffer hold, so that some are in the
     // trace.
     let options = "--ring 64 --details trigger --trigger-function no*";
-    let options: Vec<_> = options.split(' ').collect();
-    let mut command = record(&folder, &options, &["./program", "20000", "kill"]);
-    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let messages = messages(&folder, options, "./program 20000 kill");
     let expected = "no recorded function matches \"no*\", unless its events were lost\n";
     assert!(messages.contains(expected), "{messages}");
 }
@@ -331,13 +270,9 @@ fn no_pattern_is_unmatched_if_segments_were_deleted() {
             for (int n = 0; n < 20000; n++) later();
         }
     "#;
-    let Some(folder) = compiled(text, &["-finstrument-functions"]) else {
-        return;
-    };
+    let Some(folder) = built(text) else { return };
     let options = "--details trigger --trigger-function early --segment 64K --keep 2 --ring 1024";
-    let options: Vec<_> = options.split(' ').collect();
-    let output = record(&folder, &options, &["./program"]).output();
-    let messages = String::from_utf8(output.unwrap().stderr).unwrap();
+    let messages = messages(&folder, options, "./program");
     let sessions = sessions(&folder);
     let is_later = |path: &PathBuf| path.to_str().unwrap().contains("_segment_");
     assert!(sessions.iter().all(is_later), "{sessions:?}");
@@ -347,12 +282,11 @@ fn no_pattern_is_unmatched_if_segments_were_deleted() {
 #[test]
 fn no_pattern_is_unmatched_if_a_cpp_name_takes_too_long_to_demangle() {
     let outer = format!("-DOUTER=\"_Z1fDv{}\"", "nw".repeat(40));
-    let Some(folder) = program(&["-finstrument-functions", &outer]) else {
+    let Some(folder) = compiled(PROGRAM, &format!("-finstrument-functions {outer}")) else {
         return;
     };
-    let options = ["--details", "trigger", "--trigger-function", "nosuch"];
-    let mut command = record(&folder, &options, &["./program", "1"]);
-    let messages = String::from_utf8(command.output().unwrap().stderr).unwrap();
+    let options = "--details trigger --trigger-function nosuch";
+    let messages = messages(&folder, options, "./program 1");
     assert!(messages.contains("6 events of 1 thread"), "{messages}");
     assert!(!messages.contains("no recorded function"), "{messages}");
 }
