@@ -12,32 +12,13 @@
 #include <unistd.h>
 
 #include "atf_record.h"
+#include "expect.h"
 #include "namesake.h"
 
 #define THREADS 4
 #define EVENTS 6000u
 /* Long enough for any machine: only a failing test waits this long. */
 #define DEADLINE_NS (60ull * 1000 * 1000 * 1000)
-
-static _Atomic int wrong = 0;
-
-#define SAYS(expected, call)                                                                     \
-    do {                                                                                         \
-        int found = (int)(call);                                                                 \
-        if (found != (int)(expected)) {                                                          \
-            fprintf(stderr, "line %d: %s, not %s: %s\n", __LINE__, atf_status_name(found),       \
-                    atf_status_name((int)(expected)), atf_last_error_message());                 \
-            wrong++;                                                                             \
-        }                                                                                        \
-    } while (0)
-
-#define TRUE(condition)                                                                          \
-    do {                                                                                         \
-        if (!(condition)) {                                                                      \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                              \
-            wrong++;                                                                             \
-        }                                                                                        \
-    } while (0)
 
 static const char *folder;
 
@@ -48,6 +29,14 @@ static AtfSessionWriter *session_in(const char *name, int survive_kill) {
     options.survive_kill = (uint8_t)survive_kill;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     SAYS(ATF_OK, atf_session_writer_create(path, &options, &session));
+    return session;
+}
+
+static AtfSessionReader *opened(const char *name) {
+    char path[4096];
+    AtfSessionReader *session = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    SAYS(ATF_OK, atf_session_open(path, 0, &session));
     return session;
 }
 
@@ -115,11 +104,8 @@ static void *trace(void *argument) {
 
 /* Compares a session's threads with the recorded events. */
 static void read_back(const char *name) {
-    char path[4096];
-    AtfSessionReader *session = NULL;
+    AtfSessionReader *session = opened(name);
     size_t names = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    SAYS(ATF_OK, atf_session_open(path, 0, &session));
     TRUE(atf_session_thread_count(session) == THREADS);
     TRUE(atf_session_problem_count(session) == 0);
     TRUE(strcmp(atf_session_function_name(session, 5), "five") == 0);
@@ -235,11 +221,8 @@ static void drop_detail(void) {
     SAYS(ATF_LOST_EVENT, atf_recorder_record(recorder, 40, 1, 1, 1, NULL));
     SAYS(ATF_OK, atf_recorder_close(recorder));
 
-    char path[4096];
-    AtfSessionReader *reader = NULL;
+    AtfSessionReader *reader = opened("drop_detail");
     AtfThreadInfo info;
-    snprintf(path, sizeof path, "%s/drop_detail", folder);
-    SAYS(ATF_OK, atf_session_open(path, 0, &reader));
     SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
     TRUE(info.lost_events.count == 9 && info.lost_events.first_ns == 2);
     TRUE(info.lost_events.last_ns == 30);
@@ -296,11 +279,8 @@ static void little_memory(void) {
 
 /* Returns the measured error of the timestamps, or -1 if they come from the system's clock. */
 static int64_t clock_error(const char *name) {
-    char path[4096];
-    AtfSessionReader *reader = NULL;
+    AtfSessionReader *reader = opened(name);
     AtfSessionFacts facts;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    SAYS(ATF_OK, atf_session_open(path, 0, &reader));
     SAYS(ATF_OK, atf_session_facts(reader, &facts, sizeof facts));
     SAYS(ATF_OK, atf_session_close(reader));
     return facts.has_clock_error ? (int64_t)facts.clock_error_ns : -1;
@@ -625,10 +605,7 @@ static void interrupt(void) {
             uint64_t time = ada_get_timestamp_ns();
             int status = n ? (int)atf_recorder_record(recorder, time, 1, 1, 1, NULL)
                            : (int)atf_recording_record(recording, time, 1, 1, 1, NULL);
-            /*
-             * The handler ran after the clock was read, or the ring is full because the drain is
-             * slow.
-             */
+            /* The handler ran after the clock was read, or a slow drain left the ring full. */
             if (status == ATF_LOST_REFUSED || status == ATF_LOST_EVENT) refused++;
             else if (status == ATF_OK) ok++;
             else TRUE(!"another status");

@@ -12,18 +12,12 @@ fn macho() -> Vec<u8> {
         bytes.resize(16, 0);
         bytes
     }
-    let u32s = |numbers: &[u32]| {
-        numbers
-            .iter()
-            .flat_map(|n| n.to_le_bytes())
-            .collect::<Vec<u8>>()
-    };
-    let u64s = |numbers: &[u64]| {
-        numbers
-            .iter()
-            .flat_map(|n| n.to_le_bytes())
-            .collect::<Vec<u8>>()
-    };
+    fn u32s(numbers: &[u32]) -> Vec<u8> {
+        numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+    }
+    fn u64s(numbers: &[u64]) -> Vec<u8> {
+        numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+    }
     let names = b"\0__Z4areai\0_main\0_late\0_data\0__mh_execute_header\0";
     let commands_size = 72 + 2 * 80 + 24 + 24;
     let mut file = u32s(&[0xfeed_facf, 0x0100_0007, 3, 2, 3, commands_size, 0, 0]);
@@ -93,7 +87,7 @@ fn functions_of_a_macho_file_count_from_its_text_segment() {
 }
 
 #[test]
-fn files_that_are_no_programs_are_refused() {
+fn files_that_are_not_programs_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let kind = |bytes: &[u8]| {

@@ -40,6 +40,19 @@ fn compile(name: &str, options: &[&str], folder: &Path) -> PathBuf {
     folder.join(name)
 }
 
+/// Moves the symbols of `program` to a debug file, and links to it.
+#[track_caller]
+fn split(debug: &str, folder: &Path) {
+    let link = format!("--add-gnu-debuglink={debug}");
+    for (tool, arguments) in [
+        ("objcopy", &["--only-keep-debug", "program", debug][..]),
+        ("strip", &["program"]),
+        ("objcopy", &[&link, "program"]),
+    ] {
+        run(tool, arguments, folder);
+    }
+}
+
 /// Returns the offsets and names that a program prints.
 fn printed(text: &str) -> Vec<(u64, &str)> {
     let lines = text.lines().map(|line| line.split_once(' ').unwrap());
@@ -48,13 +61,11 @@ fn printed(text: &str) -> Vec<(u64, &str)> {
         .collect()
 }
 
+#[track_caller]
 fn check(table: &SymbolTable, expected: &[(u64, &str)]) {
     for (offset, name) in expected {
-        assert_eq!(
-            table.name_at(*offset).as_deref(),
-            Some(*name),
-            "at {offset:#x}"
-        );
+        let found = table.name_at(*offset);
+        assert_eq!(found.as_deref(), Some(*name), "at {offset:#x}");
     }
 }
 
@@ -199,13 +210,7 @@ fn a_debug_file_is_found_by_its_link_and_needs_the_build_id_or_the_checksum() {
     for build_id in ["sha1", "none"] {
         let program = compile("program", &[&format!("-Wl,--build-id={build_id}")], path);
         let text = run("./program", &[], path);
-        run(
-            "objcopy",
-            &["--only-keep-debug", "program", "p.debug"],
-            path,
-        );
-        run("strip", &["program"], path);
-        run("objcopy", &["--add-gnu-debuglink=p.debug", "program"], path);
+        split("p.debug", path);
         let stripped = SymbolTable::read(&program).unwrap();
         let id = stripped.build_id();
         assert_eq!(id.is_some(), build_id == "sha1");
@@ -304,13 +309,7 @@ fn a_debug_file_too_large_for_its_checksum_is_refused() {
         return;
     }
     let program = compile("program", &["-Wl,--build-id=none"], path);
-    run(
-        "objcopy",
-        &["--only-keep-debug", "program", "p.debug"],
-        path,
-    );
-    run("strip", &["program"], path);
-    run("objcopy", &["--add-gnu-debuglink=p.debug", "program"], path);
+    split("p.debug", path);
     let debug = fs::File::options().write(true).open(path.join("p.debug"));
     debug.unwrap().set_len(1 << 40).unwrap();
     let (found, _) = Search::new([]).find(program.to_str(), None);
@@ -326,17 +325,7 @@ fn a_link_to_another_folder_is_not_followed() {
         return;
     }
     let program = compile("program", &["-Wl,--build-id=none"], path);
-    run(
-        "objcopy",
-        &["--only-keep-debug", "program", "p-.debug"],
-        path,
-    );
-    run("strip", &["program"], path);
-    run(
-        "objcopy",
-        &["--add-gnu-debuglink=p-.debug", "program"],
-        path,
-    );
+    split("p-.debug", path);
     let mut bytes = fs::read(&program).unwrap();
     let at = bytes
         .windows(8)
@@ -390,19 +379,11 @@ fn names_of_cpp_and_rust_are_demangled() {
                     shape::area as fn(u32) -> u32 as usize - &raw const __executable_start as usize); }";
         fs::write(path.join("program.rs"), text).unwrap();
         let symbols = format!("-Csymbol-mangling-version={mangling}");
-        let unstable = ("RUSTC_BOOTSTRAP", "1");
-        let arguments = [
-            "--edition=2024",
-            "-Zunstable-options",
-            &symbols,
-            "program.rs",
-        ];
         let compiler = std::env::var_os("RUSTC").unwrap_or("rustc".into());
         let mut command = Command::new(compiler);
-        command
-            .args(arguments)
-            .current_dir(path)
-            .env(unstable.0, unstable.1);
+        command.args(["--edition=2024", "-Zunstable-options", &symbols]);
+        command.arg("program.rs").current_dir(path);
+        command.env("RUSTC_BOOTSTRAP", "1");
         assert!(command.status().unwrap().success());
         let text = run("./program", &[], path);
         check(
