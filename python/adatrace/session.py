@@ -34,7 +34,21 @@ class ReadOptions(TypedDict, total=False):
     seqs: tuple[int, int] | None
 
 
-__all__ = ["ReadOptions", "Recovered", "Session", "Written", "check", "open", "open_all"]
+class WriteOptions(TypedDict, total=False):
+    """The options of `Session.to_parquet` and `Session.to_arrow`."""
+
+    tables: Sequence[str] | None
+    host: str | None
+    session: str | None
+    split: Literal["threads", "sessions"]
+    from_ns: int | None
+    to_ns: int | None
+    clock: Clock
+    threads: Iterable[int] | None
+    problems: AtEnd | None
+
+
+__all__ = ["ReadOptions", "Recovered", "Session", "WriteOptions", "Written", "check", "open", "open_all"]
 
 
 def open(path: StrPath, *, problems: AtEnd = "raise") -> Session:
@@ -216,20 +230,7 @@ class Session:
         )
         return self._session.table(name, read)
 
-    def to_parquet(
-        self,
-        folder: StrPath,
-        *,
-        tables: Sequence[str] | None = None,
-        host: str | None = None,
-        session: str | None = None,
-        split: Literal["threads", "sessions"] = "threads",
-        from_ns: int | None = None,
-        to_ns: int | None = None,
-        clock: Clock = "trace",
-        threads: Iterable[int] | None = None,
-        problems: AtEnd | None = None,
-    ) -> Written:
+    def to_parquet(self, folder: StrPath, **options: Unpack[WriteOptions]) -> Written:
         """Writes tables below `folder`, as `TABLE/[host=H/]session=S/[thread=N/]TABLE.parquet`.
 
         By default, `tables` are all except `details`, `report`, `histogram` and `check`, and the session's name is the
@@ -240,13 +241,19 @@ class Session:
         rows are written, the files' metadata lists the problems, and with `problems="raise"` an `IncompleteError`
         follows.
         """
-        read = _read(
-            problems or self._problems, from_ns=from_ns, to_ns=to_ns, clock=clock, threads=threads
-        )
-        return self._write("parquet", folder, tables, host, session, split, read)
+        return self._write("parquet", folder, **options)
 
-    def to_arrow(
+    def to_arrow(self, folder: StrPath, **options: Unpack[WriteOptions]) -> Written:
+        """Writes tables below `folder` as Arrow IPC files, `TABLE/[host=H/]session=S/[thread=N/]TABLE.arrow`.
+
+        Otherwise, this method works like `to_parquet`. The files are not compressed, so that readers can map them into
+        memory instead of reading them.
+        """
+        return self._write("arrow", folder, **options)
+
+    def _write(
         self,
+        form: Literal["parquet", "arrow"],
         folder: StrPath,
         *,
         tables: Sequence[str] | None = None,
@@ -259,26 +266,9 @@ class Session:
         threads: Iterable[int] | None = None,
         problems: AtEnd | None = None,
     ) -> Written:
-        """Writes tables below `folder` as Arrow IPC files, `TABLE/[host=H/]session=S/[thread=N/]TABLE.arrow`.
-
-        Otherwise, this method works like `to_parquet`. The files are not compressed, so that readers can map them into
-        memory instead of reading them.
-        """
         read = _read(
             problems or self._problems, from_ns=from_ns, to_ns=to_ns, clock=clock, threads=threads
         )
-        return self._write("arrow", folder, tables, host, session, split, read)
-
-    def _write(
-        self,
-        form: Literal["parquet", "arrow"],
-        folder: StrPath,
-        tables: Sequence[str] | None,
-        host: str | None,
-        session: str | None,
-        split: str,
-        read: dict,
-    ) -> Written:
         write = {
             "form": form,
             "tables": None if tables is None else list(tables),

@@ -189,7 +189,7 @@ def test_a_small_session_is_all_rows_headers_and_footers(tmp_path):
     assert (packed.unreproduced, packed.header_footer) == (0, 64 * 2 * 5)
 
 
-def test_all_in_the_folder_of_the_only_process_comes_back(copy, tmp_path):
+def test_everything_in_the_folder_of_a_single_process_comes_back(copy, tmp_path):
     (copy.parent / "notes.txt").write_text("next to pid_4242")
     (tmp_path / "link").symlink_to(copy.parent)
     packed = adatrace.pack(tmp_path / "link", tmp_path / "archive")
@@ -220,7 +220,7 @@ def test_symlinks_come_back_as_symlinks(copy, tmp_path):
     there_and_back(copy, tmp_path)
 
 
-def test_something_that_is_no_file_is_refused(copy, tmp_path):
+def test_a_pipe_is_refused(copy, tmp_path):
     os.mkfifo(copy / "pipe")
     with pytest.raises(adatrace.ArchiveError, match="pipe: neither a file nor a folder"):
         adatrace.pack(copy, tmp_path / "archive")

@@ -57,7 +57,7 @@ def test_times_and_durations_are_those_of_the_recording(recorded):
     assert rows(session.events(columns=EVENT_COLUMNS, clock="trace")) == expected_events(SMALL)
 
 
-def test_a_range_is_one_of_the_recording(recorded):
+def test_a_range_is_on_the_clock_of_the_recording(recorded):
     session = adatrace.open(recorded)
     events = expected_events(SMALL, media)
     times = sorted(row[2] for row in events)

@@ -56,7 +56,7 @@ def test_damaged_details_are_among_the_problems(copy):
     assert pa.table(adatrace.open(copy).events()).num_rows == 2000, "events do not depend on details"
 
 
-def test_a_partial_reading_says_that_it_verified_nothing(flipped):
+def test_a_partial_read_says_that_it_verified_nothing(flipped):
     table = adatrace.open(flipped).events(threads=[0], seqs=(0, 10))
     assert pa.table(table).num_rows == 10
     assert (table.problems(), table.unverified()) == ([], [0])
@@ -108,7 +108,7 @@ def test_errors_have_path_kind_and_class(tmp_path):
     assert caught.value.kind == "NotATrace"
 
 
-def test_a_folder_with_one_session_is_opened_as_it():
+def test_a_folder_with_one_session_is_opened_as_that_session():
     assert adatrace.open(SMALL.parents[1]).path == SMALL
 
 
@@ -122,7 +122,7 @@ def test_a_folder_with_one_session_is_opened_as_it():
         ({"problems": "hide"}, "problems: expected 'raise' or 'keep', found \"hide\""),
     ],
 )
-def test_a_wrong_option_is_a_value_error_before_any_reading(options, message):
+def test_a_wrong_option_is_a_value_error_before_anything_is_read(options, message):
     with pytest.raises(ValueError, match=message):
         adatrace.open(SMALL).events(**options)
 

@@ -9,27 +9,10 @@ use crate::options::Options;
 use crate::queue::Queue;
 use crate::rows::{Cell, Rows};
 use crate::stream::{Outcome, Source};
+use crate::table::Table;
 
 /// The maximum size in bytes of a payload in the table.
 const LONGEST: usize = 16 << 20;
-
-/// The columns read from the payload.
-const OF_PAYLOAD: [&str; 14] = [
-    "function_id",
-    "x0",
-    "x1",
-    "x2",
-    "x3",
-    "x4",
-    "x5",
-    "x6",
-    "x7",
-    "lr",
-    "fp",
-    "sp",
-    "stack",
-    "payload",
-];
 
 pub(crate) struct Details {
     queue: Queue,
@@ -43,9 +26,15 @@ impl Details {
         Self {
             queue: Queue::new(reader, options),
             thread: None,
-            wants_payloads: OF_PAYLOAD.iter().any(|name| rows.wants(name)),
+            wants_payloads: of_payload().any(|name| rows.wants(name)),
         }
     }
+}
+
+/// Returns the columns that are read from the payload.
+fn of_payload() -> impl Iterator<Item = &'static str> {
+    let names = Table::Details.columns().iter().map(|column| column.name);
+    names.skip_while(|name| *name != "payload_size").skip(1)
 }
 
 impl Source for Details {

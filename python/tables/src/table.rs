@@ -51,19 +51,7 @@ impl Table {
     /// Returns the table's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Events => "events",
-            Self::Calls => "calls",
-            Self::Details => "details",
-            Self::Functions => "functions",
-            Self::Threads => "threads",
-            Self::Modules => "modules",
-            Self::Report => "report",
-            Self::Histogram => "histogram",
-            Self::Problems => "problems",
-            Self::Check => "check",
-            Self::Files => "files",
-        }
+        self.facts().0
     }
 
     /// Returns the table with this name.
@@ -75,57 +63,76 @@ impl Table {
     /// Describes the table's rows and their order.
     #[must_use]
     pub const fn about(self) -> &'static str {
-        match self {
-            Self::Events => "One row per event: thread by thread, in file order.",
-            Self::Calls => {
-                "One row per call: thread by thread, each when it ends, inner calls before outer ones. A time range \
-                 keeps the calls that overlap it."
-            }
-            Self::Details => "One row per detail event: thread by thread, in file order.",
-            Self::Functions => "One row per function that `manifest.json` names, in its order.",
-            Self::Threads => "One row per thread, by id.",
-            Self::Modules => {
-                "One row per executable or library listed in `manifest.json`, in the same order."
-            }
-            Self::Report => {
-                "One row per function, the one with the most self time first. A call that overlaps the time range \
-                 counts only with its time in that range."
-            }
-            Self::Histogram => {
-                "One row per function and range of durations that has calls: functions as in `report`, durations \
-                 ascending. The ranges are the same in every trace: each spans a 32nd of a power of two, and those \
-                 below 64 ns a single duration. If there were more than 2,097,152 of them, all are wider."
-            }
-            Self::Problems => {
-                "One row per problem that may cause missing or wrong events. Reading this table reads all \
-                 files."
-            }
-            Self::Check => {
-                "One row per file and broken rule, with at least one row per file, and one per path that could not \
-                 be read."
-            }
-            Self::Files => {
-                "One row per part of a packed file, and one after its last part; one per folder and symlink. Only \
-                 [archives](archive.md) have it."
-            }
-        }
+        self.facts().1
     }
 
     /// Returns the table's columns.
     #[must_use]
     pub const fn columns(self) -> &'static [Column] {
+        self.facts().2
+    }
+
+    /// Returns the name, the description and the columns.
+    const fn facts(self) -> (&'static str, &'static str, &'static [Column]) {
         match self {
-            Self::Events => EVENTS,
-            Self::Calls => CALLS,
-            Self::Details => DETAILS,
-            Self::Functions => FUNCTIONS,
-            Self::Threads => THREADS,
-            Self::Modules => MODULES,
-            Self::Report => REPORT,
-            Self::Histogram => HISTOGRAM,
-            Self::Problems => PROBLEMS,
-            Self::Check => CHECK,
-            Self::Files => FILES,
+            Self::Events => (
+                "events",
+                "One row per event: thread by thread, in file order.",
+                EVENTS,
+            ),
+            Self::Calls => (
+                "calls",
+                "One row per call: thread by thread, each when it ends, inner calls before outer ones. A time range \
+                 keeps the calls that overlap it.",
+                CALLS,
+            ),
+            Self::Details => (
+                "details",
+                "One row per detail event: thread by thread, in file order.",
+                DETAILS,
+            ),
+            Self::Functions => (
+                "functions",
+                "One row per function that `manifest.json` names, in its order.",
+                FUNCTIONS,
+            ),
+            Self::Threads => ("threads", "One row per thread, by id.", THREADS),
+            Self::Modules => (
+                "modules",
+                "One row per executable or library listed in `manifest.json`, in the same order.",
+                MODULES,
+            ),
+            Self::Report => (
+                "report",
+                "One row per function, the one with the most self time first. A call that overlaps the time range \
+                 counts only with its time in that range.",
+                REPORT,
+            ),
+            Self::Histogram => (
+                "histogram",
+                "One row per function and range of durations that has calls: functions as in `report`, durations \
+                 ascending. The ranges are the same in every trace: each spans a 32nd of a power of two, and those \
+                 below 64 ns a single duration. If there were more than 2,097,152 of them, all are wider.",
+                HISTOGRAM,
+            ),
+            Self::Problems => (
+                "problems",
+                "One row per problem that may cause missing or wrong events. Reading this table reads all \
+                 files.",
+                PROBLEMS,
+            ),
+            Self::Check => (
+                "check",
+                "One row per file and broken rule, with at least one row per file, and one per path that could not \
+                 be read.",
+                CHECK,
+            ),
+            Self::Files => (
+                "files",
+                "One row per part of a packed file, and one after its last part; one per folder and symlink. Only \
+                 [archives](archive.md) have it.",
+                FILES,
+            ),
         }
     }
 }

@@ -9,6 +9,9 @@ use atf::{DetailEventType, EventKind, Wire};
 
 use crate::table::Table;
 
+/// The columns of the registers for arguments and return values.
+const X_REGS: [&str; 8] = ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"];
+
 /// The properties of records that are the same for all rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Encoding {
@@ -36,7 +39,8 @@ pub(super) struct Details {
     kind: Words,
     payload_size: Int64Array,
     function_id: Int64Array,
-    x: [Int64Array; 8],
+    /// The columns [`X_REGS`].
+    x: Vec<Int64Array>,
     lr: Int64Array,
     fp: Int64Array,
     sp: Int64Array,
@@ -46,31 +50,13 @@ pub(super) struct Details {
 
 impl Records {
     /// Returns the names of a table's columns from which records are encoded.
-    pub(super) const fn columns(table: Table) -> &'static [&'static str] {
-        match table {
-            Table::Events => &["time_ns", "kind", "function_id", "depth", "detail_seq"],
-            Table::Details => &[
-                "seq",
-                "time_ns",
-                "kind",
-                "payload_size",
-                "function_id",
-                "x0",
-                "x1",
-                "x2",
-                "x3",
-                "x4",
-                "x5",
-                "x6",
-                "x7",
-                "lr",
-                "fp",
-                "sp",
-                "stack",
-                "payload",
-            ],
-            _ => &[],
-        }
+    pub(super) fn columns(table: Table) -> Vec<&'static str> {
+        let others: &[&str] = match table {
+            Table::Events => &["thread", "seq", "function"],
+            _ => &["thread", "detail_seq"],
+        };
+        let names = table.columns().iter().map(|column| column.name);
+        names.filter(|name| !others.contains(name)).collect()
     }
 
     /// Takes the columns of a batch. The error message names the column that is missing or has the
@@ -92,23 +78,14 @@ impl Records {
                 kind: kind(detail_kind)?,
                 payload_size: number("payload_size")?,
                 function_id: number("function_id")?,
-                x: [
-                    number("x0")?,
-                    number("x1")?,
-                    number("x2")?,
-                    number("x3")?,
-                    number("x4")?,
-                    number("x5")?,
-                    number("x6")?,
-                    number("x7")?,
-                ],
+                x: X_REGS.into_iter().map(number).collect::<Result<_, _>>()?,
                 lr: number("lr")?,
                 fp: number("fp")?,
                 sp: number("sp")?,
                 stack: bytes(batch, "stack")?,
                 payload: bytes(batch, "payload")?,
             }))),
-            table => Err(format!("rows of the table {table} are no records")),
+            table => Err(format!("rows of the table {table} are not records")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Tests with archives that no one packed: they cost no more time and memory than others.
+//! Tests with hostile archives: they cost no more time and memory than others.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,7 +12,8 @@ use super::files::{Files, RowRange};
 use super::read::Batches;
 use super::restore::restore;
 use super::sink::Disk;
-use super::tree::{Entry, Kind};
+use super::tests::{entry, packed};
+use super::tree::Kind;
 use super::*;
 
 #[test]
@@ -55,30 +56,10 @@ fn a_batch_has_few_rows_if_a_value_is_long() {
 /// Packs a session of two threads with two events each, and restores a file of these rows of the
 /// table `events`, each given by its thread and its position.
 fn restore_rows(folder: &Path, parts: &[(u32, u64)]) -> Result<(), Error> {
-    let [root, archive] = ["session", "archive"].map(|name| folder.join(name));
-    let writer = atf::write::SessionWriter::create(&root, &Default::default()).unwrap();
-    for id in [0, 1] {
-        let mut thread = writer.thread(id).unwrap();
-        for timestamp_ns in [100, 250] {
-            let event = atf::write::Event::new(timestamp_ns, 7, atf::EventKind::CALL, 1);
-            thread.write(&event).unwrap();
-        }
-        thread.finalize().unwrap();
-    }
-    writer.finalize().unwrap();
-    let packed = pack(&root, &archive, &PackOptions::default()).unwrap();
-    let place = packed.written.folders.last().unwrap().file_name().unwrap();
-    let layout = Layout {
-        archive,
-        place: place.into(),
-    };
+    let (_, layout) = packed(folder, 2);
     fs::remove_file(layout.files()).unwrap();
     let mut files = Files::create(&layout.files()).unwrap();
-    let file = Entry {
-        path: "file".to_owned(),
-        kind: Kind::File,
-        mode: None,
-    };
+    let file = entry("file", Kind::File);
     for (offset, (thread, row)) in (0..).step_by(32).zip(parts) {
         let rows = RowRange {
             table: Table::Events,
@@ -117,11 +98,6 @@ fn each_row_is_read_once() {
 fn nothing_follows_a_symlink() {
     let folder = tempfile::tempdir().unwrap();
     let mut disk = Disk::new(folder.path());
-    let entry = |path: &str, kind| Entry {
-        path: path.to_owned(),
-        kind,
-        mode: None,
-    };
     use super::sink::Sink;
     disk.begin(&entry("a", Kind::Link), Some("/etc")).unwrap();
     for kind in [Kind::File, Kind::Folder] {

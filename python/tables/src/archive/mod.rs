@@ -21,7 +21,8 @@ mod unpack;
 use std::path::{Path, PathBuf};
 
 pub use pack::{PackOptions, Packed, pack};
-pub use unpack::{UnpackOptions, Unpacked, unpack};
+pub use restore::Unpacked;
+pub use unpack::{UnpackOptions, unpack};
 
 use crate::error::Error;
 use crate::table::Table;
@@ -70,6 +71,34 @@ mod tests {
     use super::tree::{Entry, Kind};
     use super::*;
 
+    /// Packs a session of threads with two events each. Returns the session's path and the archive.
+    pub(super) fn packed(folder: &Path, threads: u32) -> (PathBuf, Layout) {
+        let [root, archive] = ["session", "archive"].map(|name| folder.join(name));
+        let writer = atf::write::SessionWriter::create(&root, &Default::default()).unwrap();
+        for id in 0..threads {
+            let mut thread = writer.thread(id).unwrap();
+            for timestamp_ns in [100, 250] {
+                let event = atf::write::Event::new(timestamp_ns, 7, atf::EventKind::CALL, 1);
+                thread.write(&event).unwrap();
+            }
+            thread.finalize().unwrap();
+        }
+        writer.finalize().unwrap();
+        let packed = pack(&root, &archive, &PackOptions::default()).unwrap();
+        let place = packed.written.folders.last().unwrap().file_name().unwrap();
+        let place = place.into();
+        (root, Layout { archive, place })
+    }
+
+    /// Returns an entry without a mode.
+    pub(super) fn entry(path: &str, kind: Kind) -> Entry {
+        Entry {
+            path: path.to_owned(),
+            kind,
+            mode: None,
+        }
+    }
+
     /// A change to a session's folder, and the error it should cause.
     type Change = (fn(&Path), &'static str);
 
@@ -115,21 +144,7 @@ mod tests {
     fn the_comparison_finds_every_change_of_the_session() {
         for (change, expected) in CHANGES {
             let folder = tempfile::tempdir().unwrap();
-            let [root, archive] = ["session", "archive"].map(|name| folder.path().join(name));
-            let writer = atf::write::SessionWriter::create(&root, &Default::default()).unwrap();
-            let mut thread = writer.thread(0).unwrap();
-            for timestamp_ns in [100, 250] {
-                let event = atf::write::Event::new(timestamp_ns, 7, atf::EventKind::CALL, 1);
-                thread.write(&event).unwrap();
-            }
-            thread.finalize().unwrap();
-            writer.finalize().unwrap();
-            let packed = pack(&root, &archive, &PackOptions::default()).unwrap();
-            let place = packed.written.folders.last().unwrap().file_name().unwrap();
-            let layout = Layout {
-                archive,
-                place: place.into(),
-            };
+            let (root, layout) = packed(folder.path(), 1);
             let compare = || restore(&layout, &mut Comparer::new(&root)?);
             compare().unwrap();
             change(&root);
@@ -141,11 +156,6 @@ mod tests {
     /// Unpacks an archive of a folder and symlinks.
     #[cfg(unix)]
     fn unpack_links(folder: &Path, links: &[(&str, &str)]) -> Result<Unpacked, Error> {
-        let entry = |path: &str, kind| Entry {
-            path: path.to_owned(),
-            kind,
-            mode: None,
-        };
         let archive = folder.join("archive");
         let layout = Layout {
             archive: archive.clone(),

@@ -181,7 +181,7 @@ pub(super) struct RecordReader {
 impl RecordReader {
     pub(super) fn open(path: &Path, table: Table, thread: u32) -> Result<Self, Error> {
         Ok(Self {
-            batches: Batches::open(path, Records::columns(table))?,
+            batches: Batches::open(path, &Records::columns(table))?,
             table,
             thread,
             records: None,

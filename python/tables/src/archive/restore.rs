@@ -17,14 +17,18 @@ use super::{Layout, VERSION};
 use crate::error::Error;
 use crate::table::Table;
 
+/// How much was restored from an archive.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Restored {
-    pub(super) files: u64,
-    pub(super) bytes: u64,
+#[non_exhaustive]
+pub struct Unpacked {
+    /// The number of files.
+    pub files: u64,
+    /// The total size of the files in bytes.
+    pub bytes: u64,
 }
 
 /// Passes all entries of an archive to `sink`.
-pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Restored, Error> {
+pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Unpacked, Error> {
     let columns = [&["path", "kind", "source", "bytes"][..], &NUMBERS].concat();
     let mut batches = Batches::open(&layout.files(), &columns)?;
     let version = batches.pairs().get("atf.archive").copied();
@@ -39,7 +43,7 @@ pub(super) fn restore(layout: &Layout, sink: &mut dyn Sink) -> Result<Restored, 
         file: None,
         records: None,
         read: BTreeSet::new(),
-        restored: Restored::default(),
+        restored: Unpacked::default(),
         checksum: ListChecksum::default(),
     };
     while let Some(batch) = batches.next()? {
@@ -75,7 +79,7 @@ struct State<'a> {
     records: Option<RecordReader>,
     /// The tables of threads from which rows were read. A table is read once, for one file.
     read: BTreeSet<(&'static str, u32)>,
-    restored: Restored,
+    restored: Unpacked,
     checksum: ListChecksum,
 }
 

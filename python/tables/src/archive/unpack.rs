@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use atf::session::is_part_of_trace;
 
-use super::restore::restore;
+use super::restore::{Unpacked, restore};
 use super::sink::Disk;
 use super::tree::set_mode;
 use super::{Layout, bad};
@@ -22,16 +22,6 @@ pub struct UnpackOptions {
     pub host: Option<String>,
     /// The name of the session, as in the partition `session=`.
     pub session: Option<String>,
-}
-
-/// The result of [`unpack`].
-#[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct Unpacked {
-    /// The number of files.
-    pub files: u64,
-    /// The total size of the files in bytes.
-    pub bytes: u64,
 }
 
 /// Restores the files of a session, byte for byte, to the folder `session`, which must not exist
@@ -66,8 +56,7 @@ pub fn unpack(
     let restored = restore(&layout, &mut Disk::new(&stage.path))?;
     let renames = [(stage.path.clone(), target.to_path_buf())];
     stage.publish(&renames)?;
-    let (files, bytes) = (restored.files, restored.bytes);
-    Ok(Unpacked { files, bytes })
+    Ok(restored)
 }
 
 /// Returns the session that the options select.
