@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_is_full_stays_in_its_bucket() {
+    fn a_saturated_count_stays_in_its_bucket() {
         let mut durations = Durations::default();
         durations.add(1);
         durations.add_times(2_000, MOST);

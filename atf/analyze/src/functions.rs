@@ -123,13 +123,14 @@ fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Function
         durations: of.durations,
         unmatched: of.unmatched,
     };
-    let is_told = |function: &FunctionTimes| !function.times.is_empty() || function.unmatched > 0;
+    let is_reported =
+        |function: &FunctionTimes| !function.times.is_empty() || function.unmatched > 0;
     let (rows, (times, of)) = all.table.into_rows();
-    let mut functions: Vec<_> = rows.map(function).filter(is_told).collect();
+    let mut functions: Vec<_> = rows.map(function).filter(is_reported).collect();
     functions.sort_unstable_by_key(|it| (Reverse(it.times.self_ns), it.function_id));
     let functions = Functions {
         functions,
-        others: Some(function((0, times, of))).filter(is_told),
+        others: Some(function((0, times, of))).filter(is_reported),
         threads,
         problems,
         coarseness,

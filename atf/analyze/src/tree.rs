@@ -225,11 +225,11 @@ impl Growing {
             let above = &mut branches[parent].times;
             above.total_ns = above.total_ns.saturating_add(total_ns);
         }
-        let is_told = |place: &u32| !branches[*place as usize].times.is_empty();
+        let is_reported = |place: &u32| !branches[*place as usize].times.is_empty();
         let mut children: Vec<u32> = (ROOT..)
             .take(branches.len())
             .skip(1)
-            .filter(is_told)
+            .filter(is_reported)
             .collect();
         children.sort_unstable_by_key(|place| {
             let Branch { key, times } = &branches[*place as usize];

@@ -17,7 +17,7 @@ use crate::handle::{self, Handle};
 use crate::memory::{self, argument};
 use crate::options::default_options;
 use crate::status::{AtfStatus, Failure, Outcome};
-use crate::thread_writer::{AtfThreadWriter, Writer, telling, write_quickly};
+use crate::thread_writer::{AtfThreadWriter, Writer, using_with_warnings, write_quickly};
 use crate::warning;
 use crate::writer::event;
 
@@ -111,7 +111,7 @@ unsafe fn write_and_report(
             u32::try_from(seq).map_err(|_| too_many())
         };
         // SAFETY: guaranteed by this function's caller.
-        unsafe { telling(writer, warnings, body) }
+        unsafe { using_with_warnings(writer, warnings, body) }
     })
 }
 
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn atf_write_detail_event(
             this.write_detail_in_order(index_seq.into(), timestamp_ns, payload)
         };
         // SAFETY: guaranteed by this function's caller.
-        unsafe { telling(writer, warnings, body) }
+        unsafe { using_with_warnings(writer, warnings, body) }
     });
 }
 
@@ -150,11 +150,11 @@ pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
     warning::value((), |warnings| {
         let body = |this: &mut Writer| {
             let finalized = this.finalize();
-            this.warn_of_untold();
+            this.warn_of_unreported();
             finalized.map(drop)
         };
         // SAFETY: guaranteed by this function's caller.
-        unsafe { telling(writer, warnings, body) }
+        unsafe { using_with_warnings(writer, warnings, body) }
     });
 }
 
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
             this.finalize().map(drop)
         };
         let finalized = finalized.inspect_err(|failure| this.warn(failure));
-        this.warn_of_untold();
+        this.warn_of_unreported();
         warnings.take(&mut this.warnings);
         finalized
     });

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_there_is_not_recorded_as_an_error() {
+    fn the_absence_of_a_result_is_not_recorded_as_an_error() {
         assert_eq!(
             Failure::new(AtfStatus::State, "before").record(),
             AtfStatus::State
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn statuses_are_numbered_as_their_names_stand() {
+    fn statuses_are_numbered_in_the_order_of_their_names() {
         for (position, (status, _)) in NAMES.iter().enumerate() {
             assert_eq!(*status as usize, position);
         }

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn of_threads_that_close_a_handle_one_gets_the_object() {
+    fn only_one_of_the_threads_that_close_a_handle_gets_its_object() {
         let count = orders(|word| word, three_close);
         assert_eq!(count, 1883);
     }

@@ -22,10 +22,10 @@ pub struct Writer {
     /// Warnings to report next.
     pub(crate) warnings: Vec<(AtfStatus, CString)>,
     /// The statuses already reported, one bit each.
-    told: u32,
+    reported: u32,
     /// The number of failures that were not reported because their status had already been
     /// reported.
-    untold: u64,
+    unreported: u64,
 }
 
 impl Object for Writer {
@@ -39,8 +39,8 @@ impl Writer {
             writer,
             failure: None,
             warnings: Vec::new(),
-            told: 0,
-            untold: 0,
+            reported: 0,
+            unreported: 0,
         }
     }
 
@@ -98,23 +98,23 @@ impl Writer {
     #[cold]
     pub(crate) fn warn(&mut self, failure: &Failure) {
         let bit = failure.status().bit();
-        if self.told & bit == 0 {
-            self.told |= bit;
+        if self.reported & bit == 0 {
+            self.reported |= bit;
             let record = Record::new(failure.clone());
             self.warnings.push((record.status, record.message));
         } else {
-            self.untold = self.untold.saturating_add(1);
+            self.unreported = self.unreported.saturating_add(1);
         }
     }
 
     /// Reports how many failures were not reported individually.
-    pub(crate) fn warn_of_untold(&mut self) {
-        let untold = std::mem::take(&mut self.untold);
-        if let Some(first) = self.failure.as_ref().filter(|_| untold > 0) {
+    pub(crate) fn warn_of_unreported(&mut self) {
+        let unreported = std::mem::take(&mut self.unreported);
+        if let Some(first) = self.failure.as_ref().filter(|_| unreported > 0) {
             let path = self.writer.path().display();
-            let message = match untold {
+            let message = match unreported {
                 1 => format!("{path}: 1 more warning like those before"),
-                _ => format!("{path}: {untold} more warnings like those before"),
+                _ => format!("{path}: {unreported} more warnings like those before"),
             };
             self.warnings
                 .push((first.status, c_string(message.as_bytes())));
@@ -124,7 +124,7 @@ impl Writer {
     /// Warns about a failure and keeps it.
     #[cold]
     #[inline(never)]
-    pub(crate) fn tell(&mut self, failure: Failure) -> Failure {
+    pub(crate) fn warn_and_keep(&mut self, failure: Failure) -> Failure {
         self.warn(&failure);
         self.keep(failure)
     }
@@ -163,7 +163,7 @@ pub(crate) unsafe fn using<R>(
 ///
 /// As for [`handle::with_mut`].
 #[inline]
-pub(crate) unsafe fn telling<R>(
+pub(crate) unsafe fn using_with_warnings<R>(
     writer: *mut AtfThreadWriter,
     warnings: &mut Warnings,
     body: impl FnOnce(&mut Writer) -> Outcome<R>,
@@ -171,7 +171,7 @@ pub(crate) unsafe fn telling<R>(
     let body = |writer: &mut Writer| {
         let result = match body(writer) {
             Ok(done) => Ok(done),
-            Err(failure) => Err(writer.tell(failure)),
+            Err(failure) => Err(writer.warn_and_keep(failure)),
         };
         warnings.take(&mut writer.warnings);
         result

@@ -26,11 +26,11 @@ unsafe impl Send for Callback {}
 static CALLBACK: Mutex<Option<Callback>> = Mutex::new(None);
 
 /// The statuses already reported for failures without a writer, one bit each.
-static TOLD: AtomicU32 = AtomicU32::new(0);
+static REPORTED: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     /// Whether this thread is inside the program's callback.
-    static IS_TELLING: Cell<bool> = const { Cell::new(false) };
+    static IS_CALLING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Sets the callback for failures of S3's functions and for lost details; null removes it.
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn atf_writer_set_warning_callback(
 ) {
     let callback = callback.map(|call| Callback { call, user });
     *CALLBACK.lock().unwrap_or_else(PoisonError::into_inner) = callback;
-    TOLD.store(0, Ordering::Relaxed);
+    REPORTED.store(0, Ordering::Relaxed);
 }
 
 /// Warnings to report once the function is done and no longer uses a writer.
@@ -85,8 +85,8 @@ impl Warnings {
 
     /// Calls the program's callback. Failures inside the callback are not reported, to avoid
     /// endless recursion.
-    fn tell(self) {
-        if self.list.is_empty() || IS_TELLING.try_with(Cell::get).unwrap_or(true) {
+    fn call(self) {
+        if self.list.is_empty() || IS_CALLING.try_with(Cell::get).unwrap_or(true) {
             return;
         }
         // The lock is released before the call, because the callback may use this library.
@@ -94,14 +94,14 @@ impl Warnings {
         let Some(Callback { call, user }) = callback else {
             return;
         };
-        IS_TELLING.set(true);
+        IS_CALLING.set(true);
         uncancelled(|| {
             for (status, message) in self.list {
                 // SAFETY: the program guarantees that any thread may call it with `user`.
                 unsafe { call(user, status, message.as_ptr()) };
             }
         });
-        IS_TELLING.set(false);
+        IS_CALLING.set(false);
     }
 }
 
@@ -125,11 +125,11 @@ fn report<T>(fallback: T, mut warnings: Warnings, result: Outcome<T>) -> T {
         && !warnings.is_of_writer
     {
         let bit = failure.status().bit();
-        if TOLD.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+        if REPORTED.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
             let _ = warnings.add(failure.clone());
         }
     }
-    warnings.tell();
+    warnings.call();
     // Record the failure after the callback, which may have caused other failures.
     boundary::value(fallback, || result)
 }
@@ -138,6 +138,6 @@ fn report<T>(fallback: T, mut warnings: Warnings, result: Outcome<T>) -> T {
 pub(crate) fn status(body: impl FnOnce(&mut Warnings) -> Outcome<()>) -> AtfStatus {
     let mut warnings = Warnings::default();
     let result = boundary::run(|| body(&mut warnings));
-    warnings.tell();
+    warnings.call();
     boundary::status(|| result)
 }

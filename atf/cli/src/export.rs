@@ -21,8 +21,8 @@ use crate::report::Summed;
 use crate::text::counted;
 use crate::time::Time;
 use crate::trace::{
-    Clock, ClockOption, TimedProcess, check_threads, open_processes, other_names, several,
-    tell_outside, tell_unnamed, tell_unwritten, thread_id, union,
+    Clock, ClockOption, TimedProcess, check_threads, open_processes, other_names, report_outside,
+    report_unnamed, report_unwritten, several, thread_id, union,
 };
 
 /// The trace, and the options that select a part of it.
@@ -73,7 +73,7 @@ pub(crate) fn run(form: Form, paths: &[PathBuf], out: &Path, selection: &Selecti
     let summary = write_to(out, &selection.inputs(paths), |out| {
         export(&opened.processes(), &opened.options, form, out)
     })?;
-    Ok(opened.tell(&summary, &mut Reported::default()))
+    Ok(opened.report(&summary, &mut Reported::default()))
 }
 
 /// Writes a trace in a format to a temporary file.
@@ -96,7 +96,7 @@ pub(crate) fn to_temporary_file(
     let file = tempfile::tempfile().map_err(|error| at(error.into()))?;
     let out = BufWriter::with_capacity(BUFFER, &file);
     let summary = export(&opened.processes(), &opened.options, form, out).map_err(at)?;
-    let state = opened.tell(&summary, &mut Reported::default());
+    let state = opened.report(&summary, &mut Reported::default());
     Ok((file, state))
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn flamegraph(
         let summary = write_to(out, &inputs, |out| {
             flame::write(&after, &opened.options, title, out)
         })?;
-        return Ok(opened.tell(&summary, &mut reported));
+        return Ok(opened.report(&summary, &mut reported));
     };
     let earlier = Opened::new(slice::from_ref(before), selection)?;
     inputs.push(before.clone());
@@ -126,8 +126,8 @@ pub(crate) fn flamegraph(
     })?;
     let [first, second] = &summaries;
     let states = [
-        earlier.tell(first, &mut reported),
-        opened.tell(second, &mut reported),
+        earlier.report(first, &mut reported),
+        opened.report(second, &mut reported),
     ];
     Ok(State::damaged_if(states.contains(&State::Damaged)))
 }
@@ -144,8 +144,8 @@ impl Opened {
             return Err(several(paths, &found.collect::<Vec<_>>()));
         }
         check_threads(&processes, &selection.thread)?;
-        tell_unwritten(&processes);
-        tell_unnamed(&processes);
+        report_unwritten(&processes);
+        report_unnamed(&processes);
         let times = processes
             .iter()
             .filter_map(TimedProcess::times)
@@ -166,7 +166,7 @@ impl Opened {
     }
 
     /// Reports what is missing or damaged.
-    fn tell(&self, summary: &Summary, reported: &mut Reported) -> State {
+    fn report(&self, summary: &Summary, reported: &mut Reported) -> State {
         for (process, totals) in self.processes.iter().zip(&summary.totals) {
             let sums = Summed {
                 totals,
@@ -181,24 +181,24 @@ impl Opened {
         }
         let mut totals = summary.totals.iter();
         if totals.all(|totals| totals.events == 0 && totals.calls == 0) {
-            tell_outside(&self.processes, (self.options.from_ns, self.options.to_ns));
+            report_outside(&self.processes, (self.options.from_ns, self.options.to_ns));
         }
         if summary.is_cut {
             complain(
                 "some calls cannot be told apart: the trace has more stacks than the format allows",
             );
         }
-        reported.tell_all(summary.problems.iter().map(|problem| &problem.error));
+        reported.report_all(summary.problems.iter().map(|problem| &problem.error));
         if summary.late_events > 0 {
             let events = counted(summary.late_events, "event");
-            reported.say(format!(
+            reported.report_text(format!(
                 "{events} after {} ns, the latest time that an export can hold, are left out",
                 i64::MAX
             ));
         }
         if summary.foreign_details > 0 {
             let events = counted(summary.foreign_details, "event");
-            reported.say(format!(
+            reported.report_text(format!(
                 "{events} with links to details of other events, which are not in the output"
             ));
         }

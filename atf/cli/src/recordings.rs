@@ -54,7 +54,7 @@ pub(crate) fn newest() -> Result<PathBuf, Failure> {
 }
 
 /// Reports that a folder contains several recordings, with their names.
-pub(crate) fn tell_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item = &'a Path>) {
+pub(crate) fn report_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item = &'a Path>) {
     let [path] = paths else { return };
     let all: BTreeSet<_> = sessions.map(of_session).collect();
     if all.len() < 2 {

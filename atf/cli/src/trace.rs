@@ -101,7 +101,7 @@ pub(crate) fn open_trace(
         _ if paths.iter().any(is_single) => Failure::Damaged(error),
         _ => Failure::Input(error),
     })?;
-    trace.processes().iter().for_each(tell_deleted);
+    trace.processes().iter().for_each(report_deleted);
     let trace = match names {
         Some(names) => trace.with_names(Arc::clone(names)),
         None => trace,
@@ -255,7 +255,7 @@ fn counts_losses(manifest: &Manifest) -> bool {
 
 /// Reports that none of the traces reaches into a range of times, as when a `+` was forgotten. The
 /// times of a trace whose time goes back prove nothing: call this only if nothing was found.
-pub(crate) fn tell_outside(processes: &[TimedProcess], (from_ns, to_ns): (u64, u64)) {
+pub(crate) fn report_outside(processes: &[TimedProcess], (from_ns, to_ns): (u64, u64)) {
     let times = processes.iter().filter_map(|it| it.times);
     let all = times.clone().reduce(union);
     let is_inside = |(start_ns, end_ns)| start_ns <= to_ns && from_ns <= end_ns;
@@ -270,7 +270,7 @@ pub(crate) fn union(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
 }
 
 /// Reports how many segments the recording deleted, if it was set to keep only the last few.
-pub(crate) fn tell_deleted(process: &Process) {
+pub(crate) fn report_deleted(process: &Process) {
     if let Some(deleted) = process.deleted() {
         let deleted = match deleted.clone().count() {
             1 => "segment 1 of the recording is".to_owned(),
@@ -284,7 +284,7 @@ pub(crate) fn tell_deleted(process: &Process) {
 }
 
 /// Reports how many events of each process the tracer had not yet written when it ended.
-pub(crate) fn tell_unwritten(processes: &[TimedProcess]) {
+pub(crate) fn report_unwritten(processes: &[TimedProcess]) {
     for process in processes {
         if let Some(missing) = process.unwritten() {
             complain(format_args!("{}: {missing}", process.path().display()));
@@ -294,7 +294,7 @@ pub(crate) fn tell_unwritten(processes: &[TimedProcess]) {
 
 /// Reports the processes that have events but no names, if the files of their modules may contain
 /// the names.
-pub(crate) fn tell_unnamed(processes: &[TimedProcess]) {
+pub(crate) fn report_unnamed(processes: &[TimedProcess]) {
     for process in processes.iter().filter(|it| !it.has_other_names()) {
         let Some(session) = process.sessions().last() else {
             continue;

@@ -18,7 +18,7 @@ use atf::symbols::Function;
 /// ends.
 ///
 /// Every function returns any error from writing its output.
-#[expect(clippy::missing_errors_doc, reason = "said once, above")]
+#[expect(clippy::missing_errors_doc, reason = "described once, above")]
 pub trait Sink<'a> {
     /// Returns whether calls should include their [`detail`](Start::detail), which costs time.
     fn wants_details(&self) -> bool {

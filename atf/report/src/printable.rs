@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_controls_a_terminal_or_cannot_be_xml_is_escaped() {
+    fn control_characters_and_invalid_xml_are_escaped() {
         let name = "a\u{1b}[31m\r\n\u{202e}\u{9b}\u{ffff}z";
         let text = Printable(name).to_string();
         assert_eq!(text, "a\\u{1b}[31m\\u{d}\\u{a}\\u{202e}\\u{9b}\\u{ffff}z");

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_takes_hours_ends_the_demangling_of_cpp() {
+    fn a_name_that_takes_hours_to_demangle_ends_the_demangling_of_cpp() {
         let demangler = Demangler::new(spawn, Budget::new());
         let demangle = |name: &str| demangler.demangle(name);
         assert_eq!(demangle("_Z1fv").as_deref(), Some("f()"));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_all_files_share_the_time_but_no_file_s_names_stay_mangled_for_another_s() {
+    fn all_files_share_a_time_limit_but_no_file_uses_up_the_time_of_another() {
         let budget = Budget::new();
         let slow = format!("_Z1fDv{}", "nw".repeat(40));
         let gave_up = || {

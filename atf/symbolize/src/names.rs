@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_end_others_are_read_but_not_without_limit() {
+    fn names_that_are_endings_of_others_are_read_up_to_a_limit() {
         let mut names = Names::default();
         let mut symbols = vec![symbol(1), symbol(4), symbol(8), symbol(9), symbol(90)];
         names.add(&mut symbols, b"\0unfold\0\0g@@V\0open").unwrap();

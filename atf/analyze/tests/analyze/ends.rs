@@ -94,7 +94,7 @@ fn crashed(folder: &Path) {
 }
 
 #[test]
-fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
+fn a_crashed_thread_has_its_open_calls_and_reports_what_is_missing() {
     let folder = TempDir::new().unwrap();
     crashed(folder.path());
     let session = SessionReader::open(folder.path()).unwrap();
@@ -106,20 +106,20 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
     assert_eq!((thread.open_count, thread.open.len()), (2, 1));
     assert_eq!(thread.times, Some((10, 40)));
     assert_eq!(thread.losses.get(LossKind::Events).unwrap().count, 5);
-    let told: Vec<_> = last
+    let reported: Vec<_> = last
         .problems
         .iter()
         .map(|it| (it.thread, it.error.kind()))
         .collect();
     assert!(
         matches!(
-            told[..],
+            reported[..],
             [
                 (Some(1), ErrorKind::NotFinalized { .. }),
                 (Some(2), ErrorKind::Io(_))
             ]
         ),
-        "{told:?}"
+        "{reported:?}"
     );
 
     let functions = atf_analyze::functions(&session, &Options::default());
@@ -143,7 +143,7 @@ fn a_crashed_thread_has_its_open_calls_and_tells_what_is_missing() {
 }
 
 #[test]
-fn damage_is_told_by_every_analysis() {
+fn every_analysis_reports_damage() {
     let folder = TempDir::new().unwrap();
     let thread = folder.path().join("thread_3");
     fs::create_dir(&thread).unwrap();
@@ -171,17 +171,17 @@ fn damage_is_told_by_every_analysis() {
             atf_analyze::last(&session, &options, 1, 1).problems,
         ];
         for problems in all {
-            let told: Vec<_> = problems
+            let reported: Vec<_> = problems
                 .iter()
                 .map(|it| (it.thread, it.error.kind()))
                 .collect();
             let of_session = usize::from(options.threads.is_empty());
-            assert_eq!(told.len(), of_session + 1, "{told:?}");
+            assert_eq!(reported.len(), of_session + 1, "{reported:?}");
             assert!(matches!(
-                told[of_session],
+                reported[of_session],
                 (Some(3), ErrorKind::ChecksumMismatch { .. })
             ));
-            let of_session = &told[..of_session];
+            let of_session = &reported[..of_session];
             assert!(
                 of_session
                     .iter()
@@ -192,7 +192,7 @@ fn damage_is_told_by_every_analysis() {
 }
 
 #[test]
-fn a_thread_alone_tells_the_same_problems_as_in_its_session() {
+fn a_single_thread_has_the_same_problems_as_in_its_session() {
     let sample = "sample-crashed/session_20260105_101500/pid_4243";
     let folder = atf_samples::folder().join(sample);
     let session = SessionReader::open(&folder).unwrap();

@@ -30,14 +30,14 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
         (deep, 1000, 1000)
     );
     assert_eq!(totals.given_up, 1000);
-    let told = |problems: &[atf_analyze::Problem]| {
+    let reported = |problems: &[atf_analyze::Problem]| {
         let kind = atf::ErrorKind::TooManyOpenCalls {
             given_up: 1000,
             limit: CallStack::LIMIT as u64,
         };
         problems.iter().any(|problem| *problem.error.kind() == kind)
     };
-    assert!(told(&functions.problems));
+    assert!(reported(&functions.problems));
     // No call is open during the last thousand returns.
     assert_eq!(totals.busy_ns, 2 * deep - 1 - 1000);
     let self_ns: u64 = functions.functions.iter().map(|it| it.times.self_ns).sum();
@@ -48,9 +48,9 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
     let tree = atf_analyze::tree(&index, &Options::default());
     assert_eq!(tree.nodes.len() as u64, deep);
     assert_eq!(tree.nodes[0].times.total_ns, totals.busy_ns);
-    assert!(told(&tree.problems));
+    assert!(reported(&tree.problems));
     let last = atf_analyze::last(&index, &Options::default(), 10, 10);
-    assert!(told(&last.problems));
+    assert!(reported(&last.problems));
     assert_eq!(
         last.threads[0].open_count, 1000,
         "given up, so never paired"
@@ -59,9 +59,9 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
 
 /// Collects the problems reported at the ends of threads.
 #[derive(Default)]
-struct Told(Vec<atf::ErrorKind>);
+struct Reported(Vec<atf::ErrorKind>);
 
-impl CallVisitor for Told {
+impl CallVisitor for Reported {
     type Error = atf::Error;
 
     fn thread_start(&mut self, _: &ThreadStart<'_>) -> atf::Result<()> {
@@ -92,12 +92,12 @@ impl CallVisitor for Told {
 }
 
 #[test]
-fn a_pass_on_calls_tells_that_one_more_was_open_than_is_kept() {
+fn a_call_beyond_the_limit_on_open_calls_is_reported() {
     let given_up = |open: u64| {
         let index = index(&(0..open).map(|at| (at, CALL, 1)).collect::<Vec<_>>());
-        let mut told = Told::default();
-        atf_analyze::calls(&index, &Options::default(), &mut told).unwrap();
-        told.0.into_iter().find_map(|kind| match kind {
+        let mut reported = Reported::default();
+        atf_analyze::calls(&index, &Options::default(), &mut reported).unwrap();
+        reported.0.into_iter().find_map(|kind| match kind {
             atf::ErrorKind::TooManyOpenCalls { given_up, limit } => Some((given_up, limit)),
             _ => None,
         })

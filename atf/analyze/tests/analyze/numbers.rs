@@ -212,7 +212,7 @@ proptest! {
     }
 
     #[test]
-    fn a_thread_alone_has_its_own_numbers(threads in threads()) {
+    fn a_single_thread_has_its_own_numbers(threads in threads()) {
         let (_folder, session) = session(&threads);
         for (id, events) in (0..).zip(&threads) {
             let expected = Expected::new(std::slice::from_ref(events), &(0..=u64::MAX));
@@ -260,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn what_no_row_has_is_added_up(threads in threads(), limit in 0..6_usize) {
+    fn the_numbers_of_functions_without_a_row_are_added_up(threads in threads(), limit in 0..6_usize) {
         let (_folder, session) = session(&threads);
         let options = Options { max_functions: limit, max_nodes: limit, ..Options::default() };
         let functions = atf_analyze::functions(&session, &options);

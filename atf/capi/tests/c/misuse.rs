@@ -25,7 +25,7 @@ fn every_wrong_call_returns_its_status() {
 }
 
 #[test]
-fn wrong_calls_touch_no_foreign_memory() {
+fn wrong_calls_cause_no_memory_errors() {
     let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
         return;
     };

@@ -47,7 +47,7 @@ fn program(folder: &Path, compiler: &str, link: Link, more: &[&str]) -> Command 
 }
 
 #[test]
-fn what_c_threads_record_is_in_valid_sessions() {
+fn c_threads_record_valid_sessions() {
     for compiler in present(&["gcc", "clang"]) {
         for link in [Link::Static, Link::Shared] {
             let folder = TempDir::new().unwrap();
@@ -113,8 +113,8 @@ fn a_library_is_recorded_from_its_constructor_to_its_destructor() {
     let more = ["-shared", "-fPIC", "-DPLUGIN"];
     compile(compiler, &source, Link::Static, &more, &plugin);
     let out = folder.path().join("out");
-    let said = run(Command::new(host).arg(plugin).arg(&out));
-    assert_eq!(said, "3 events\n");
+    let message = run(Command::new(host).arg(plugin).arg(&out));
+    assert_eq!(message, "3 events\n");
     assert_eq!(accepted(&out).events, 3);
 }
 
@@ -134,7 +134,7 @@ fn the_shared_library_is_not_unloaded_while_it_records() {
 }
 
 #[test]
-fn recording_touches_no_foreign_memory() {
+fn recording_has_no_memory_errors() {
     let folder = TempDir::new().unwrap();
     let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
         return;

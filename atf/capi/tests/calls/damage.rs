@@ -44,7 +44,7 @@ fn damage_is_reported_after_the_last_event_by_every_reader() {
             AtfChecksum::NotChecked,
         ),
     ];
-    for (said, rule, change, known) in changes {
+    for (message, rule, change, known) in changes {
         let (_folder, path) = damaged(change);
         let session: *mut AtfSessionReader = get!(atf_session_open(path.as_ptr(), 0));
         let mut events = [MaybeUninit::<AtfEvent>::uninit(); 16];
@@ -56,11 +56,11 @@ fn damage_is_reported_after_the_last_event_by_every_reader() {
         let mut count = 7;
         let status = call!(atf_merge_next(merge, place, size, &raw mut count));
         assert_eq!((status, count), (AtfStatus::Damaged, 0));
-        assert!(text(atf_last_error_message()).contains(said));
+        assert!(text(atf_last_error_message()).contains(message));
         assert_eq!(text(atf_last_error_rule()), rule);
         assert!(call!(atf_merge_problem_count(merge)) >= 1);
         let problem = text(call!(atf_merge_problem(merge, 0)));
-        assert!(problem.contains(said) && problem.ends_with(&format!("[{rule}]")));
+        assert!(problem.contains(message) && problem.ends_with(&format!("[{rule}]")));
         assert_eq!(call!(atf_merge_unverified_count(merge)), 0);
         ok!(atf_merge_close(merge));
 
@@ -75,7 +75,7 @@ fn damage_is_reported_after_the_last_event_by_every_reader() {
         assert_eq!(status, AtfStatus::Damaged);
         assert!(call!(atf_index_problem_count(index)) >= 1);
         let problem = text(call!(atf_index_problem(index, 0)));
-        assert!(problem.contains(said) && problem.ends_with(&format!("[{rule}]")));
+        assert!(problem.contains(message) && problem.ends_with(&format!("[{rule}]")));
         assert!(call!(atf_index_problem(index, 9)).is_null());
         ok!(atf_index_close(index));
         ok!(atf_thread_close(thread));

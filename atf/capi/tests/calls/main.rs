@@ -466,7 +466,7 @@ fn both_wire_versions_are_written_read_merged_and_recovered() {
 }
 
 #[test]
-fn two_threads_record_by_rings_and_without() {
+fn two_threads_record_with_and_without_rings() {
     // Miri cannot map files.
     let modes = if cfg!(miri) { 0..1 } else { 0..2 };
     for survive_kill in modes {

@@ -10,7 +10,7 @@ use super::rewrite::Common;
 use crate::output::{Failure, Outcome, State, complain};
 use crate::time::Time;
 use crate::trace::{
-    ClockOption, TimedProcess, check_threads, open_processes, tell_outside, thread_id,
+    ClockOption, TimedProcess, check_threads, open_processes, report_outside, thread_id,
 };
 
 const AFTER_HELP: &str = "\
@@ -70,7 +70,7 @@ pub(super) fn run(options: &Options) -> Outcome {
             .progress(Some(progress));
         let report = cut(path, out, &options)?;
         if report.events() == 0 {
-            tell_outside(&processes, times);
+            report_outside(&processes, times);
         }
         Ok(report)
     })?;

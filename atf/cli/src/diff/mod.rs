@@ -16,7 +16,7 @@ use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::report::{Form, Summed};
 use crate::text::{Printable, counted, head, length_if_cut};
 use crate::trace::{
-    Clock, TimedProcess, open_processes, other_names, tell_unnamed, tell_unwritten,
+    Clock, TimedProcess, open_processes, other_names, report_unnamed, report_unwritten,
     unwritten_events,
 };
 
@@ -150,8 +150,8 @@ impl Side {
             let processes = open_processes(slice::from_ref(path), &names, clock)?;
             found.extend(processes.iter().map(|it| it.path().to_path_buf()));
             check_distinct(&found)?;
-            tell_unwritten(&processes);
-            tell_unnamed(&processes);
+            report_unwritten(&processes);
+            report_unnamed(&processes);
             let mut before: Option<&TimedProcess> = None;
             for process in &processes {
                 let options = atf_analyze::Options {

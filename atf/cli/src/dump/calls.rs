@@ -47,7 +47,7 @@ pub(super) fn each_call(
         let index = match segment.files.open_index() {
             Ok(index) => index,
             Err(error) => {
-                reported.tell(&error);
+                reported.report(&error);
                 is_after_gap = true;
                 continue;
             }
@@ -74,7 +74,7 @@ pub(super) fn each_call(
                     });
                     seq = seq.saturating_add(1);
                 }
-                Err(error) => reported.tell(&error),
+                Err(error) => reported.report(&error),
             }
             let steps = ended.drain(..).map(|(paired, ns)| Step::End(paired, ns));
             for step in steps.chain(opened.take().map(Step::Begin)) {
@@ -85,7 +85,7 @@ pub(super) fn each_call(
         }
         partly += usize::from(index.known_checksum().is_none());
         // This reader has read all links.
-        reported.tell_all(&segment.files.problems_beside(&index));
+        reported.report_all(&segment.files.problems_beside(&index));
         // Without a verified footer, events may be missing at the end, and calls cannot continue in
         // the next segment.
         is_over = index.completeness().has_verified_footer();

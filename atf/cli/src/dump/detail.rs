@@ -241,11 +241,11 @@ impl<'a> Details<'a> {
             }
             let thread = place.files.open().and_then(|thread| {
                 let problems = thread.as_ref().map(ThreadReader::problems).transpose()?;
-                reported.tell_all(problems.iter().flatten());
+                reported.report_all(problems.iter().flatten());
                 Ok(thread)
             });
             let thread = thread.unwrap_or_else(|error| {
-                reported.tell(&error);
+                reported.report(&error);
                 None
             });
             // Also keep a thread that cannot be opened, so that opening is not retried for every

@@ -42,7 +42,7 @@ use json::Json;
 use names::{Named, Names};
 use ready::Ready;
 use replay::{Line, Replay};
-use reported::{Dangling, tell_losses, tell_unverified};
+use reported::{Dangling, report_losses, report_unverified};
 use text::Text;
 use trace::{Sessions, ThreadName, ThreadPlace, is_readable_as_one};
 
@@ -234,8 +234,8 @@ impl Dump<'_> {
                 output.write(event)?;
             }
         }
-        self.tell_read(ready, output.written, || merge.unverified().count());
-        tell_losses(trace, ready, self.threads.is_empty());
+        self.report_read(ready, output.written, || merge.unverified().count());
+        report_losses(trace, ready, self.threads.is_empty());
         let is_partial = output.written >= self.limit || merge.unverified().next().is_some();
         Ok(output.finish(&merge, is_partial))
     }
@@ -305,23 +305,23 @@ impl Dump<'_> {
                 break;
             }
         }
-        self.tell_read(ready, written, || partly);
-        tell_losses(trace, ready, self.threads.is_empty());
+        self.report_read(ready, written, || partly);
+        report_losses(trace, ready, self.threads.is_empty());
         // Also report problems outside the paired events.
         let problems = self.merge(trace).problems();
-        reported.tell_all(problems.iter().map(|problem| &problem.error));
+        reported.report_all(problems.iter().map(|problem| &problem.error));
         Ok(reported.state())
     }
 
     /// Reports why nothing was written, and how many threads were read only in part.
-    fn tell_read(&self, ready: &Ready<'_>, written: u64, partly: impl FnOnce() -> usize) {
+    fn report_read(&self, ready: &Ready<'_>, written: u64, partly: impl FnOnce() -> usize) {
         if self.limit == 0 || self.last == Some(0) {
             return;
         }
         if written == 0 {
-            ready.tell_nothing();
+            ready.report_nothing();
         }
-        tell_unverified(partly());
+        report_unverified(partly());
     }
 
     /// Rejects traces that are not those of one run.
@@ -378,14 +378,14 @@ impl Dump<'_> {
         let mut reported = Reported::default();
         // All of the file was read when it was opened, so its problems are known even if the dump
         // ends early.
-        reported.tell_all(&reader.problems()?);
+        reported.report_all(&reader.problems()?);
         let mut left = self.limit;
         for event in reader.events() {
             let event = match event {
                 Ok(event) if left > 0 => event,
                 Ok(_) => break,
                 Err(error) => {
-                    reported.tell(&error);
+                    reported.report(&error);
                     continue;
                 }
             };
@@ -418,7 +418,7 @@ struct Output<'a, S> {
 impl<S: Sink> Output<'_, S> {
     /// Returns the event, or reports the error and returns `None`.
     fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
-        event.map_err(|error| self.reported.tell(&error)).ok()
+        event.map_err(|error| self.reported.report(&error)).ok()
     }
 
     /// Writes an event. Inlined, so that its fields stay in registers.
@@ -447,7 +447,7 @@ impl<S: Sink> Output<'_, S> {
                 None
             }
             Err(error) => {
-                self.reported.tell(&error);
+                self.reported.report(&error);
                 None
             }
         };
@@ -475,14 +475,14 @@ impl<S: Sink> Output<'_, S> {
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
         let problems = merge.problems();
         let problems = problems.iter().map(|problem| &problem.error);
-        self.reported.tell_all(problems);
-        self.dangling.tell(&mut self.reported);
+        self.reported.report_all(problems);
+        self.dangling.report(&mut self.reported);
         // After a full read, the zeros were either reported as a gap, or a checksum proved that
         // they were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
             let events = counted(*count, "event");
-            self.reported.say(format!(
+            self.reported.report_text(format!(
                 "thread {thread}: {events} of zeros, first events[{seq}]: a gap, unless a checksum \
                  proves that they were written; check with `atf info --verify`"
             ));

@@ -45,7 +45,7 @@ impl<'a> Ready<'a> {
     }
 
     /// Reports why nothing was written.
-    pub(crate) fn tell_nothing(&self) {
+    pub(crate) fn report_nothing(&self) {
         if self.filter.admits_none() {
             // The patterns without a match were already reported.
             return;

@@ -21,17 +21,19 @@ pub(crate) struct Reported {
 
 impl Reported {
     /// Reports a problem unless it was reported before.
-    pub(crate) fn tell(&mut self, problem: &Error) {
-        self.say(problem.text_with_rule());
+    pub(crate) fn report(&mut self, problem: &Error) {
+        self.report_text(problem.text_with_rule());
     }
 
     /// Reports each of these problems unless it was reported before.
-    pub(crate) fn tell_all<'e>(&mut self, problems: impl IntoIterator<Item = &'e Error>) {
-        problems.into_iter().for_each(|problem| self.tell(problem));
+    pub(crate) fn report_all<'e>(&mut self, problems: impl IntoIterator<Item = &'e Error>) {
+        problems
+            .into_iter()
+            .for_each(|problem| self.report(problem));
     }
 
-    /// Reports a problem that is not an [`Error`], like [`tell`](Self::tell).
-    pub(crate) fn say(&mut self, message: String) {
+    /// Reports a problem that is not an [`Error`], like [`report`](Self::report).
+    pub(crate) fn report_text(&mut self, message: String) {
         if self.messages.insert(message.clone()) {
             complain(message);
         }
@@ -62,7 +64,7 @@ impl Dangling {
     }
 
     /// Reports the events.
-    pub(crate) fn tell(&self, reported: &mut Reported) {
+    pub(crate) fn report(&self, reported: &mut Reported) {
         for ((thread, is_foreign), (seq, count)) in &self.0 {
             let events = counted(*count, "event");
             let what = if *is_foreign {
@@ -70,7 +72,7 @@ impl Dangling {
             } else {
                 "missing details of"
             };
-            reported.say(format!(
+            reported.report_text(format!(
                 "thread {thread}: {what} {events}, first events[{seq}]"
             ));
         }
@@ -78,7 +80,7 @@ impl Dangling {
 }
 
 /// Reports how many threads were read only in part, so that their checksums were not verified.
-pub(crate) fn tell_unverified(threads: usize) {
+pub(crate) fn report_unverified(threads: usize) {
     if threads > 0 {
         let threads = counted(threads as u64, "thread");
         complain(format_args!(
@@ -90,7 +92,7 @@ pub(crate) fn tell_unverified(threads: usize) {
 /// Reports the tracer's losses in the dumped threads and time range. Losses do not affect the exit
 /// status, because the events in the files are intact, and no copy of the trace contains the lost
 /// events.
-pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) {
+pub(crate) fn report_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) {
     let place = |it: &ThreadPlace<'_>| ((it.session as usize, it.name.id), it.name);
     let dumped: HashMap<_, _> = ready.threads.iter().map(place).collect();
     let mut first = 0;
@@ -102,7 +104,7 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) {
             |id| (first..first + count).find_map(|session| dumped.get(&(session, id)).copied());
         let time = |ns| process.time(ns);
         let (times, origin_ns) = (ready.filter.times(), ready.origin_ns());
-        tell_losses_of(&manifests, &times, origin_ns, is_for_all, time, name_of);
+        report_losses_of(&manifests, &times, origin_ns, is_for_all, time, name_of);
         first += count;
     }
 }
@@ -110,7 +112,7 @@ pub(crate) fn tell_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) {
 /// Reports a process's losses, as listed in the manifests of its segments, for the threads for
 /// which `name_of` returns a name. If these are all threads, also reports losses of threads without
 /// files. Converts timestamps with `time`.
-pub(crate) fn tell_losses_of(
+pub(crate) fn report_losses_of(
     manifests: &[&Manifest],
     times: &RangeInclusive<u64>,
     origin_ns: Option<u64>,
@@ -118,7 +120,7 @@ pub(crate) fn tell_losses_of(
     time: impl Fn(u64) -> u64,
     name_of: impl Fn(u32) -> Option<ThreadName>,
 ) {
-    let tell = |place: &dyn fmt::Display, lost: Losses| {
+    let report = |place: &dyn fmt::Display, lost: Losses| {
         let lost_times = lost
             .time_range()
             .map(|(first, last)| (time(first), time(last)));
@@ -145,11 +147,11 @@ pub(crate) fn tell_losses_of(
     for (id, (called, lost)) in threads {
         if let Some(name) = name_of(id) {
             let called = called.map(|name| format!(" ({name})")).unwrap_or_default();
-            tell(&format_args!("thread {name}{called}"), lost);
+            report(&format_args!("thread {name}{called}"), lost);
         }
     }
     if is_for_all {
-        tell(&"threads without files", without_files);
+        report(&"threads without files", without_files);
     }
     for change in manifests.iter().flat_map(|manifest| manifest.changes()) {
         if change.thread.map_or(is_for_all, |id| name_of(id).is_some()) {

@@ -24,7 +24,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         Ok(reader) => reader,
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
-    walk.tell(reader.problems()?);
+    walk.report(reader.problems()?);
     let footer = Shape::new("detail_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
     ending::regions(

@@ -26,7 +26,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     };
     // Problems with events are found only by reading all of them.
     let scanned = reader.scan();
-    walk.tell(scanned.err().into_iter().chain(reader.problems()));
+    walk.report(scanned.err().into_iter().chain(reader.problems()));
     let footer = Shape::new("index_footer", reader.wire());
     let (regions, completeness) = (reader.regions(), reader.completeness());
     ending::regions(

@@ -53,7 +53,7 @@ impl<'s> Walk<'s> {
     }
 
     /// Writes the file's problems to standard error, as `info` does.
-    pub(super) fn tell(&mut self, problems: impl IntoIterator<Item = Error>) {
+    pub(super) fn report(&mut self, problems: impl IntoIterator<Item = Error>) {
         for problem in problems {
             complain(Problem::from_error(&problem));
             self.is_damaged = true;

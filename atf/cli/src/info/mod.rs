@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::json::U64;
 use crate::output::Failure;
-use crate::recordings::tell_several;
+use crate::recordings::report_several;
 
 pub(crate) use text::Text;
 
@@ -63,7 +63,7 @@ impl Info {
             PathKind::Thread => Self::Thread(Box::new(ThreadInfo::of_folder(path, verify))),
             PathKind::Session => Self::Session(Box::new(session(path)?)),
             PathKind::Sessions(paths) => {
-                tell_several(&[path.to_owned()], paths.iter().map(AsRef::as_ref));
+                report_several(&[path.to_owned()], paths.iter().map(AsRef::as_ref));
                 let sessions = paths.iter().map(|path| session(path));
                 Self::Sessions {
                     sessions: sessions.collect::<Result<_, _>>()?,

@@ -259,14 +259,14 @@ impl ManifestInfo {
             .filter(|thread| thread.index.is_some())
             .map(|thread| (thread.id, thread.detail.is_some()))
             .collect();
-        for said in &manifest.threads {
-            let is = has_detail.get(&Some(said.id));
-            if let (Some(says), Some(is)) = (said.has_detail, is)
-                && says != *is
+        for listed in &manifest.threads {
+            let is = has_detail.get(&Some(listed.id));
+            if let (Some(states), Some(is)) = (listed.has_detail, is)
+                && states != *is
             {
                 self.wrong_has_detail.push(HasDetail {
-                    thread: said.id,
-                    has_detail: says,
+                    thread: listed.id,
+                    has_detail: states,
                 });
             }
         }

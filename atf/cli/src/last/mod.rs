@@ -14,9 +14,11 @@ use atf_analyze::{Last, LastOfThread};
 
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
-use crate::recordings::tell_several;
+use crate::recordings::report_several;
 use crate::time::Time;
-use crate::trace::{Clock, TimedProcess, check_threads, open_processes, other_names, tell_unnamed};
+use crate::trace::{
+    Clock, TimedProcess, check_threads, open_processes, other_names, report_unnamed,
+};
 
 use json::Json;
 use text::Text;
@@ -63,8 +65,8 @@ impl Ends<'_> {
     pub(crate) fn run(&self) -> Outcome {
         let processes = open_processes(self.paths, &other_names(self.symbols)?, self.clock)?;
         check_threads(&processes, self.threads)?;
-        tell_unnamed(&processes);
-        tell_several(self.paths, processes.iter().map(|process| process.path()));
+        report_unnamed(&processes);
+        report_several(self.paths, processes.iter().map(|process| process.path()));
         let mut out = stdout();
         let mut sink: Box<dyn Sink + '_> = if self.json {
             Box::new(Json(&mut out))

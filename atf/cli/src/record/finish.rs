@@ -74,7 +74,7 @@ pub(super) fn sessions(
         }
     }
     let shown = run.shown();
-    summary.tell(&shown, settings, ended.started.elapsed());
+    summary.report(&shown, settings, ended.started.elapsed());
     for message in unmatched {
         run.complain(Printable(message));
     }

@@ -306,8 +306,9 @@ mod tests {
                 assert!(full.contains(&expected), "{full}");
                 assert!(!full.contains("no memory"), "{full}");
                 // A ring that was smaller because there was no memory keeps less.
-                let is_told = some == format!("{full}, unless there was no memory for full rings");
-                assert!(is_told || variables.len() == 4, "{some}");
+                let is_reported =
+                    some == format!("{full}, unless there was no memory for full rings");
+                assert!(is_reported || variables.len() == 4, "{some}");
             }
         }
         let size = ("ATF_FLIGHT", "64M");

@@ -100,7 +100,7 @@ impl Summary {
     }
 
     #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
-    pub(super) fn tell(&self, folder: &Path, settings: &Settings<'_>, elapsed: Duration) {
+    pub(super) fn report(&self, folder: &Path, settings: &Settings<'_>, elapsed: Duration) {
         let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
         complain(format_args!(
             "recorded {} of {}{} in {:.3} s ({rate:.1} M per second), {}",

@@ -19,12 +19,12 @@ use atf_export::csv::Formulas;
 
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
-use crate::recordings::tell_several;
+use crate::recordings::report_several;
 use crate::text::Since;
 use crate::time::Time;
 use crate::trace::{
-    Clock, TimedProcess, check_threads, open_processes, other_names, tell_outside, tell_unnamed,
-    tell_unwritten,
+    Clock, TimedProcess, check_threads, open_processes, other_names, report_outside,
+    report_unnamed, report_unwritten,
 };
 
 pub(crate) use json::Sums;
@@ -138,7 +138,7 @@ impl Section<'_> {
 }
 
 /// Reports the lost events that belong to none of the threads.
-fn tell_losses_without_files(process: &TimedProcess) {
+fn report_losses_without_files(process: &TimedProcess) {
     let lost = process.losses_without_files();
     if let Some((first_ns, last_ns)) = lost.time_range() {
         let origin_ns = process.origin_ns();
@@ -158,9 +158,9 @@ impl Report<'_> {
     pub(crate) fn run(&self) -> Outcome {
         let processes = open_processes(self.paths, &other_names(self.symbols)?, self.clock)?;
         check_threads(&processes, self.threads)?;
-        tell_unwritten(&processes);
-        tell_unnamed(&processes);
-        tell_several(self.paths, processes.iter().map(|process| process.path()));
+        report_unwritten(&processes);
+        report_unnamed(&processes);
+        report_several(self.paths, processes.iter().map(|process| process.path()));
         if self.sort == Sort::Max && matches!(self.view, View::Callers(_) | View::Callees(_)) {
             let message = "--sort max: callers and callees have no durations of single calls";
             return Err(Failure::Usage(message.to_owned()));
@@ -198,17 +198,17 @@ impl Report<'_> {
             }
             let found = self.analyze(process, &options);
             if !self.write(process, None, (&found, &options), &[], sink, reported)? {
-                tell_outside(slice::from_ref(process), range);
+                report_outside(slice::from_ref(process), range);
             }
             return Ok(());
         }
         if self.threads.is_empty() {
-            tell_losses_without_files(process);
+            report_losses_without_files(process);
         }
         let own = self.threads.is_empty().then(|| process.problems());
         let mut own = own.unwrap_or_default();
         if ids.is_empty() {
-            reported.tell_all(&own);
+            reported.report_all(&own);
         }
         // Analyze only a few threads at a time, so that not all results are in memory at once. The
         // limits do not depend on the number of cores, because the results must not depend on it
@@ -243,7 +243,7 @@ impl Report<'_> {
             }
         }
         if !has_found {
-            tell_outside(slice::from_ref(process), range);
+            report_outside(slice::from_ref(process), range);
         }
         Ok(())
     }

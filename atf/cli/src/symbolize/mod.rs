@@ -124,7 +124,7 @@ impl Report {
             for (place, found) in found {
                 let (entry, module, ids) = &wanted[*place];
                 let entry = &mut report.modules[*entry];
-                entry.tell(module, table, found);
+                entry.store(module, table, found);
                 for id in ids {
                     if let Some(name) = names.get(&offset(id)).filter(|_| left > 0) {
                         left = left.saturating_sub(name.len() as u64);
@@ -197,7 +197,7 @@ impl Report {
 
 impl ModuleReport {
     /// Stores which files were found and rejected.
-    fn tell(&mut self, module: &Module, table: Option<&SymbolTable>, found: &Found) {
+    fn store(&mut self, module: &Module, table: Option<&SymbolTable>, found: &Found) {
         self.refused = found.refused.iter().map(ToString::to_string).collect();
         self.file = found.path.as_deref().map(crate::json::path);
         self.note = match (table, &module.uuid) {

@@ -129,7 +129,7 @@ fn speedscope_events_nest_and_name_their_frames() {
 
 /// speedscope shows all times from a profile's `startValue` on.
 #[test]
-fn a_selected_range_fills_the_page_and_is_stated_in_words() {
+fn a_selected_range_fills_the_page_and_is_described() {
     let (folder, _) = session();
     let session = crate::lacking(&folder);
     let options = Options {

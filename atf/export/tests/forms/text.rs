@@ -103,7 +103,7 @@ fn stacks_of_several_processes_begin_with_the_process() {
 }
 
 #[test]
-fn a_deep_recursion_is_cut_and_said_to_be() {
+fn a_deep_recursion_is_cut_and_marked_as_cut() {
     let calls = (0..3_000).map(|time| (time, 1, CALL));
     let returns = (3_000..6_000).map(|time| (time, 1, RETURN));
     let events: Vec<_> = calls.chain(returns).collect();

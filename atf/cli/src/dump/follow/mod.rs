@@ -23,7 +23,7 @@ use self::thread::{Source, Thread, Turn};
 use super::detail::{Detail, has_fields};
 use super::filter::{Filter, times};
 use super::names::Names;
-use super::reported::tell_losses_of;
+use super::reported::report_losses_of;
 use super::trace::ThreadName;
 use super::{Dump, Sink};
 use crate::output::{Failure, Outcome, State, complain};
@@ -38,14 +38,14 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let message = "--clock media: not with --follow, since anchors may be added until the end";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let mut is_said = false;
+    let mut is_reported = false;
     let target = loop {
         if let Some(target) = target(path)? {
             break target;
         }
-        if !is_said {
+        if !is_reported {
             complain(format_args!("waiting for {}", path.display()));
-            is_said = true;
+            is_reported = true;
         }
         sleep(interval);
     };
@@ -124,7 +124,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             // segment once the next segment exists.
             threads = session.new_threads(dump)?;
             if threads.is_empty() {
-                session.tell_problems(dump, &mut output.reported);
+                session.report_problems(dump, &mut output.reported);
                 session.go_on(&next, &mut output.reported)?;
                 output.seqs.go_on();
                 output.filter = None;
@@ -135,17 +135,17 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             break;
         }
         if is_quiet {
-            if !has_threads && !dump.threads.is_empty() && !is_said {
+            if !has_threads && !dump.threads.is_empty() && !is_reported {
                 complain("waiting for a thread that --thread selects");
-                is_said = true;
+                is_reported = true;
             }
             sleep(interval);
         }
     }
-    output.dangling.tell(&mut output.reported);
+    output.dangling.report(&mut output.reported);
     if let Some(session) = &mut session {
         if session.has_threads {
-            session.tell_problems(dump, &mut output.reported);
+            session.report_problems(dump, &mut output.reported);
         }
         // The tracer may update its loss counts after the last event.
         session.keep_manifest_before()?;
@@ -159,7 +159,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             dumped.contains(&id).then_some(ThreadName { process, id })
         };
         let is_for_all = dump.threads.is_empty();
-        tell_losses_of(&manifests, &times, start_ns, is_for_all, |ns| ns, name_of);
+        report_losses_of(&manifests, &times, start_ns, is_for_all, |ns| ns, name_of);
     }
     Ok(output.reported.state())
 }

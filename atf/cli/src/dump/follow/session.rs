@@ -15,7 +15,7 @@ use super::thread::Thread;
 use crate::dump::Dump;
 use crate::dump::reported::Reported;
 use crate::output::Failure;
-use crate::trace::tell_deleted;
+use crate::trace::report_deleted;
 
 /// A session that provides names. If the session is the dumped path, its threads are followed too.
 pub(super) struct Session {
@@ -43,7 +43,7 @@ impl Session {
     /// Follows a session and its threads. Reports the segments that were deleted before it.
     pub(super) fn first(path: &Path) -> Self {
         if let Ok(process) = Process::open([path]) {
-            tell_deleted(&process);
+            report_deleted(&process);
         }
         Self::new(path, true)
     }
@@ -61,18 +61,18 @@ impl Session {
 
     /// Reports the problems with the current segment itself, and its threads that could not be
     /// followed.
-    pub(super) fn tell_problems(&self, dump: &Dump<'_>, reported: &mut Reported) {
+    pub(super) fn report_problems(&self, dump: &Dump<'_>, reported: &mut Reported) {
         let path = self.follower.path();
         let session = match SessionReader::open(path) {
             Ok(session) => session,
             // A recording that keeps only its last segments has deleted this one.
             Err(_) if !path.exists() => return,
-            Err(error) => return reported.tell(&error),
+            Err(error) => return reported.report(&error),
         };
         for error in &session.problems() {
             // A folder without an id cannot belong to a selected thread.
             if dump.threads.is_empty() || *error.kind() != ErrorKind::NoThreadId {
-                reported.tell(error);
+                reported.report(error);
             }
         }
         for thread in session.threads() {
@@ -81,7 +81,7 @@ impl Session {
                 && dump.selects(thread.id())
                 && let Err(error) = thread.open_index()
             {
-                reported.tell(&error);
+                reported.report(&error);
             }
         }
     }
@@ -116,7 +116,7 @@ impl Session {
     /// Follows the next segment. Reports the segments that are missing before it.
     pub(super) fn go_on(&mut self, next: &Path, reported: &mut Reported) -> Result<(), Error> {
         if let Some(missing) = missing_between(self.follower.path(), next) {
-            reported.say(format!("{}: {missing}", next.display()));
+            reported.report_text(format!("{}: {missing}", next.display()));
         }
         self.keep_manifest_before()?;
         self.followed.clear();

@@ -145,7 +145,7 @@ impl Thread {
                 }
                 Err(error) => {
                     let goes_on = self.source.goes_on_after(&error);
-                    output.reported.tell(&error);
+                    output.reported.report(&error);
                     if !goes_on {
                         return Ok(Turn::Over);
                     }
@@ -167,7 +167,7 @@ impl Thread {
         let new = self.new_files().and_then(|new| new.ok_or(replaced));
         let result = new.map(|new| self.rest(&new, output, names));
         result.unwrap_or_else(|error| {
-            output.reported.tell(&error);
+            output.reported.report(&error);
             Ok(())
         })
     }
@@ -183,7 +183,7 @@ impl Thread {
             }),
         };
         let problems = problems.unwrap_or_else(|error| vec![error]);
-        output.reported.tell_all(&problems);
+        output.reported.report_all(&problems);
     }
 
     /// Returns the problems of the thread's files, as far as they are shown.
@@ -227,7 +227,7 @@ impl Thread {
             let event = match event {
                 Ok(event) => event,
                 Err(error) => {
-                    output.reported.tell(&error);
+                    output.reported.report(&error);
                     continue;
                 }
             };
@@ -243,7 +243,7 @@ impl Thread {
             let count = with_details.then(|| new.detail().map_or(0, DetailReader::event_count));
             self.is_doubtful |= output.event(id, (seq, event), (detail.as_ref(), count), names)?;
         }
-        output.reported.tell_all(&self.problems(new)?);
+        output.reported.report_all(&self.problems(new)?);
         Ok(())
     }
 }

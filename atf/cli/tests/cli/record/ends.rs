@@ -70,7 +70,7 @@ fn a_symlink_that_is_planted_while_a_program_is_recorded_is_not_followed() {
 }
 
 #[test]
-fn a_full_disk_is_told_as_the_reason_why_a_recording_stopped() {
+fn a_full_disk_is_reported_as_the_reason_why_recording_stopped() {
     let Some(folder) = built(PROGRAM) else { return };
     fs::create_dir(folder.path().join("traces")).unwrap();
     let recorded = record(&folder, "", "./program none");

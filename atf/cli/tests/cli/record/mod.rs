@@ -212,7 +212,7 @@ calls function";
 }
 
 #[test]
-fn its_exit_status_is_the_program_s_and_a_dead_program_s_session_is_finalized() {
+fn the_program_s_exit_status_is_returned_and_a_dead_program_s_session_finalized() {
     let Some(folder) = program() else { return };
     let output = record(&folder, "", "./program 1 fail").output().unwrap();
     assert_eq!(output.status.code(), Some(7));
@@ -239,7 +239,7 @@ calls function";
 }
 
 #[test]
-fn what_a_dead_program_s_rings_may_have_lost_is_told() {
+fn the_events_that_a_dead_program_may_have_lost_are_reported() {
     let Some(folder) = program() else { return };
     let text = messages(&folder, "--ring 64", "./program 1 abort");
     // The lost events: 64 in the ring, and 128 KiB in the writer's buffer.
@@ -369,7 +369,7 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
 }
 
 #[test]
-fn a_full_disk_is_told_as_the_reason_for_what_is_missing() {
+fn a_full_disk_is_reported_as_the_reason_for_missing_events() {
     let Some(folder) = program() else { return };
     fs::create_dir(folder.path().join("traces")).unwrap();
     for (size, calls, status, expected) in [
@@ -429,7 +429,7 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
 }
 
 #[test]
-fn of_a_program_killed_before_its_first_event_only_the_reason_is_told() {
+fn only_the_reason_is_reported_for_a_program_killed_before_its_first_event() {
     let folder = TempDir::new().unwrap();
     // If the program is killed while the library reads symbol tables, it leaves such a session.
     let session = SessionWriter::create(folder.path().join("begun"), &WriteOptions::default());

@@ -157,7 +157,7 @@ fn a_musl_program_runs_as_it_does_alone_and_the_summary_says_what_it_is() {
 }
 
 #[test]
-fn of_a_statically_linked_program_the_summary_says_so() {
+fn the_summary_says_that_a_program_is_linked_statically() {
     let Some(folder) = compiled(PROGRAM, "-finstrument-functions -static") else {
         return;
     };

@@ -81,7 +81,7 @@ fn details_and_the_last_calls_before_a_crash_are_recorded_on_demand() {
 }
 
 #[test]
-fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
+fn a_flight_recording_is_complete_if_a_signal_ends_the_program() {
     let Some(folder) = program() else { return };
     let flight = |end| {
         let mut command = record(&folder, "--flight 10", &format!("./program 1 {end}"));
@@ -117,7 +117,7 @@ fn a_flight_recording_of_a_program_that_a_signal_ends_is_whole() {
 }
 
 #[test]
-fn of_a_ring_that_was_too_small_the_summary_names_one_that_is_not() {
+fn the_summary_suggests_a_ring_that_would_have_been_large_enough() {
     let Some(folder) = program() else { return };
     for (options, program) in [
         ("--flight 60", "./program 50000"),
@@ -193,7 +193,7 @@ PLAIN int main(void) {
 "#;
 
 #[test]
-fn of_threads_that_gave_up_their_last_events_the_summary_says_why() {
+fn the_summary_says_why_threads_gave_up_their_last_events() {
     let Some(folder) = compiled(THREADS, "-finstrument-functions -pthread") else {
         return;
     };

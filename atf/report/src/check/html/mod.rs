@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_are_missing_look_worse_than_advice() {
+    fn missing_data_looks_worse_than_advice() {
         for rule in [
             rules::find("ATF-MANI-001").unwrap(),
             rules::find("ATF-MANI-005").unwrap(),
