@@ -1,7 +1,6 @@
-//! One file per subcommand: its options, its help and its `run`.
+//! One file per subcommand: its help, its `run`, and its options unless they are in the module that it runs.
 
 mod convert;
-mod csv;
 mod cut;
 mod diff;
 mod dump;

@@ -6,6 +6,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::time::Duration;
 
 use atf::manifest::{Losses, Missing};
 use atf::trace::check_distinct;
@@ -13,10 +14,11 @@ use atf_analyze::{Change, Diff, Run, Spread, Subject, Totals};
 
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
-use crate::report::{Form, Summed};
+use crate::report::{CsvOption, Form, Summed, most};
 use crate::text::{Printable, counted, head, length_if_cut};
+use crate::time::parse_span;
 use crate::trace::{
-    Clock, TimedProcess, open_processes, other_names, report_unnamed, report_unwritten,
+    ClockOption, TimedProcess, open_processes, other_names, report_unnamed, report_unwritten,
     unwritten_events,
 };
 
@@ -25,29 +27,42 @@ use crate::trace::{
 const OF_RUN: usize = 1 << 18;
 
 /// The options of `diff`.
-#[derive(Debug)]
-pub(crate) struct Comparison<'a> {
-    pub(crate) before: Paths<'a>,
-    pub(crate) after: Paths<'a>,
-    /// The clock used for times.
-    pub(crate) clock: Clock,
-    /// The largest difference, in percent, at which values of two single runs count as equal.
-    pub(crate) noise_percent: u32,
-    /// The maximum number of functions to show.
-    pub(crate) limit: usize,
-    /// The smallest change of a self time to show, in nanoseconds.
-    pub(crate) min_change_ns: u64,
-    /// Whether to show functions whose difference is only noise.
-    pub(crate) all: bool,
-    pub(crate) form: Form,
-}
-
-/// The traces of all runs before a change, or of all runs after it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Paths<'a> {
-    pub(crate) paths: &'a [PathBuf],
-    /// A manifest to take names from.
-    pub(crate) symbols: Option<&'a Path>,
+#[derive(Debug, clap::Args)]
+pub(crate) struct Comparison {
+    /// The traces of one run before and one run after a change
+    #[arg(value_name = "PATH", conflicts_with_all = ["before", "after"], required_unless_present_all = ["before", "after"])]
+    paths: Vec<PathBuf>,
+    /// The traces of runs before a change
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "after")]
+    before: Vec<PathBuf>,
+    /// The traces of runs after it
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "before")]
+    after: Vec<PathBuf>,
+    /// With one run on each side, leave out functions that differ by at most this much
+    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = percent)]
+    noise: u32,
+    /// Leave out functions whose self time changed by less than this
+    #[arg(long, value_name = "SPAN", value_parser = parse_span)]
+    min_change: Option<Duration>,
+    /// Show functions that differ only by noise as well
+    #[arg(long)]
+    all: bool,
+    /// Show this many functions; 0 for all
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+    #[command(flatten)]
+    clock: ClockOption,
+    /// Take the names of functions before the change from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    before_symbols: Option<PathBuf>,
+    /// Take the names of functions after the change from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    after_symbols: Option<PathBuf>,
+    /// Write a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    csv: CsvOption,
 }
 
 /// The runs before a change, or the runs after it.
@@ -97,12 +112,23 @@ struct Shown<'a> {
     noise_percent: u32,
 }
 
-impl Comparison<'_> {
+impl Comparison {
     pub(crate) fn run(&self) -> Outcome {
+        let (before, after) = match &self.paths[..] {
+            [] => (&self.before[..], &self.after[..]),
+            [before, after] => (slice::from_ref(before), slice::from_ref(after)),
+            paths => {
+                let count = paths.len();
+                let how = "for several runs, use --before and --after";
+                return Err(Failure::Usage(format!(
+                    "expected 2 paths, found {count}; {how}"
+                )));
+            }
+        };
         let mut reported = Reported::default();
-        let before = Side::read(&self.before, self.clock, self.form, &mut reported)?;
-        let after = Side::read(&self.after, self.clock, self.form, &mut reported)?;
-        let mut diff = atf_analyze::diff(&before.runs, &after.runs, self.noise_percent);
+        let before = self.read(before, self.before_symbols.as_deref(), &mut reported)?;
+        let after = self.read(after, self.after_symbols.as_deref(), &mut reported)?;
+        let mut diff = atf_analyze::diff(&before.runs, &after.runs, self.noise);
         for (totals, side) in [(&mut diff.before, &before), (&mut diff.after, &after)] {
             for (totals, about) in totals.iter_mut().zip(&side.about) {
                 totals.losses = totals.losses.plus(about.losses_without_files);
@@ -113,10 +139,12 @@ impl Comparison<'_> {
         let mut rows: Vec<_> = diff.changes.iter().filter(is_shown).collect();
         let noise = (diff.changes.len() - rows.len()) as u64;
         let differing = rows.len();
-        rows.retain(|change| change.change_ns().unsigned_abs() >= self.min_change_ns.into());
+        let min_change_ns = self.min_change.unwrap_or_default().as_nanos();
+        rows.retain(|change| change.change_ns().unsigned_abs() >= min_change_ns);
         let small = (differing - rows.len()) as u64;
-        let more = rows.len().saturating_sub(self.limit) as u64;
-        rows.truncate(self.limit);
+        let limit = most(self.limit);
+        let more = rows.len().saturating_sub(limit) as u64;
+        rows.truncate(limit);
         let shown = Shown {
             diff: &diff,
             about: [&before.about, &after.about],
@@ -124,30 +152,32 @@ impl Comparison<'_> {
             noise,
             small,
             more,
-            noise_percent: self.noise_percent,
+            noise_percent: self.noise,
         };
-        match self.form {
+        match self.form() {
             Form::Text => text::write(stdout(), Colours::of_stdout(), &shown)?,
             Form::Json => json::write(stdout(), &shown)?,
             Form::Csv(formulas) => csv::write(stdout(), formulas, &shown)?,
         }
         Ok(reported.state())
     }
-}
 
-impl Side {
-    /// Reads the runs.
+    const fn form(&self) -> Form {
+        self.csv.form(self.json)
+    }
+
+    /// Reads the runs of a side, with the names in the manifest `symbols` if there is one.
     fn read(
-        traces: &Paths<'_>,
-        clock: Clock,
-        form: Form,
+        &self,
+        paths: &[PathBuf],
+        symbols: Option<&Path>,
         reported: &mut Reported,
-    ) -> Result<Self, Failure> {
-        let names = other_names(traces.symbols)?;
-        let mut this = Self::default();
+    ) -> Result<Side, Failure> {
+        let names = other_names(symbols)?;
+        let mut side = Side::default();
         let mut found = Vec::new();
-        for path in traces.paths {
-            let processes = open_processes(slice::from_ref(path), &names, clock)?;
+        for path in paths {
+            let processes = open_processes(slice::from_ref(path), &names, self.clock.clock)?;
             found.extend(processes.iter().map(|it| it.path().to_path_buf()));
             check_distinct(&found)?;
             report_unwritten(&processes);
@@ -162,8 +192,8 @@ impl Side {
                 let is_same_run =
                     before.is_some_and(|before: &TimedProcess| before.is_of_run_of(process));
                 if !is_same_run {
-                    this.runs.push(Run::default());
-                    this.about.push(About {
+                    side.runs.push(Run::default());
+                    side.about.push(About {
                         path: process.path().to_path_buf(),
                         origin_ns: process.origin_ns(),
                         problems: Vec::new(),
@@ -172,7 +202,7 @@ impl Side {
                         knows_losses: true,
                     });
                 }
-                if let (Some(run), Some(about)) = (this.runs.last_mut(), this.about.last_mut()) {
+                if let (Some(run), Some(about)) = (side.runs.last_mut(), side.about.last_mut()) {
                     run.add(&functions, |id| process.function(id));
                     let unwritten = [about.unwritten, process.unwritten()];
                     about.unwritten = unwritten
@@ -184,7 +214,7 @@ impl Side {
                     about.knows_losses &= process.knows_losses(&functions.totals(), 0);
                     for problem in &functions.problems {
                         let message = reported.add(&problem.error);
-                        if form != Form::Text {
+                        if self.form() != Form::Text {
                             message.iter().for_each(complain);
                         }
                         about.problems.push(problem.error.text_with_rule());
@@ -193,7 +223,7 @@ impl Side {
                 before = Some(process);
             }
         }
-        Ok(this)
+        Ok(side)
     }
 }
 
@@ -280,4 +310,11 @@ fn warn_without_names(diff: &Diff) {
         [true, true] | [false, false] => return,
     };
     complain(format_args!("{option} takes names from another manifest"));
+}
+
+/// Parses a percentage.
+fn percent(text: &str) -> Result<u32, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let percent = percent.filter(|percent| (0..100).contains(percent));
+    percent.ok_or_else(|| "expected a whole number from 0 to 99".to_owned())
 }

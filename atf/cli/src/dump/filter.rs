@@ -45,7 +45,7 @@ pub(crate) struct Filter<'a> {
 impl<'a> Filter<'a> {
     /// Resolves the options for a trace with these times of the first and the last event.
     pub(crate) fn new(
-        options: &Dump<'a>,
+        options: &'a Dump,
         trace_times: Option<(u64, u64)>,
         names: &Names<'_>,
     ) -> Result<Self, Failure> {
@@ -53,13 +53,13 @@ impl<'a> Filter<'a> {
         let functions: BTreeSet<_> = functions.flat_map(|pattern| names.find(pattern)).collect();
         Ok(Self {
             times: times(options, trace_times)?,
-            kinds: options.kinds,
+            kinds: &options.kinds,
             functions: (!options.functions.is_empty()).then_some(functions),
         })
     }
 
     /// Reports the patterns that match no function.
-    pub(crate) fn complain_of_unknown(options: &Dump<'_>, names: &Names<'_>) {
+    pub(crate) fn complain_of_unknown(options: &Dump, names: &Names<'_>) {
         let functions = options.functions.iter();
         for pattern in functions.filter(|pattern| names.find(pattern).is_empty()) {
             complain(format_args!("no function matches {pattern}"));
@@ -114,7 +114,7 @@ impl<'a> Filter<'a> {
 
 /// Returns the time range of the events to write.
 pub(crate) fn times(
-    options: &Dump<'_>,
+    options: &Dump,
     times: Option<(u64, u64)>,
 ) -> Result<RangeInclusive<u64>, Failure> {
     let (from_ns, to_ns) = Time::range(options.from, options.to, times)?;

@@ -29,8 +29,8 @@ use atf_analyze::Pattern;
 
 use crate::output::{Failure, Outcome, State, stdout};
 use crate::text::counted;
-use crate::time::Time;
-use crate::trace::{Clock, open_trace, other_names, several};
+use crate::time::{Time, parse_span};
+use crate::trace::{Clock, ClockOption, open_trace, other_names, several, thread_id};
 
 pub(crate) use filter::Kind;
 pub(crate) use reported::Reported;
@@ -46,57 +46,53 @@ use reported::{Dangling, report_losses, report_unverified};
 use text::Text;
 use trace::{Sessions, ThreadName, ThreadPlace, is_readable_as_one};
 
-/// The output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// One human-readable line per event.
-    Text,
-    /// One JSON object per event.
-    Json,
-}
-
-/// The items to write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Items {
-    /// Events of all threads, merged.
-    Events,
-    /// Calls, each from its call event to the event that ended it, one thread after another.
-    Spans,
-    /// Calls like these, but in the order in which they started, with braces around inner calls.
-    Calls,
-}
-
 /// The options of `dump`.
-#[derive(Debug)]
-pub(crate) struct Dump<'a> {
-    /// The trace.
-    pub(crate) paths: &'a [PathBuf],
-    /// Events or calls.
-    pub(crate) items: Items,
-    /// Thread ids, as in folder names; empty for all.
-    pub(crate) threads: &'a [u32],
-    /// The start of the time range, inclusive.
-    pub(crate) from: Option<Time>,
-    /// The end of the time range, inclusive.
-    pub(crate) to: Option<Time>,
-    /// The clock used for times in the output.
-    pub(crate) clock: Clock,
-    /// Functions; empty for all.
-    pub(crate) functions: &'a [Pattern],
-    /// Kinds; empty for all.
-    pub(crate) kinds: &'a [Kind],
-    /// The maximum number of events.
-    pub(crate) limit: u64,
-    /// The maximum number of events from the end of each thread; `None` for all.
-    pub(crate) last: Option<usize>,
-    /// Whether to write details.
-    pub(crate) details: bool,
-    /// A manifest with function names.
-    pub(crate) symbols: Option<&'a Path>,
-    /// The output format.
-    pub(crate) form: Form,
-    /// How often to poll files that are still being written; `None` to read them once.
-    pub(crate) follow: Option<Duration>,
+#[derive(Debug, clap::Args)]
+pub(crate) struct Dump {
+    /// Only events of this thread
+    #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
+    threads: Vec<u32>,
+    /// Only events at this time or later
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only events at this time or earlier
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+    #[command(flatten)]
+    clock: ClockOption,
+    /// Only events of these functions
+    #[arg(long = "function", value_name = "FUNCTION")]
+    functions: Vec<Pattern>,
+    /// Only events of this kind: call, return, exception, or its number
+    #[arg(long = "kind", value_name = "KIND")]
+    kinds: Vec<Kind>,
+    /// Stop after this many events
+    #[arg(long, value_name = "COUNT", default_value_t = u64::MAX, hide_default_value = true)]
+    limit: u64,
+    /// Only this many last events of each thread
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["limit", "follow"])]
+    last: Option<usize>,
+    /// Write calls with their durations instead of events
+    #[arg(long, conflicts_with_all = ["kinds", "details"])]
+    spans: bool,
+    /// Write calls in the order in which they started, with braces around inner calls
+    #[arg(long, conflicts_with_all = ["spans", "kinds", "details", "follow", "json"])]
+    calls: bool,
+    /// Also write each event's detail: registers and stack, or fields
+    #[arg(long)]
+    details: bool,
+    /// Take function names from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
+    /// Write the events of files that are still being written, as they arrive
+    #[arg(long, conflicts_with = "spans")]
+    follow: bool,
+    /// How long --follow waits between polls
+    #[arg(long, value_name = "SPAN", default_value = "200ms", requires = "follow", value_parser = parse_span)]
+    interval: Duration,
+    /// Write JSON lines
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug)]
@@ -148,12 +144,13 @@ pub(crate) trait Sink {
     fn flush(&mut self) -> Result<(), Failure>;
 }
 
-impl Dump<'_> {
-    /// Writes the dump.
-    pub(crate) fn run(&self) -> Outcome {
-        match self.form {
-            Form::Text => self.run_to(&mut Text::new(stdout())),
-            Form::Json => self.run_to(&mut Json::new(stdout())),
+impl Dump {
+    /// Writes the events of the traces at these paths.
+    pub(crate) fn run(&self, paths: &[PathBuf]) -> Outcome {
+        if self.json {
+            self.run_to(paths, &mut Json::new(stdout()))
+        } else {
+            self.run_to(paths, &mut Text::new(stdout()))
         }
     }
 
@@ -162,28 +159,30 @@ impl Dump<'_> {
         self.threads.is_empty() || self.threads.contains(&id)
     }
 
-    fn run_to(&self, sink: &mut impl Sink) -> Outcome {
-        if let Some(interval) = self.follow {
+    fn run_to(&self, paths: &[PathBuf], sink: &mut impl Sink) -> Outcome {
+        if self.follow {
             let is_before_end = |time: &Option<Time>| matches!(time, Some(Time::BeforeEnd(_)));
             if [self.from, self.to].iter().any(is_before_end) {
                 let message = "--follow: no time before the end is known while files are growing";
                 return Err(Failure::Usage(message.to_owned()));
             }
-            return follow::run(self, interval, sink);
+            return follow::run(self, paths, sink);
         }
-        if let [path] = self.paths
+        if let [path] = paths
             && PathKind::detect(path)? == PathKind::File(FileKind::Detail)
         {
             let state = self.detail_file(path, sink)?;
             sink.flush()?;
             return Ok(state);
         }
-        let trace = open_trace(self.paths, &other_names(self.symbols)?, self.clock)?;
-        self.check_readable_as_one(&trace)?;
+        let names = other_names(self.symbols.as_deref())?;
+        let trace = open_trace(paths, &names, self.clock.clock)?;
+        self.check_readable_as_one(paths, &trace)?;
         let ready = Ready::new(self, &trace)?;
-        let state = match self.items {
-            Items::Events => self.events(&trace, &ready, sink)?,
-            Items::Spans | Items::Calls => self.spans(&trace, &ready, sink)?,
+        let state = if self.spans || self.calls {
+            self.write_calls(&trace, &ready, sink)?
+        } else {
+            self.write_events(&trace, &ready, sink)?
         };
         sink.flush()?;
         Ok(state)
@@ -191,13 +190,13 @@ impl Dump<'_> {
 
     /// Merges the events of the selected threads.
     fn merge(&self, trace: &Trace) -> Merge {
-        match self.threads {
+        match &self.threads[..] {
             [] => trace.merge(),
             ids => trace.merge().threads(ids.iter().copied()),
         }
     }
 
-    fn events(&self, trace: &Trace, ready: &Ready<'_>, sink: &mut impl Sink) -> Outcome {
+    fn write_events(&self, trace: &Trace, ready: &Ready<'_>, sink: &mut impl Sink) -> Outcome {
         let times = ready.sessions.timestamps(&ready.filter.times());
         let merge = self.merge(trace).time_range(times);
         sink.start(ready.origin_ns())?;
@@ -242,7 +241,7 @@ impl Dump<'_> {
 
     /// Writes calls instead of events, one thread after another, in the order of their ends or of
     /// their starts.
-    fn spans(&self, trace: &Trace, ready: &Ready<'_>, sink: &mut dyn Sink) -> Outcome {
+    fn write_calls(&self, trace: &Trace, ready: &Ready<'_>, sink: &mut dyn Sink) -> Outcome {
         sink.start(ready.origin_ns())?;
         let mut reported = Reported::default();
         let mut written = 0;
@@ -252,7 +251,7 @@ impl Dump<'_> {
                 continue;
             };
             let mut last = self.last.map(Last::new);
-            let in_order_of_ends = self.items == Items::Spans;
+            let in_order_of_ends = self.spans;
             let mut write = |line: &Line| {
                 let function = ready.names.get((session, line.function_id()));
                 match line {
@@ -325,7 +324,7 @@ impl Dump<'_> {
     }
 
     /// Rejects traces that are not those of one run.
-    fn check_readable_as_one(&self, trace: &Trace) -> Result<(), Failure> {
+    fn check_readable_as_one(&self, paths: &[PathBuf], trace: &Trace) -> Result<(), Failure> {
         let mut processes = trace.processes().iter();
         if let [process] = trace.processes() {
             if process.is_single_file() {
@@ -335,8 +334,8 @@ impl Dump<'_> {
             let message = "several paths must be those of sessions";
             return Err(Failure::at(single.path(), message));
         } else if !is_readable_as_one(trace) {
-            let paths = trace.sessions().map(|it| it.path().to_path_buf());
-            return Err(several(self.paths, &paths.collect::<Vec<_>>()));
+            let sessions = trace.sessions().map(|it| it.path().to_path_buf());
+            return Err(several(paths, &sessions.collect::<Vec<_>>()));
         }
         Ok(())
     }
@@ -354,7 +353,7 @@ impl Dump<'_> {
     fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
         let selects = is_filtered || !self.threads.is_empty() || self.last.is_some();
-        if selects || self.items != Items::Events {
+        if selects || self.spans || self.calls {
             let message =
                 "--thread, --function, --kind, --last, --spans and --calls need the index file";
             return Err(Failure::at(path, message));
@@ -365,12 +364,12 @@ impl Dump<'_> {
     /// Writes the events of a `detail.atf`.
     fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
         self.check_details_alone(path)?;
-        if self.clock == Clock::Media {
+        if self.clock.clock == Clock::Media {
             let message = "--clock media: details alone have no timing anchors";
             return Err(Failure::at(path, message));
         }
         let reader = DetailReader::open(path).map_err(Failure::Damaged)?;
-        let other = other_names(self.symbols)?;
+        let other = other_names(self.symbols.as_deref())?;
         let names = Names::of_other(other.as_deref());
         let times = reader.time_range()?;
         let range = filter::times(self, times)?;

@@ -22,14 +22,14 @@ pub(crate) struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     /// Prepares a trace.
-    pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Self, Failure> {
+    pub(crate) fn new(dump: &'a Dump, trace: &'a Trace) -> Result<Self, Failure> {
         let names = Names::from_trace(trace);
         let times = trace.time_range();
         Filter::complain_of_unknown(dump, &names);
         let filter = Filter::new(dump, times, &names)?;
         let sessions = Sessions::new(trace);
         Ok(Self {
-            threads: threads(trace, &sessions, dump.threads)?,
+            threads: threads(trace, &sessions, &dump.threads)?,
             names,
             filter,
             sessions,

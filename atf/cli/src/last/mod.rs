@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use atf::Completeness;
@@ -15,36 +15,41 @@ use atf_analyze::{Last, LastOfThread};
 use crate::dump::Reported;
 use crate::output::{Colours, Failure, Outcome, complain, stdout};
 use crate::recordings::report_several;
-use crate::time::Time;
+use crate::time::{Time, parse_span};
 use crate::trace::{
-    Clock, TimedProcess, check_threads, open_processes, other_names, report_unnamed,
+    ClockOption, TimedProcess, check_threads, open_processes, other_names, report_unnamed,
+    thread_id,
 };
 
 use json::Json;
 use text::Text;
 
 /// The options of `last`.
-#[derive(Debug)]
-pub(crate) struct Ends<'a> {
-    /// The trace.
-    pub(crate) paths: &'a [PathBuf],
-    /// Thread ids; empty for all.
-    pub(crate) threads: &'a [u32],
-    /// The maximum number of events per thread.
-    pub(crate) events: usize,
-    /// How long before the last event of all threads the events to show begin, instead of their
-    /// number.
-    pub(crate) span: Option<Duration>,
-    /// The maximum number of open calls per thread.
-    pub(crate) calls: usize,
-    /// How many threads to show in full as text, if `threads` is empty.
-    pub(crate) limit: usize,
-    /// The clock used for times in the output.
-    pub(crate) clock: Clock,
-    /// A manifest to take names from.
-    pub(crate) symbols: Option<&'a Path>,
-    /// Whether to write JSON instead of text.
-    pub(crate) json: bool,
+#[derive(Debug, clap::Args)]
+pub(crate) struct Ends {
+    /// Only this thread
+    #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
+    threads: Vec<u32>,
+    /// Show this many threads in full; --thread shows the given ones in full
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    limit: usize,
+    /// Show this many last events per thread
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    events: usize,
+    /// Show all events of this long before the last event of all threads, instead of a number
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, conflicts_with = "events")]
+    span: Option<Duration>,
+    /// Show this many open calls per thread: the innermost ones
+    #[arg(long, value_name = "COUNT", default_value_t = 15)]
+    calls: usize,
+    #[command(flatten)]
+    clock: ClockOption,
+    /// Take function names from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
+    /// Write JSON lines
+    #[arg(long)]
+    json: bool,
 }
 
 /// How the threads of a session ended.
@@ -61,12 +66,13 @@ trait Sink {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
 }
 
-impl Ends<'_> {
-    pub(crate) fn run(&self) -> Outcome {
-        let processes = open_processes(self.paths, &other_names(self.symbols)?, self.clock)?;
-        check_threads(&processes, self.threads)?;
+impl Ends {
+    pub(crate) fn run(&self, paths: &[PathBuf]) -> Outcome {
+        let names = other_names(self.symbols.as_deref())?;
+        let processes = open_processes(paths, &names, self.clock.clock)?;
+        check_threads(&processes, &self.threads)?;
         report_unnamed(&processes);
-        report_several(self.paths, processes.iter().map(|process| process.path()));
+        report_several(paths, processes.iter().map(|process| process.path()));
         let mut out = stdout();
         let mut sink: Box<dyn Sink + '_> = if self.json {
             Box::new(Json(&mut out))
@@ -80,7 +86,7 @@ impl Ends<'_> {
         };
         let mut reported = Reported::default();
         for process in &processes {
-            let ids = process.selected(self.threads);
+            let ids = process.selected(&self.threads);
             if ids.is_empty() && !self.threads.is_empty() {
                 continue;
             }

@@ -9,7 +9,7 @@ mod text;
 use std::io::Write;
 use std::mem;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::slice;
 use std::thread;
 
@@ -23,8 +23,8 @@ use crate::recordings::report_several;
 use crate::text::Since;
 use crate::time::Time;
 use crate::trace::{
-    Clock, TimedProcess, check_threads, open_processes, other_names, report_outside,
-    report_unnamed, report_unwritten,
+    ClockOption, TimedProcess, check_threads, open_processes, other_names, report_outside,
+    report_unnamed, report_unwritten, thread_id,
 };
 
 pub(crate) use json::Sums;
@@ -48,54 +48,83 @@ pub(crate) enum Form {
     Csv(Formulas),
 }
 
-impl Form {
-    /// Returns the format that the options select.
-    pub(crate) const fn new(json: bool, csv: Option<Formulas>) -> Self {
-        match (json, csv) {
-            (true, _) => Self::Json,
-            (false, Some(formulas)) => Self::Csv(formulas),
-            (false, None) => Self::Text,
+/// The options for CSV, of `report` and `diff`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CsvOption {
+    /// Write CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Write ' before text that spreadsheets would run as a formula
+    #[arg(long, requires = "csv")]
+    escape_formulas: bool,
+}
+
+impl CsvOption {
+    /// Returns the format, with this value of the option `--json`.
+    pub(crate) const fn form(&self, json: bool) -> Form {
+        match (json, self.csv, self.escape_formulas) {
+            (true, ..) => Form::Json,
+            (false, true, true) => Form::Csv(Formulas::Escape),
+            (false, true, false) => Form::Csv(Formulas::Keep),
+            (false, false, _) => Form::Text,
         }
     }
 }
 
-/// The kind of table.
-#[derive(Debug, Clone)]
-pub(crate) enum View {
-    /// The hottest functions.
-    Functions,
-    /// The call tree down to a depth, without nodes below a minimum share of the time.
-    Tree { depth: u32, min_percent: f64 },
-    /// The callers of a function.
-    Callers(Pattern),
-    /// The callees of a function.
-    Callees(Pattern),
-    /// How long the calls of a function take.
-    Histogram(Pattern),
-}
-
 /// The options of `report`.
-#[derive(Debug)]
-pub(crate) struct Report<'a> {
-    /// The trace.
-    pub(crate) paths: &'a [PathBuf],
-    pub(crate) view: View,
-    pub(crate) sort: Sort,
-    /// The maximum number of functions per table.
-    pub(crate) limit: usize,
-    /// Thread ids; empty for all.
-    pub(crate) threads: &'a [u32],
-    /// The start of the time range, inclusive.
-    pub(crate) from: Option<Time>,
-    /// The end of the time range, inclusive.
-    pub(crate) to: Option<Time>,
-    /// The clock used for times in the output.
-    pub(crate) clock: Clock,
-    /// Whether each thread gets its own table.
-    pub(crate) by_thread: bool,
-    /// A manifest to take names from.
-    pub(crate) symbols: Option<&'a Path>,
-    pub(crate) form: Form,
+#[derive(Debug, clap::Args)]
+pub(crate) struct Report {
+    /// Sort by this [default: self; total for --callers and --callees]
+    #[arg(long, value_name = "KEY", conflicts_with = "tree")]
+    sort: Option<Sort>,
+    /// Show this many functions per table; 0 for all
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 20,
+        conflicts_with = "tree"
+    )]
+    limit: usize,
+    /// Only this thread
+    #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
+    threads: Vec<u32>,
+    /// Only the time from here on
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only the time up to here
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+    #[command(flatten)]
+    clock: ClockOption,
+    /// Write a table per thread
+    #[arg(long)]
+    by_thread: bool,
+    /// Show the call tree
+    #[arg(long)]
+    tree: bool,
+    /// How deep the tree is shown
+    #[arg(long, value_name = "COUNT", requires = "tree")]
+    depth: Option<u32>,
+    /// Leave out nodes with a smaller share of the tree's time
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, requires = "tree", value_parser = percent)]
+    min_percent: f64,
+    /// Show who calls this function
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["tree", "callees"])]
+    callers: Option<Pattern>,
+    /// Show what this function calls
+    #[arg(long, value_name = "FUNCTION", conflicts_with = "tree")]
+    callees: Option<Pattern>,
+    /// Show how long the calls of this function take
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["tree", "callers", "callees"])]
+    histogram: Option<Pattern>,
+    /// Take function names from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
+    /// Write JSON lines
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    csv: CsvOption,
 }
 
 /// The maximum number of functions in a table of a single thread.
@@ -154,19 +183,20 @@ trait Sink {
     fn section(&mut self, section: &Section<'_>) -> Result<(), Failure>;
 }
 
-impl Report<'_> {
-    pub(crate) fn run(&self) -> Outcome {
-        let processes = open_processes(self.paths, &other_names(self.symbols)?, self.clock)?;
-        check_threads(&processes, self.threads)?;
+impl Report {
+    pub(crate) fn run(&self, paths: &[PathBuf]) -> Outcome {
+        let names = other_names(self.symbols.as_deref())?;
+        let processes = open_processes(paths, &names, self.clock.clock)?;
+        check_threads(&processes, &self.threads)?;
         report_unwritten(&processes);
         report_unnamed(&processes);
-        report_several(self.paths, processes.iter().map(|process| process.path()));
-        if self.sort == Sort::Max && matches!(self.view, View::Callers(_) | View::Callees(_)) {
+        report_several(paths, processes.iter().map(|process| process.path()));
+        if self.sort == Some(Sort::Max) && self.has_pairs() {
             let message = "--sort max: callers and callees have no durations of single calls";
             return Err(Failure::Usage(message.to_owned()));
         }
         let mut out = stdout();
-        let mut sink: Box<dyn Sink + '_> = match self.form {
+        let mut sink: Box<dyn Sink + '_> = match self.form() {
             Form::Text => Box::new(Text::new(&mut out, Colours::of_stdout())),
             Form::Json => Box::new(Json(&mut out)),
             Form::Csv(formulas) => Box::new(Csv::new(&mut out, formulas)),
@@ -186,7 +216,7 @@ impl Report<'_> {
         sink: &mut dyn Sink,
         reported: &mut Reported,
     ) -> Result<(), Failure> {
-        let ids = process.selected(self.threads);
+        let ids = process.selected(&self.threads);
         if ids.is_empty() && !self.threads.is_empty() {
             return Ok(());
         }
@@ -249,15 +279,22 @@ impl Report<'_> {
     }
 
     fn analyze(&self, process: &TimedProcess, options: &Options) -> Found {
-        match self.view {
-            View::Functions | View::Histogram(_) => {
-                Found::Functions(atf_analyze::functions(process, options))
-            }
-            View::Tree { .. } => Found::Tree(atf_analyze::tree(process, options)),
-            View::Callers(_) | View::Callees(_) => {
-                Found::Pairs(atf_analyze::pairs(process, options))
-            }
+        if self.tree {
+            Found::Tree(atf_analyze::tree(process, options))
+        } else if self.has_pairs() {
+            Found::Pairs(atf_analyze::pairs(process, options))
+        } else {
+            Found::Functions(atf_analyze::functions(process, options))
         }
+    }
+
+    /// Returns whether the tables show callers or callees.
+    const fn has_pairs(&self) -> bool {
+        self.callers.is_some() || self.callees.is_some()
+    }
+
+    const fn form(&self) -> Form {
+        self.csv.form(self.json)
     }
 
     /// Writes a table. `problems` are those that the analysis did not find. Returns whether the time
@@ -284,7 +321,7 @@ impl Report<'_> {
         let all = found_problems.iter().map(|problem| &problem.error);
         let all = problems.iter().chain(all);
         let problems: Vec<_> = all.filter_map(|error| reported.add(error)).collect();
-        if self.form != Form::Text {
+        if self.form() != Form::Text {
             problems.iter().for_each(complain);
         }
         sink.section(&Section {
@@ -301,5 +338,20 @@ impl Report<'_> {
             problems,
         })?;
         Ok(has_found)
+    }
+}
+
+/// Parses a percentage.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let percent = percent.filter(|percent| (0.0..=100.0).contains(percent));
+    percent.ok_or_else(|| "expected a number from 0 to 100".to_owned())
+}
+
+/// Returns the maximum number of functions that `--limit` allows; 0 stands for any number.
+pub(crate) const fn most(limit: usize) -> usize {
+    match limit {
+        0 => usize::MAX,
+        limit => limit,
     }
 }

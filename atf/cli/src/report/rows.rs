@@ -8,7 +8,7 @@ use atf_analyze::Pattern;
 use atf_analyze::{FunctionTimes, Node, Pair, Times};
 use clap::ValueEnum;
 
-use super::{Found, Report, View};
+use super::{Found, Report, most};
 use crate::output::complain;
 use crate::trace::TimedProcess;
 
@@ -59,7 +59,7 @@ pub(super) struct Cut {
     pub(super) others: Option<Times>,
 }
 
-impl Report<'_> {
+impl Report {
     /// Returns the rows that the options select.
     pub(super) fn rows<'p>(&self, process: &'p TimedProcess, found: &'p Found) -> Rows<'p> {
         match found {
@@ -68,17 +68,19 @@ impl Report<'_> {
                     function: Some(process.function(it.function_id)),
                     value: it,
                 };
-                let pattern = match &self.view {
-                    View::Histogram(pattern) => Some(pattern),
-                    _ => None,
-                };
+                let pattern = self.histogram.as_ref();
                 let functions = found.functions.iter();
                 let functions = functions.filter(|it| {
                     pattern.is_none_or(|pattern| pattern.fits(&process.function(it.function_id)))
                 });
                 let mut rows: Vec<_> = functions.map(row).collect();
                 let max_ns = |it: &&FunctionTimes| it.durations.max_ns();
-                sort(self.sort, &mut rows, |it| it.times, max_ns);
+                sort(
+                    self.sort.unwrap_or(Sort::Own),
+                    &mut rows,
+                    |it| it.times,
+                    max_ns,
+                );
                 let mut cut = self.cut(&mut rows);
                 cut.others = found.others.as_ref().map(|others| others.times);
                 match pattern {
@@ -90,20 +92,15 @@ impl Report<'_> {
                 }
             }
             Found::Tree(found) => {
-                let (depth, min_percent) = match self.view {
-                    View::Tree { depth, min_percent } => (depth, min_percent),
-                    _ => (u32::MAX, 0.0),
-                };
-                let (rows, cut) = branches(process, &found.nodes, depth, min_percent);
+                let depth = self.depth.unwrap_or(u32::MAX);
+                let (rows, cut) = branches(process, &found.nodes, depth, self.min_percent);
                 Rows::Tree(rows, cut)
             }
             Found::Pairs(found) => {
-                let (what, pattern) = match &self.view {
-                    View::Callees(pattern) => ("callees", pattern),
-                    View::Callers(pattern) => ("callers", pattern),
-                    View::Functions | View::Tree { .. } | View::Histogram(_) => {
-                        return Rows::Pairs("", Vec::new());
-                    }
+                let (what, pattern) = match (&self.callees, &self.callers) {
+                    (Some(pattern), _) => ("callees", pattern),
+                    (None, Some(pattern)) => ("callers", pattern),
+                    (None, None) => return Rows::Pairs("", Vec::new()),
                 };
                 let is_callees = what == "callees";
                 let functions = matching(process, &found.pairs, pattern);
@@ -126,7 +123,12 @@ impl Report<'_> {
                         value: pair.times,
                     };
                     let mut pairs: Vec<_> = pairs.into_iter().map(row).collect();
-                    sort(self.sort, &mut pairs, |it| *it, |_| None);
+                    sort(
+                        self.sort.unwrap_or(Sort::Total),
+                        &mut pairs,
+                        |it| *it,
+                        |_| None,
+                    );
                     let mut cut = self.cut(&mut pairs);
                     cut.others = found.others;
                     let of = process.function(id);
@@ -138,8 +140,9 @@ impl Report<'_> {
     }
 
     fn cut<T>(&self, rows: &mut Vec<T>) -> Cut {
-        let more = rows.len().saturating_sub(self.limit) as u64;
-        rows.truncate(self.limit);
+        let limit = most(self.limit);
+        let more = rows.len().saturating_sub(limit) as u64;
+        rows.truncate(limit);
         Cut {
             rows: more,
             others: None,

@@ -7,9 +7,8 @@ mod thread;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
-use std::time::Duration;
 
 use atf::detail::DetailEvent;
 use atf::follow::{DetailFollower, IndexFollower, Polled, SessionFollower};
@@ -30,11 +29,12 @@ use crate::output::{Failure, Outcome, State, complain};
 use crate::trace::{Clock, other_names, several};
 
 /// Writes events as they arrive, until all files are finalized.
-pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> Outcome {
-    let [path] = dump.paths else {
+pub(super) fn run(dump: &Dump, paths: &[PathBuf], sink: &mut dyn Sink) -> Outcome {
+    let interval = dump.interval;
+    let [path] = paths else {
         return Err(Failure::Usage("--follow takes one path".to_owned()));
     };
-    if dump.clock == Clock::Media {
+    if dump.clock.clock == Clock::Media {
         let message = "--clock media: not with --follow, since anchors may be added until the end";
         return Err(Failure::Usage(message.to_owned()));
     }
@@ -53,7 +53,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     let mut session = match target {
         PathKind::File(FileKind::Detail) => {
             dump.check_details_alone(path)?;
-            return details(dump, interval, sink, path);
+            return details(dump, sink, path);
         }
         PathKind::File(FileKind::Index) => {
             dump.check_index_alone(path)?;
@@ -69,12 +69,12 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             around.map(|around| Session::new(around.path(), false))
         }
         PathKind::Session => Some(Session::first(path)),
-        PathKind::Sessions(paths) => match Process::group(paths).as_slice() {
+        PathKind::Sessions(sessions) => match Process::group(sessions).as_slice() {
             [segments] => segments.first().map(|path| Session::first(path)),
-            processes => return Err(several(dump.paths, &processes.concat())),
+            processes => return Err(several(paths, &processes.concat())),
         },
     };
-    let other = other_names(dump.symbols)?;
+    let other = other_names(dump.symbols.as_deref())?;
     let named = other.as_deref().map(|other| Names::of_other(Some(other)));
     let mut output = Output::new(dump, sink);
     let mut has_threads = false;
@@ -182,8 +182,8 @@ fn target(path: &Path) -> Result<Option<PathKind>, Failure> {
 }
 
 /// Writes the events of a `detail.atf` as they arrive.
-fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path) -> Outcome {
-    let other = other_names(dump.symbols)?;
+fn details(dump: &Dump, sink: &mut dyn Sink, path: &Path) -> Outcome {
+    let other = other_names(dump.symbols.as_deref())?;
     let names = Names::of_other(other.as_deref());
     let mut follower = DetailFollower::new(path);
     let mut range = None;
@@ -193,7 +193,7 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
             Ok(Polled::New(event)) => event,
             Ok(Polled::NotYet) => {
                 sink.flush()?;
-                sleep(interval);
+                sleep(dump.interval);
                 continue;
             }
             Ok(Polled::Finalized) => break,

@@ -15,7 +15,7 @@ use crate::output::Failure;
 
 /// A filter that passes the selected events to the sink.
 pub(super) struct Output<'a, 'b> {
-    dump: &'a Dump<'a>,
+    dump: &'a Dump,
     pub(super) sink: &'b mut dyn Sink,
     /// Whether the session's details contain fields.
     pub(super) has_fields: bool,
@@ -31,7 +31,7 @@ pub(super) struct Output<'a, 'b> {
 }
 
 impl<'a, 'b> Output<'a, 'b> {
-    pub(super) fn new(dump: &'a Dump<'a>, sink: &'b mut dyn Sink) -> Self {
+    pub(super) fn new(dump: &'a Dump, sink: &'b mut dyn Sink) -> Self {
         Self {
             dump,
             sink,

@@ -49,7 +49,7 @@ impl Session {
     }
 
     /// Returns the new threads that `--thread` selects.
-    pub(super) fn new_threads(&mut self, dump: &Dump<'_>) -> Result<Vec<Thread>, Error> {
+    pub(super) fn new_threads(&mut self, dump: &Dump) -> Result<Vec<Thread>, Error> {
         let new = self.follower.poll_threads()?.into_iter();
         let new: Vec<_> = new.filter(|thread| dump.selects(thread.id())).collect();
         let folders = new.iter().map(|thread| thread.path().to_path_buf());
@@ -61,7 +61,7 @@ impl Session {
 
     /// Reports the problems with the current segment itself, and its threads that could not be
     /// followed.
-    pub(super) fn report_problems(&self, dump: &Dump<'_>, reported: &mut Reported) {
+    pub(super) fn report_problems(&self, dump: &Dump, reported: &mut Reported) {
         let path = self.follower.path();
         let session = match SessionReader::open(path) {
             Ok(session) => session,
