@@ -8,12 +8,12 @@ use atf::session::SessionReader;
 use atf::trace::Process;
 use atf::write::{Event, SessionWriter, WriteOptions};
 use atf::{ErrorKind, EventKind};
-use atf_analyze::Options;
+use atf_analyze::{Options, Problem};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use crate::model::Expected;
-use crate::{CALL, RETURN, file, session};
+use crate::{CALL, RETURN, file, session, write_index};
 use atf_samples::files::{RingFile, crc32c, patched};
 
 proptest! {
@@ -49,19 +49,17 @@ proptest! {
 #[test]
 fn events_only_in_the_ring_are_the_last_ones() {
     let folder = TempDir::new().unwrap();
-    let thread = folder.path().join("thread_3");
-    fs::create_dir(&thread).unwrap();
     let events = [(10, CALL, 1), (20, CALL, 2), (30, RETURN, 2), (40, CALL, 3)];
     let whole = file(3, &events).placeholder();
     let bytes = whole.without_footer();
     // Only half of the third event reached the file.
     let start = bytes.len() - 64;
-    fs::write(thread.join("index.atf"), &bytes[..start + 16]).unwrap();
+    write_index(folder.path(), 3, &bytes[..start + 16]);
     let mut ring = RingFile::new(1, 3);
     ring.index.start = start as u64;
     ring.index.checksum = crc32c(&bytes[start - 64..start]);
     ring.index.bytes = bytes[start..].to_vec();
-    fs::write(thread.join("ring.atf"), ring.bytes()).unwrap();
+    fs::write(folder.path().join("thread_3/ring.atf"), ring.bytes()).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
     let last = atf_analyze::last(&session, &Options::default(), 9, 1);
     let thread = &last.threads[0];
@@ -93,6 +91,11 @@ fn crashed(folder: &Path) {
     fs::create_dir(folder.join("thread_2")).unwrap();
 }
 
+fn kinds(problems: &[Problem]) -> Vec<(Option<u32>, &ErrorKind)> {
+    let problems = problems.iter();
+    problems.map(|it| (it.thread, it.error.kind())).collect()
+}
+
 #[test]
 fn a_crashed_thread_has_its_open_calls_and_reports_what_is_missing() {
     let folder = TempDir::new().unwrap();
@@ -106,11 +109,7 @@ fn a_crashed_thread_has_its_open_calls_and_reports_what_is_missing() {
     assert_eq!((thread.open_count, thread.open.len()), (2, 1));
     assert_eq!(thread.times, Some((10, 40)));
     assert_eq!(thread.losses.get(LossKind::Events).unwrap().count, 5);
-    let reported: Vec<_> = last
-        .problems
-        .iter()
-        .map(|it| (it.thread, it.error.kind()))
-        .collect();
+    let reported = kinds(&last.problems);
     assert!(
         matches!(
             reported[..],
@@ -123,16 +122,9 @@ fn a_crashed_thread_has_its_open_calls_and_reports_what_is_missing() {
     );
 
     let functions = atf_analyze::functions(&session, &Options::default());
-    assert_eq!(
-        functions
-            .totals()
-            .losses
-            .get(LossKind::Events)
-            .unwrap()
-            .count,
-        5
-    );
-    assert_eq!(functions.totals().open, 2);
+    let totals = functions.totals();
+    assert_eq!(totals.losses.get(LossKind::Events).unwrap().count, 5);
+    assert_eq!(totals.open, 2);
     assert_eq!(functions.problems.len(), 2);
     let outer = &functions.functions[0];
     assert_eq!(
@@ -145,12 +137,10 @@ fn a_crashed_thread_has_its_open_calls_and_reports_what_is_missing() {
 #[test]
 fn every_analysis_reports_damage() {
     let folder = TempDir::new().unwrap();
-    let thread = folder.path().join("thread_3");
-    fs::create_dir(&thread).unwrap();
     let mut bytes = file(3, &[(10, CALL, 1), (20, RETURN, 1)]).bytes();
     // Change the second event's time.
     bytes[64 + 32] ^= 1;
-    fs::write(thread.join("index.atf"), bytes).unwrap();
+    write_index(folder.path(), 3, &bytes);
     fs::create_dir(folder.path().join("thread_x")).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
     let threads = [3].into();
@@ -171,10 +161,7 @@ fn every_analysis_reports_damage() {
             atf_analyze::last(&session, &options, 1, 1).problems,
         ];
         for problems in all {
-            let reported: Vec<_> = problems
-                .iter()
-                .map(|it| (it.thread, it.error.kind()))
-                .collect();
+            let reported = kinds(&problems);
             let of_session = usize::from(options.threads.is_empty());
             assert_eq!(reported.len(), of_session + 1, "{reported:?}");
             assert!(matches!(
@@ -201,7 +188,7 @@ fn a_single_thread_has_the_same_problems_as_in_its_session() {
         threads: [1].into(),
         ..Options::default()
     };
-    let texts = |problems: Vec<atf_analyze::Problem>| {
+    let texts = |problems: Vec<Problem>| {
         let texts = problems.iter().map(|it| it.error.to_string());
         texts.collect::<Vec<_>>()
     };
@@ -227,9 +214,7 @@ fn all_analyses_correct_the_same_times() {
         (patch(2, 5, 0x40), 0),
     ] {
         let folder = TempDir::new().unwrap();
-        let thread = folder.path().join("thread_0");
-        fs::create_dir(&thread).unwrap();
-        fs::write(thread.join("index.atf"), bytes).unwrap();
+        write_index(folder.path(), 0, &bytes);
         let session = SessionReader::open(folder.path()).unwrap();
         let last = atf_analyze::last(&session, &Options::default(), 9, 9);
         let [thread] = &last.threads[..] else {

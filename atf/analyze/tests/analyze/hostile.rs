@@ -3,13 +3,11 @@
 use std::collections::BTreeSet;
 
 use atf::index::IndexReader;
-use atf::spans::{CallStack, Unmatched};
+use atf::spans::CallStack;
 use atf::trace::Process;
-use atf_analyze::Problem;
-use atf_analyze::{
-    CallEnd, CallStart, CallVisitor, Options, ThreadFolder, ThreadStart, ThreadTotals,
-};
+use atf_analyze::Options;
 
+use crate::segments::Visited;
 use crate::{CALL, RETURN, Short, file};
 
 fn index(events: &[Short]) -> Process {
@@ -57,47 +55,13 @@ fn deeper_recursion_than_is_kept_loses_no_time() {
     );
 }
 
-/// Collects the problems reported at the ends of threads.
-#[derive(Default)]
-struct Reported(Vec<atf::ErrorKind>);
-
-impl CallVisitor for Reported {
-    type Error = atf::Error;
-
-    fn thread_start(&mut self, _: &ThreadStart<'_>) -> atf::Result<()> {
-        Ok(())
-    }
-
-    fn folder(&mut self, _: &ThreadFolder<'_>) -> atf::Result<()> {
-        Ok(())
-    }
-
-    fn call_start(&mut self, _: &CallStart) -> atf::Result<()> {
-        Ok(())
-    }
-
-    fn call_end(&mut self, _: &CallEnd) -> atf::Result<()> {
-        Ok(())
-    }
-
-    fn unmatched(&mut self, _: &Unmatched, _: u64) -> atf::Result<()> {
-        Ok(())
-    }
-
-    fn thread_end(&mut self, _: Option<&ThreadTotals>, problems: &[Problem]) -> atf::Result<()> {
-        let kinds = problems.iter().map(|problem| problem.error.kind().clone());
-        self.0.extend(kinds);
-        Ok(())
-    }
-}
-
 #[test]
 fn a_call_beyond_the_limit_on_open_calls_is_reported() {
     let given_up = |open: u64| {
         let index = index(&(0..open).map(|at| (at, CALL, 1)).collect::<Vec<_>>());
-        let mut reported = Reported::default();
-        atf_analyze::calls(&index, &Options::default(), &mut reported).unwrap();
-        reported.0.into_iter().find_map(|kind| match kind {
+        let mut visited = Visited::default();
+        atf_analyze::calls(&index, &Options::default(), &mut visited).unwrap();
+        visited.problems.into_iter().find_map(|kind| match kind {
             atf::ErrorKind::TooManyOpenCalls { given_up, limit } => Some((given_up, limit)),
             _ => None,
         })

@@ -10,6 +10,7 @@ mod numbers;
 mod segments;
 
 use std::fs;
+use std::path::Path;
 
 use atf::session::SessionReader;
 use tempfile::TempDir;
@@ -38,13 +39,18 @@ fn file(thread: u32, events: &[Short]) -> IndexFile {
     file
 }
 
+/// Writes a thread's index file below a session's folder.
+fn write_index(session: &Path, thread: u32, bytes: &[u8]) {
+    let thread = session.join(format!("thread_{thread}"));
+    fs::create_dir(&thread).unwrap();
+    fs::write(thread.join("index.atf"), bytes).unwrap();
+}
+
 /// Writes a session of these threads, with ids starting at 0.
 fn session(threads: &[Vec<Short>]) -> (TempDir, SessionReader) {
     let folder = TempDir::new().unwrap();
     for (id, events) in (0..).zip(threads) {
-        let thread = folder.path().join(format!("thread_{id}"));
-        fs::create_dir(&thread).unwrap();
-        fs::write(thread.join("index.atf"), file(id, events).bytes()).unwrap();
+        write_index(folder.path(), id, &file(id, events).bytes());
     }
     let session = SessionReader::open(folder.path()).unwrap();
     (folder, session)

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use crate::model::Expected;
 use crate::numbers::{check_all, ordered, ranges, well_formed};
-use crate::{CALL, RETURN, Short, file, session};
+use crate::{CALL, RETURN, Short, file, session, write_index};
 
 /// A thread's events, and the ends of its segments in thousandths of these events.
 pub(crate) type Split = (Vec<Short>, Vec<usize>);
@@ -55,9 +55,7 @@ pub(crate) fn write(folder: &Path, threads: &[Split]) {
             if is_empty(&parts[..segment]) || is_empty(&parts[segment - 1..]) {
                 continue;
             }
-            let thread = path.join(format!("thread_{id}"));
-            fs::create_dir(&thread).unwrap();
-            fs::write(thread.join("index.atf"), file(id, events).bytes()).unwrap();
+            write_index(&path, id, &file(id, events).bytes());
         }
     }
 }
@@ -89,10 +87,11 @@ pub(crate) fn events(threads: &[Split]) -> Vec<Vec<Short>> {
     threads.iter().map(|(events, _)| events.clone()).collect()
 }
 
-/// The calls that ended, each with its thread, function, start, end and self time.
+/// What an analysis passes to a visitor.
 #[derive(Default)]
-struct Ended {
+pub(crate) struct Visited {
     thread: u32,
+    /// The calls that ended, each with its thread, function, start, end and self time.
     calls: Vec<(u32, u64, u64, u64, u64, SpanEnd)>,
     unmatched: Vec<(u32, u64)>,
     /// The last folder seen.
@@ -101,9 +100,11 @@ struct Ended {
     starts: Vec<(u64, PathBuf)>,
     /// The size to which index files are truncated once they are open.
     cut: Option<u64>,
+    /// The problems reported at the ends of threads.
+    pub(crate) problems: Vec<ErrorKind>,
 }
 
-impl CallVisitor for Ended {
+impl CallVisitor for Visited {
     type Error = Error;
 
     fn thread_start(&mut self, thread: &ThreadStart<'_>) -> atf::Result<()> {
@@ -112,7 +113,7 @@ impl CallVisitor for Ended {
     }
 
     fn folder(&mut self, folder: &ThreadFolder<'_>) -> atf::Result<()> {
-        self.folder = folder.path().unwrap().to_path_buf();
+        self.folder = folder.path().map(Path::to_path_buf).unwrap_or_default();
         if let Some(size) = self.cut.take() {
             let index = self.folder.join("index.atf");
             let index = File::options().write(true).open(index).unwrap();
@@ -128,16 +129,21 @@ impl CallVisitor for Ended {
     }
 
     fn call_end(&mut self, call: &CallEnd) -> atf::Result<()> {
-        let times = (call.start_ns, call.end_ns, call.self_ns);
-        let of = (
+        let CallEnd {
+            start_ns,
+            end_ns,
+            self_ns,
+            end,
+            ..
+        } = *call;
+        self.calls.push((
             self.thread,
             call.function_id,
-            times.0,
-            times.1,
-            times.2,
-            call.end,
-        );
-        self.calls.push(of);
+            start_ns,
+            end_ns,
+            self_ns,
+            end,
+        ));
         Ok(())
     }
 
@@ -146,7 +152,8 @@ impl CallVisitor for Ended {
         Ok(())
     }
 
-    fn thread_end(&mut self, _: Option<&ThreadTotals>, _: &[Problem]) -> atf::Result<()> {
+    fn thread_end(&mut self, _: Option<&ThreadTotals>, problems: &[Problem]) -> atf::Result<()> {
+        self.problems.extend(kinds(problems));
         Ok(())
     }
 }
@@ -168,7 +175,7 @@ proptest! {
         check_all(&segments, &options, &Expected::new(&whole, &range));
 
         let (_folder, session) = session(&whole);
-        let [mut split, mut one] = [Ended::default(), Ended::default()];
+        let [mut split, mut one] = [Visited::default(), Visited::default()];
         atf_analyze::calls(&segments, &options, &mut split).unwrap();
         atf_analyze::calls(&session, &options, &mut one).unwrap();
         prop_assert_eq!(split.calls, one.calls);
@@ -317,31 +324,31 @@ fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
     }
     events.push((20_000_000, RETURN, 7));
     write(folder.path(), &[(events, vec![999])]);
-    let mut ended = Ended {
+    let mut visited = Visited {
         cut: Some(15_000 * 32),
-        ..Ended::default()
+        ..Visited::default()
     };
-    atf_analyze::calls(open(folder.path()), &Options::default(), &mut ended).unwrap();
-    let outer = ended.calls.iter().find(|call| call.1 == 7).unwrap();
+    atf_analyze::calls(open(folder.path()), &Options::default(), &mut visited).unwrap();
+    let outer = visited.calls.iter().find(|call| call.1 == 7).unwrap();
     assert_eq!(outer.5, SpanEnd::Interrupted);
     // The other unmatched return belongs to the last event of the first segment, which was not
     // read.
-    assert_eq!(ended.unmatched.len(), 2);
+    assert_eq!(visited.unmatched.len(), 2);
 }
 
 #[test]
 fn calls_that_are_open_at_the_start_of_a_range_come_with_their_folders() {
     let folder = TempDir::new().unwrap();
     three(folder.path());
-    let mut ended = Ended::default();
+    let mut visited = Visited::default();
     let options = Options {
         from_ns: 610,
         ..Options::default()
     };
-    atf_analyze::calls(open(folder.path()), &options, &mut ended).unwrap();
+    atf_analyze::calls(open(folder.path()), &options, &mut visited).unwrap();
     let at = |segment| folder.path().join(name(segment)).join("thread_0");
-    assert_eq!(ended.starts, [(7, at(1)), (8, at(3))]);
-    assert_eq!(ended.folder, at(3));
+    assert_eq!(visited.starts, [(7, at(1)), (8, at(3))]);
+    assert_eq!(visited.folder, at(3));
 }
 
 #[test]

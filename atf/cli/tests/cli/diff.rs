@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{lines, number, written};
+use super::{lines, number, of_samples};
 
 /// Returns the calls, self time and total time of each function by name.
 fn reported(path: &str) -> BTreeMap<String, [u64; 3]> {
-    let text = written(
-        &atf_samples::folder(),
-        &["report", "--json", "--limit", "0", path],
-    );
+    let text = of_samples(&format!("report --json --limit 0 {path}"));
     let functions = lines(&text)[0]["functions"].as_array().unwrap().clone();
     let row = |row: &Value| {
         let name = row["function"].as_str().unwrap().to_owned();
@@ -23,9 +20,8 @@ fn reported(path: &str) -> BTreeMap<String, [u64; 3]> {
 
 #[test]
 fn each_function_has_the_numbers_of_both_reports() {
-    let arguments = ["diff", "--json", "--all", "--limit", "0"];
     let paths = ["sample-small", "sample-crashed"];
-    let text = written(&atf_samples::folder(), &[&arguments[..], &paths].concat());
+    let text = of_samples(&format!("diff --json --all --limit 0 {}", paths.join(" ")));
     let diff = lines(&text).remove(0);
     let rows = diff["functions"].as_array().unwrap();
     for (side, path) in ["before", "after"].into_iter().zip(paths) {

@@ -2,20 +2,13 @@
 
 use serde_json::Value;
 
-use super::{expected, number, written};
-
-fn info(arguments: &[&str]) -> Value {
-    let text = written(
-        &atf_samples::folder(),
-        &[&["info", "--json"], arguments].concat(),
-    );
-    serde_json::from_str(&text).unwrap()
-}
+use super::{expected, number, of_samples};
 
 #[test]
 fn sample_sessions_match_an_independent_parser() {
     for (path, expected) in expected() {
-        let session = info(&["--verify", &path]);
+        let text = of_samples(&format!("info --json --verify {path}"));
+        let session: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(session["what"], "session");
         assert_eq!(
             session["manifest"].is_object(),

@@ -82,6 +82,12 @@ fn written<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String 
     text.to_owned()
 }
 
+/// Like [`written`], in the folder of the samples. The arguments are separated by spaces.
+fn of_samples(arguments: &str) -> String {
+    let arguments: Vec<_> = arguments.split(' ').collect();
+    written(&atf_samples::folder(), &arguments)
+}
+
 /// Parses JSON lines.
 fn lines(text: &str) -> Vec<Value> {
     let line = |line| serde_json::from_str(line).unwrap();

@@ -201,6 +201,20 @@ fn info_takes_as_much_memory_per_thread_as_its_help_says() {
     assert!(per_thread <= 1000 * kilobytes, "{peaks:?} bytes");
 }
 
+/// Writes a thread of these calls, each with its function and the power of two that is its duration.
+fn write_calls(writer: &SessionWriter, id: u32, calls: impl Iterator<Item = (u64, u32)>) {
+    let mut thread = writer.thread(id).unwrap();
+    let mut now_ns = 0;
+    for (function, power) in calls {
+        for kind in [EventKind::CALL, EventKind::RETURN] {
+            let event = Event::new(now_ns, function, kind, 1);
+            thread.write(&event).unwrap();
+            now_ns += 1 << power;
+        }
+    }
+    thread.finalize().unwrap();
+}
+
 /// In this trace, every call of a function takes twice as long as the one before, so each
 /// function's histogram has few calls but many buckets.
 #[test]
@@ -215,18 +229,8 @@ fn many_functions_with_widely_spread_durations_fit() {
         let path = folder.path().join(name);
         let writer = SessionWriter::create(path, &WriteOptions::default()).unwrap();
         for id in 0..THREADS {
-            let mut thread = writer.thread(id).unwrap();
-            let mut now_ns = 0;
-            for power in 0..20 {
-                for function in 0..count {
-                    for kind in [EventKind::CALL, EventKind::RETURN] {
-                        let event = Event::new(now_ns, function, kind, 1);
-                        thread.write(&event).unwrap();
-                        now_ns += 1 << power;
-                    }
-                }
-            }
-            thread.finalize().unwrap();
+            let each = |power| (0..count).map(move |function| (function, power));
+            write_calls(&writer, id, (0..20).flat_map(each));
         }
         writer.finalize().unwrap();
     }
@@ -257,18 +261,9 @@ fn functions_and_durations_that_reach_their_limits_fit() {
     let folder = TempDir::new().unwrap();
     let writer = SessionWriter::create(folder.path().join("s"), &WriteOptions::default()).unwrap();
     for (id, powers, powers_of_some) in [(0, 0..3, 3..20), (1, 3..4, 20..30)] {
-        let mut thread = writer.thread(id).unwrap();
-        let mut now_ns = 0;
         let all = powers.flat_map(|power| (0..FUNCTIONS).map(move |function| (function, power)));
         let some = powers_of_some.flat_map(|power| (0..10_000).map(move |id| (id, power)));
-        for (function, power) in all.chain(some) {
-            for kind in [EventKind::CALL, EventKind::RETURN] {
-                let event = Event::new(now_ns, function, kind, 1);
-                thread.write(&event).unwrap();
-                now_ns += 1 << power;
-            }
-        }
-        thread.finalize().unwrap();
+        write_calls(&writer, id, all.chain(some));
     }
     writer.finalize().unwrap();
     for command in [

@@ -4,26 +4,24 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{expected, lines, number, written};
+use super::{expected, lines, number, of_samples};
 
 /// A function's calls, open calls, self time and total time.
 type Numbers = [u64; 4];
 
 /// Computes a session's functions from its spans. Time never goes backwards in the samples.
 fn from_spans(path: &str) -> BTreeMap<u64, Numbers> {
-    let text = written(&atf_samples::folder(), &["dump", "--spans", "--json", path]);
+    let text = of_samples(&format!("dump --spans --json {path}"));
     let mut threads: BTreeMap<u64, Vec<(u64, u64, u64, bool)>> = BTreeMap::new();
-    let ends = lines(&written(&atf_samples::folder(), &["last", "--json", path]));
+    let ends = lines(&of_samples(&format!("last --json {path}")));
     let ends = ends[0]["threads"].as_array().unwrap();
-    let end_ns: BTreeMap<u64, u64> = ends
-        .iter()
-        .map(|thread| {
-            (
-                thread["thread"].as_u64().unwrap(),
-                number(&thread["end_ns"]),
-            )
-        })
-        .collect();
+    let end = |thread: &Value| {
+        (
+            thread["thread"].as_u64().unwrap(),
+            number(&thread["end_ns"]),
+        )
+    };
+    let end_ns: BTreeMap<u64, u64> = ends.iter().map(end).collect();
     for span in lines(&text) {
         let thread = span["thread"].as_u64().unwrap();
         let is_open = span["end"] == "open";
@@ -74,10 +72,7 @@ fn numbers(row: &Value) -> Numbers {
 #[test]
 fn each_function_has_the_numbers_of_its_spans() {
     for (path, _) in expected() {
-        let text = written(
-            &atf_samples::folder(),
-            &["report", "--json", "--limit", "0", &path],
-        );
+        let text = of_samples(&format!("report --json --limit 0 {path}"));
         let [report] = &lines(&text)[..] else {
             panic!("{text}")
         };
@@ -105,15 +100,8 @@ fn each_function_has_the_numbers_of_its_spans() {
 
 #[test]
 fn the_tree_adds_up() {
-    let arguments = [
-        "report",
-        "--json",
-        "--tree",
-        "--min-percent",
-        "0",
-        "sample-crashed",
-    ];
-    let report = lines(&written(&atf_samples::folder(), &arguments)).remove(0);
+    let report = "report --json --tree --min-percent 0 sample-crashed";
+    let report = lines(&of_samples(report)).remove(0);
     let nodes = report["tree"].as_array().unwrap();
     assert_eq!(report["not_shown"], "0");
     for (place, node) in nodes.iter().enumerate() {
@@ -127,17 +115,8 @@ fn the_tree_adds_up() {
             number(&node["self_ns"]) + children_ns
         );
     }
-    let cut = [
-        "report",
-        "--json",
-        "--tree",
-        "--depth",
-        "1",
-        "--min-percent",
-        "0",
-        "sample-crashed",
-    ];
-    let cut = lines(&written(&atf_samples::folder(), &cut)).remove(0);
+    let cut = "report --json --tree --depth 1 --min-percent 0 sample-crashed";
+    let cut = lines(&of_samples(cut)).remove(0);
     let outermost: Vec<_> = nodes.iter().filter(|node| node["depth"] == 0).collect();
     assert_eq!(
         cut["tree"].as_array().unwrap().iter().collect::<Vec<_>>(),
@@ -152,17 +131,14 @@ fn the_tree_adds_up() {
 #[test]
 fn a_histogram_counts_the_durations_of_the_spans() {
     let path = "sample-crashed";
-    let spans = written(&atf_samples::folder(), &["dump", "--spans", "--json", path]);
+    let spans = of_samples(&format!("dump --spans --json {path}"));
     let mut durations: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for span in lines(&spans).iter().filter(|span| span["end"] != "open") {
         let of = durations.entry(number(&span["function_id"])).or_default();
         of.push(number(&span["duration_ns"]));
     }
-    let options = ["report", "--histogram", "*", "--limit", "0", path];
-    let text = written(
-        &atf_samples::folder(),
-        &[&options[..], &["--json"]].concat(),
-    );
+    let options = format!("report --histogram * --limit 0 {path}");
+    let text = of_samples(&format!("{options} --json"));
     let histograms = lines(&text)[0]["histograms"].as_array().unwrap().clone();
     let mut rows = Vec::new();
     for histogram in &histograms {
@@ -180,7 +156,7 @@ fn a_histogram_counts_the_durations_of_the_spans() {
         assert_eq!(calls, of.len() as u64, "{histogram}");
     }
     assert!(rows.len() > 100 && durations.is_empty(), "{durations:?}");
-    let text = written(&atf_samples::folder(), &[&options[..], &["--csv"]].concat());
+    let text = of_samples(&format!("{options} --csv"));
     let (found, notes): (Vec<_>, Vec<_>) =
         text.lines().skip(1).partition(|line| line.ends_with(','));
     for (line, row) in found.iter().zip(&rows) {

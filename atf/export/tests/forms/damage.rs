@@ -10,7 +10,7 @@ use atf_export::{End, Form, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceIn
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::{CALL, FORMS, RETURN, exported, lacking, session, write_session};
+use crate::{CALL, FORMS, RETURN, exported, lacking, reopened, session, write_session};
 
 /// A sink that checks every guarantee that sinks may rely on.
 #[derive(Default)]
@@ -121,7 +121,7 @@ proptest! {
             }
             fs::write(&path, bytes).unwrap();
         }
-        let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
+        let session = reopened(&folder);
         check(&session, &Options::default());
         let (from, to) = (range.0.min(range.1), range.0.max(range.1));
         check(&session, &Options { from_ns: from.into(), to_ns: to.into(), ..Options::default() });
@@ -148,7 +148,7 @@ fn a_truncated_file_is_noted_in_the_forms() {
     let bytes = fs::read(&path).unwrap();
     // Keep the header, six events and half of the seventh.
     fs::write(&path, &bytes[..64 + 6 * 32 + 16]).unwrap();
-    let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
+    let session = reopened(&folder);
     for form in FORMS {
         let (out, summary) = exported(&session, &Options::default(), form);
         assert!(!summary.is_whole());
@@ -169,7 +169,7 @@ fn damaged_details_are_noted_in_the_form_that_has_details() {
     let last = bytes.len() - 64 - 1;
     bytes[last] ^= 1;
     fs::write(&path, bytes).unwrap();
-    let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
+    let session = reopened(&folder);
     let (out, summary) = exported(&session, &Options::default(), Form::Perfetto);
     let kinds: Vec<_> = summary.problems.iter().map(|it| it.error.kind()).collect();
     assert!(

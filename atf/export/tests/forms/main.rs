@@ -59,6 +59,14 @@ const FIRST: Events<'_> = &[
 ];
 
 fn write_session(threads: &[(u32, Events<'_>)]) -> (TempDir, SessionReader) {
+    write_session_with(threads, |_| ())
+}
+
+/// Writes a session of these threads and of what `more` adds.
+fn write_session_with(
+    threads: &[(u32, Events<'_>)],
+    more: impl FnOnce(&SessionWriter),
+) -> (TempDir, SessionReader) {
     let folder = TempDir::new().unwrap();
     let writer = SessionWriter::create(folder.path().join("pid_42"), &Default::default()).unwrap();
     for (id, events) in threads {
@@ -70,23 +78,25 @@ fn write_session(threads: &[(u32, Events<'_>)]) -> (TempDir, SessionReader) {
         }
         thread.finalize().unwrap();
     }
+    more(&writer);
     writer.set_symbols(vec![Symbol::new(MAIN, "main"), Symbol::new(ODD, ODD_NAME)]);
     writer.finalize().unwrap();
-    let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
+    let session = reopened(&folder);
     (folder, session)
+}
+
+/// Opens the session in a folder.
+fn reopened(folder: &TempDir) -> SessionReader {
+    SessionReader::open(folder.path().join("pid_42")).unwrap()
 }
 
 /// Creates a session with thread 0 ([`FIRST`]) and thread 7.
 fn session() -> (TempDir, SessionReader) {
-    let folder = TempDir::new().unwrap();
-    let writer = SessionWriter::create(folder.path().join("pid_42"), &Default::default()).unwrap();
-    let mut thread = writer.thread(0).unwrap();
-    for (timestamp_ns, function_id, kind) in FIRST {
-        thread
-            .write(&Event::new(*timestamp_ns, *function_id, *kind, 1))
-            .unwrap();
-    }
-    thread.finalize().unwrap();
+    write_session_with(&[(0, FIRST)], write_worker)
+}
+
+/// Writes thread 7.
+fn write_worker(writer: &SessionWriter) {
     let mut thread = writer.thread(7).unwrap();
     let payload = |x0: u64| {
         let registers = [x0, 0, 0, 0, 0, 0, 0, 9];
@@ -110,21 +120,16 @@ fn session() -> (TempDir, SessionReader) {
         7,
         Losses::default().with(LossKind::Events, Some(Loss::new(5, 1_800, 1_900))),
     );
-    writer.set_symbols(vec![Symbol::new(MAIN, "main"), Symbol::new(ODD, ODD_NAME)]);
-    writer.finalize().unwrap();
-    let session = SessionReader::open(folder.path().join("pid_42")).unwrap();
-    (folder, session)
 }
 
 /// Reopens the session from [`session`] after adding losses to its manifest.
 fn lacking(folder: &TempDir) -> SessionReader {
-    let session = folder.path().join("pid_42");
-    let path = session.join("manifest.json");
+    let path = folder.path().join("pid_42/manifest.json");
     let text = std::fs::read_to_string(&path).unwrap();
     let losses = r#"{"lost_events": {"count": 3, "first_ns": 1700, "last_ns": 1950},
         "unwritten_events": 64,"#;
     std::fs::write(&path, text.replacen('{', losses, 1)).unwrap();
-    SessionReader::open(session).unwrap()
+    reopened(folder)
 }
 
 fn exported(session: &SessionReader, options: &Options, form: Form) -> (Vec<u8>, Summary) {

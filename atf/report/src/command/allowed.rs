@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Printable;
+use crate::{Printable, counted};
 use atf::check::FileReport;
 use atf::rules;
 
@@ -84,9 +84,8 @@ impl fmt::Display for Allowed {
             match line.files {
                 0 => writeln!(f, "{place}: {id} is not broken; remove this line")?,
                 count => {
-                    let files = if count == 1 { "file" } else { "files" };
-                    let reason = Printable(&line.reason);
-                    writeln!(f, "{place}: {id} is allowed in {count} {files}: {reason}")?;
+                    let (files, reason) = (counted(count, "file"), Printable(&line.reason));
+                    writeln!(f, "{place}: {id} is allowed in {files}: {reason}")?;
                 }
             }
         }
