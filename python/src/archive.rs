@@ -6,8 +6,9 @@ use atf_tables::{Error, PackOptions, Packed, UnpackOptions, Unpacked};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{exception, problems};
+use crate::error::exception;
 use crate::options::table;
+use crate::session::files_dict;
 
 /// Packs a session.
 #[pyfunction]
@@ -29,17 +30,12 @@ pub(crate) fn pack<'py>(
         atf_tables::pack(session, archive, &options)
     });
     let Packed { written, bytes, .. } = packed.map_err(|error| exception(py, &error))?;
-    let dict = PyDict::new(py);
-    dict.set_item("folders", written.folders)?;
-    dict.set_item("files", written.files)?;
-    dict.set_item("rows", written.rows)?;
-    dict.set_item("bytes", written.bytes)?;
+    let dict = files_dict(py, written)?;
     dict.set_item("session_bytes", bytes.total())?;
     dict.set_item("from_tables", bytes.from_tables)?;
     dict.set_item("header_footer", bytes.header_footer)?;
     dict.set_item("other", bytes.other)?;
     dict.set_item("unreproduced", bytes.unreproduced)?;
-    dict.set_item("problems", problems(py, &written.problems)?)?;
     Ok(dict)
 }
 

@@ -14,23 +14,13 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let exception = match error {
         Error::Usage(message) => return PyValueError::new_err(message.clone()),
         Error::Atf(error) => of_trace(py, error),
-        Error::Output { path, why } => {
-            let message = error.to_string();
-            let path = path.to_string_lossy();
-            call(
-                py,
-                "OutputError",
-                (message, path, None::<&str>, None::<u64>, why),
-            )
-        }
-        Error::File { path, why } => {
-            let message = error.to_string();
-            let path = path.to_string_lossy();
-            call(
-                py,
-                "ArchiveError",
-                (message, path, None::<&str>, None::<u64>, why),
-            )
+        Error::Output { path, why } | Error::File { path, why } => {
+            let class = match error {
+                Error::Output { .. } => "OutputError",
+                _ => "ArchiveError",
+            };
+            let (message, path) = (error.to_string(), path.to_string_lossy());
+            call(py, class, (message, path, None::<&str>, None::<u64>, why))
         }
         Error::Incomplete(incomplete) => problems(py, &incomplete.problems).and_then(|list| {
             let arguments = (error.to_string(), incomplete.rows, list);
@@ -57,13 +47,9 @@ fn of_trace(py: Python<'_>, error: &atf::Error) -> PyResult<PyErr> {
         _ => "AtfError",
     };
     let path = error.path().map(|path| path.to_string_lossy());
-    let kind = kind_name(error.kind());
-    let message = error.to_string();
-    call(
-        py,
-        class,
-        (message, path, error.field(), error.offset(), kind),
-    )
+    let (message, kind) = (error.to_string(), kind_name(error.kind()));
+    let place = (error.field(), error.offset());
+    call(py, class, (message, path, place.0, place.1, kind))
 }
 
 /// Converts problems to a list of `adatrace.Problem`.
@@ -72,15 +58,8 @@ pub(crate) fn problems<'py>(py: Python<'py>, problems: &[Problem]) -> PyResult<B
     let problem = |problem: &Problem| {
         let error = &problem.error;
         let path = error.path().map(|path| path.to_string_lossy());
-        let (thread, message) = (problem.thread, error.to_string());
-        class.call1((
-            thread,
-            path,
-            error.field(),
-            error.offset(),
-            problem.kind(),
-            message,
-        ))
+        let (field, offset, kind) = (error.field(), error.offset(), problem.kind());
+        class.call1((problem.thread, path, field, offset, kind, error.to_string()))
     };
     let all: Vec<_> = problems.iter().map(problem).collect::<PyResult<_>>()?;
     PyList::new(py, all)
@@ -99,14 +78,8 @@ pub(crate) fn losses<'py>(py: Python<'py>, losses: &[Loss]) -> PyResult<Bound<'p
             _ => ("other".to_owned(), 0, None),
         };
         let (first_ns, last_ns) = times.unzip();
-        class.call1((
-            loss.thread,
-            kind,
-            count,
-            first_ns,
-            last_ns,
-            loss.to_string(),
-        ))
+        let message = loss.to_string();
+        class.call1((loss.thread, kind, count, first_ns, last_ns, message))
     };
     let all: Vec<_> = losses.iter().map(loss).collect::<PyResult<_>>()?;
     PyList::new(py, all)

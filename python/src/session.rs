@@ -44,6 +44,17 @@ pub(crate) fn check(py: Python<'_>, paths: Vec<PathBuf>, read: ReadOptions) -> P
     Ok(Table::new(Origin::Paths(paths), Kind::Check, options))
 }
 
+/// Describes the files that were written.
+pub(crate) fn files_dict(py: Python<'_>, written: Written) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("folders", written.folders)?;
+    dict.set_item("files", written.files)?;
+    dict.set_item("rows", written.rows)?;
+    dict.set_item("bytes", written.bytes)?;
+    dict.set_item("problems", problems(py, &written.problems)?)?;
+    Ok(dict)
+}
+
 #[pymethods]
 impl Session {
     #[getter]
@@ -84,22 +95,7 @@ impl Session {
             let options = write.options(read.options_for(&self.session)?)?;
             write_files(&self.session, folder, &options)
         });
-        let written = written.map_err(|error| exception(py, &error))?;
-        let Written {
-            folders,
-            files,
-            rows,
-            bytes,
-            problems: found,
-            ..
-        } = written;
-        let dict = PyDict::new(py);
-        dict.set_item("folders", folders)?;
-        dict.set_item("files", files)?;
-        dict.set_item("rows", rows)?;
-        dict.set_item("bytes", bytes)?;
-        dict.set_item("problems", problems(py, &found)?)?;
-        Ok(dict)
+        files_dict(py, written.map_err(|error| exception(py, &error))?)
     }
 
     fn recover<'py>(

@@ -175,7 +175,10 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
         }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "a place is that of a row")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "each place is the position of a row"
+    )]
     fn parts(&mut self, place: Place) -> (&mut Times, &mut u32, &mut u64, &mut V) {
         fn parts<K, V>(row: &mut Row<K, V>) -> (&mut Times, &mut u32, &mut u64, &mut V) {
             let since_ns = &mut row.since_ns;

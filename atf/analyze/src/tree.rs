@@ -154,7 +154,10 @@ impl Growing {
         }
     }
 
-    #[expect(clippy::indexing_slicing, reason = "a place is that of a node")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "each place is the position of a node"
+    )]
     fn branch(&mut self, place: u32) -> &mut Branch {
         &mut self.nodes[place as usize]
     }
@@ -314,7 +317,10 @@ impl Observer for Merging<'_> {
 
     fn unmatched(&mut self, _: &Unmatched, _: u64) {}
 
-    #[expect(clippy::indexing_slicing, reason = "a place is that of a node")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "each place is the position of a node"
+    )]
     fn tidy<'p>(&mut self, open: impl Iterator<Item = &'p mut u32>) {
         if self.own.nodes.len() < self.most {
             return;

@@ -127,6 +127,22 @@ pub(crate) unsafe fn fill<T: Object + Sync, R>(
     unsafe { boundary::offer_quickly(place, body) }
 }
 
+/// Creates an object from another one, and writes its handle to `place`; null on failure.
+///
+/// # Safety
+///
+/// As for [`with`] and [`give`].
+pub(crate) unsafe fn derive<T: Object + Sync, U: Object>(
+    handle: *const Handle<T>,
+    place: *mut *mut Handle<U>,
+    make: impl FnOnce(&T) -> Outcome<U>,
+) -> AtfStatus {
+    // SAFETY: guaranteed by this function's caller.
+    let make = || unsafe { with(handle, make) };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { give(place, make) })
+}
+
 /// Accesses an object that several threads may read, to do something that cannot fail.
 ///
 /// # Safety

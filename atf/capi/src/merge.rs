@@ -7,7 +7,7 @@ use atf::session::Problem;
 
 use crate::boundary;
 use crate::event::AtfEvent;
-use crate::handle::{self, Handle, Object, give};
+use crate::handle::{self, Handle, Object};
 use crate::memory::{self, put, required};
 use crate::session::{AtfSessionReader, Session};
 use crate::status::{AtfStatus, Failure, c_string};
@@ -63,9 +63,7 @@ pub unsafe extern "C" fn atf_merge_open(
         Ok(Merging::new(this.reader.merge().time_range(range)))
     };
     // SAFETY: guaranteed by this function's caller.
-    let make = || unsafe { handle::with(session, body) };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(merge, make) })
+    unsafe { handle::derive(session, merge, body) }
 }
 
 /// Reads the next events, up to `capacity`. After the last one, returns `ATF_NONE`, or

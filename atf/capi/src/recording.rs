@@ -153,15 +153,13 @@ pub unsafe extern "C" fn atf_recording_thread(
     name: *const c_char,
     recorder: *mut *mut AtfRecorder,
 ) -> AtfStatus {
-    let make = || {
+    let body = |this: &Recording| {
         // SAFETY: null or valid; guaranteed by this function's caller.
         let name = unsafe { memory::text(name) };
-        let body = |this: &Recording| Ok(Recorder::new(this.thread(name.as_deref())?));
-        // SAFETY: guaranteed by this function's caller.
-        unsafe { handle::with(recording, body) }
+        Ok(Recorder::new(this.thread(name.as_deref())?))
     };
     // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(recorder, make) })
+    unsafe { handle::derive(recording, recorder, body) }
 }
 
 /// Records an event of the calling thread. The first event registers the thread.

@@ -271,9 +271,7 @@ pub unsafe extern "C" fn atf_session_open_thread(
         Ok(Thread::new(thread.open()?, Some(thread.id())))
     };
     // SAFETY: guaranteed by this function's caller.
-    let make = || unsafe { handle::with(session, body) };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(reader, make) })
+    unsafe { handle::derive(session, reader, body) }
 }
 
 /// Opens the threads one after another and computes their totals.

@@ -218,9 +218,7 @@ pub unsafe extern "C" fn atf_session_writer_thread(
 ) -> AtfStatus {
     let body = |this: &Session| Ok(Writer::new(this.writer.thread(thread_id)?));
     // SAFETY: guaranteed by this function's caller.
-    let make = || unsafe { handle::with(session, body) };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(writer, make) })
+    unsafe { handle::derive(session, writer, body) }
 }
 
 /// Sets the manifest's executables and libraries, replacing earlier ones.

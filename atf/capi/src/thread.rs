@@ -74,9 +74,7 @@ pub unsafe extern "C" fn atf_thread_index(
 ) -> AtfStatus {
     let body = |this: &Thread| Ok(Index::of_thread(Arc::clone(&this.reader), this.folder));
     // SAFETY: guaranteed by this function's caller.
-    let make = || unsafe { handle::with(thread, body) };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(reader, make) })
+    unsafe { handle::derive(thread, reader, body) }
 }
 
 /// Returns a reader for the thread's `detail.atf`, like [`atf_thread_index`]. The status is
@@ -96,9 +94,7 @@ pub unsafe extern "C" fn atf_thread_detail(
         (None, None) => Err(Failure::Nothing),
     };
     // SAFETY: guaranteed by this function's caller.
-    let make = || unsafe { handle::with(thread, body) };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(reader, make) })
+    unsafe { handle::derive(thread, reader, body) }
 }
 
 /// Returns the event that a link leads to.

@@ -54,7 +54,7 @@ pub unsafe extern "C" fn atf_trace_open(
 pub unsafe extern "C" fn atf_trace_session_count(trace: *const AtfTrace) -> usize {
     let count = |this: &Opened| Ok(this.0.sessions().count());
     // SAFETY: guaranteed by this function's caller.
-    boundary::value(0, || unsafe { handle::with(trace, count) })
+    unsafe { handle::value(trace, 0, count) }
 }
 
 /// Opens the session at a position. It remains usable when the trace is closed.
@@ -73,9 +73,7 @@ pub unsafe extern "C" fn atf_trace_session(
         Ok(Session::new(found.cloned().ok_or(Failure::Nothing)?))
     };
     // SAFETY: guaranteed by this function's caller.
-    let make = || unsafe { handle::with(trace, body) };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(session, make) })
+    unsafe { handle::derive(trace, session, body) }
 }
 
 /// Opens a merge of the events of all threads from `time_start_ns` to `time_end_ns`, both
@@ -94,9 +92,7 @@ pub unsafe extern "C" fn atf_trace_merge(
     let range = time_start_ns..=time_end_ns;
     let body = |this: &Opened| Ok(Merging::new(this.0.merge().time_range(range)));
     // SAFETY: guaranteed by this function's caller.
-    let make = || unsafe { handle::with(trace, body) };
-    // SAFETY: guaranteed by this function's caller.
-    boundary::status(|| unsafe { give(merge, make) })
+    unsafe { handle::derive(trace, merge, body) }
 }
 
 /// Frees a trace; null is allowed. Sessions and merges of it remain usable.

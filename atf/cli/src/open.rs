@@ -99,7 +99,7 @@ impl Server {
     }
 
     /// Closes the oldest connection without a complete request if there are more than `most`, so
-    /// that idle connections keep no one out.
+    /// that idle connections do not block others.
     fn close_oldest(&self, most: usize) {
         let mut waiting = lock(&self.waiting);
         if waiting.len() > most
@@ -161,7 +161,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a client asks for.
+/// A client's request.
 struct Request {
     /// The method, the path and the version.
     line: String,

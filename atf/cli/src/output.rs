@@ -21,8 +21,8 @@ pub(crate) enum Failure {
     Choice(String, Vec<String>),
     /// A path could not be read.
     Input(Error),
-    /// A thread or a file is so damaged that it could not be read. Unlike after other failures, the
-    /// exit status is that of damage.
+    /// A thread or a file is so damaged that it could not be read. Unlike other failures, this one
+    /// has the exit status of damage.
     Damaged(Error),
 }
 

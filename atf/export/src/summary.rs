@@ -14,7 +14,7 @@ pub struct Summary {
     /// Each process's totals over its threads. Without a selection of threads, they include the
     /// events that the tracer lost in threads without files.
     pub totals: Vec<Totals>,
-    /// Which events are missing or changed, and which threads were not read.
+    /// The problems: events that are missing or changed, and threads that were not read.
     pub problems: Vec<Problem>,
     /// How many events link to details of other events. The output omits these details, and reports
     /// how many there are.

@@ -1,7 +1,7 @@
 //! JUnit XML in the form that CI services read. All JUnit reports share this code.
 //!
-//! Not with quick-junit, which keeps all test cases in memory: a check's report is written while
-//! the check runs.
+//! This code does not use quick-junit, which keeps all test cases in memory, because a check's
+//! report is written while the check runs.
 
 #![expect(
     clippy::missing_errors_doc,

@@ -1,4 +1,4 @@
-//! What is known of the files that a search has read.
+//! The files that a search has read, and what is known about them.
 
 use std::collections::HashMap;
 use std::fs;

@@ -17,7 +17,7 @@ use crate::thread::ThreadEvents;
 pub(crate) struct Calls {
     queue: Queue,
     thread: Option<Thread>,
-    /// Until when the open calls of threads lasted at least; `None` before it is needed.
+    /// For each thread, the time until which its open calls lasted at least; `None` until needed.
     until_ns: Option<BTreeMap<u32, u64>>,
 }
 

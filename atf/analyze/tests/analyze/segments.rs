@@ -87,7 +87,7 @@ pub(crate) fn events(threads: &[Split]) -> Vec<Vec<Short>> {
     threads.iter().map(|(events, _)| events.clone()).collect()
 }
 
-/// What an analysis passes to a visitor.
+/// A visitor that keeps the calls and the problems.
 #[derive(Default)]
 pub(crate) struct Visited {
     thread: u32,

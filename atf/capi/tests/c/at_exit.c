@@ -12,7 +12,7 @@
 #include "atf_record.h"
 #include "namesake.h"
 
-/* So many that stopping takes longer than ending the program. */
+/* So many events that stopping takes longer than the rest of the program's end. */
 #define MANY 400000
 
 static AtfRecording *recording;

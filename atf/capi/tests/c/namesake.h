@@ -8,7 +8,10 @@ static pid_t pretended_id = 0;
 /* Replaces the C library's function, also for the library under test. */
 pid_t getpid(void) { return pretended_id ? pretended_id : (pid_t)syscall(SYS_getpid); }
 
-/* From now on, all processes have the same id, if the system supports what reveals them anyway. */
+/*
+ * From now on, all processes seem to have the same id, if the system has the means by which the
+ * library tells them apart anyway.
+ */
 static void pretend_id(void) {
 #ifdef MADV_WIPEONFORK
     size_t size = (size_t)sysconf(_SC_PAGESIZE);

@@ -19,7 +19,7 @@ pub(crate) struct Opened {
     pub(crate) depth: Depth,
 }
 
-/// What happens to the calls of a thread.
+/// A step through the calls of a thread.
 pub(super) enum Step {
     /// A call begins.
     Begin(Opened),

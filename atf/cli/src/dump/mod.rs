@@ -323,7 +323,7 @@ impl Dump {
         report_unverified(partly());
     }
 
-    /// Rejects traces that are not those of one run.
+    /// Rejects a trace that is not from a single run.
     fn check_readable_as_one(&self, paths: &[PathBuf], trace: &Trace) -> Result<(), Failure> {
         let mut processes = trace.processes().iter();
         if let [process] = trace.processes() {
@@ -331,7 +331,7 @@ impl Dump {
                 self.check_index_alone(process.path())?;
             }
         } else if let Some(single) = processes.find(|it| it.is_single_thread()) {
-            let message = "several paths must be those of sessions";
+            let message = "if there are several paths, each must be a session";
             return Err(Failure::at(single.path(), message));
         } else if !is_readable_as_one(trace) {
             let sessions = trace.sessions().map(|it| it.path().to_path_buf());

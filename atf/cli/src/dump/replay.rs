@@ -28,7 +28,7 @@ impl Line {
 }
 
 /// The open calls of a thread. The line of a call is written once an inner call is written or the
-/// call ends, because only then is it known which line it is.
+/// call ends, because only then is the form of its line known.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
     /// Outermost first.

@@ -30,7 +30,7 @@ pub(super) fn regions(
     Ok(())
 }
 
-/// Shows a region, except events and what follows them without being one.
+/// Shows a region, unless it consists of events or of bytes after them that are not a whole event.
 fn region(
     walk: &mut Walk<'_>,
     region: &Region,

@@ -171,8 +171,8 @@ impl<'s> Walk<'s> {
         self.stretch(end, name)
     }
 
-    /// Shows the bytes up to `end`. By default, shows only the first few; of selected events, shows
-    /// all.
+    /// Shows the bytes up to `end`. By default, shows only the first few of them, but all bytes of
+    /// selected events.
     pub(super) fn stretch(&mut self, end: u64, name: &str) -> Result<(), Failure> {
         let start = self.place;
         let last = match self.selection {

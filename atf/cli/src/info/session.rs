@@ -85,7 +85,7 @@ pub(crate) struct ManifestInfo {
     /// status.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) ignored: Vec<Problem>,
-    /// What recoveries lost or changed, in words.
+    /// Descriptions of what recoveries lost or changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) recovered: Vec<String>,
 }

@@ -185,7 +185,8 @@ fn run_program(
         let order = OsStr::new("verify_asan_link_order=0");
         command.env("ASAN_OPTIONS", appended("ASAN_OPTIONS", order));
     }
-    // Only the options count, because the environment may be that of a recorded program.
+    // Ignore these variables: if this command itself runs in a recorded program, they are set for that
+    // program.
     command
         .env_remove("ATF_RECORD")
         .env_remove("ATF_OUT")

@@ -25,8 +25,8 @@ pub(super) enum Obstacle {
 }
 
 impl Obstacle {
-    /// Finds the obstacle for a program, which is searched as the system does. Returns `None` if
-    /// there is none, or if the program is no ELF file, such as a script.
+    /// Finds out why a program cannot be recorded. Looks for its file where the system would. Returns
+    /// `None` if there is no obstacle, or if the program is not an ELF file, such as a script.
     pub(super) fn find(program: &OsStr, library: &Path) -> Option<Self> {
         let data = ReadCache::new(File::open(file(program)?).ok()?);
         let found = match FileKind::parse(&data).ok()? {

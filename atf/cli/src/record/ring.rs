@@ -92,8 +92,8 @@ fn full_ring(recorder: &Settings) -> u64 {
         .min(most.unwrap_or(MOST_EVENTS))
 }
 
-/// Returns the `--ring-memory` with which the rings of all these threads are full, if it is more
-/// than that of this run.
+/// Returns the `--ring-memory` that is enough for full rings of all these threads, if this run had
+/// less.
 fn more_memory(ring: u64, threads: u64, recorder: &Settings) -> Option<String> {
     let events = ring.saturating_mul(EVENT);
     let payloads = ring.saturating_mul(recorder.payload_size());

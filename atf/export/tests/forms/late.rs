@@ -43,7 +43,7 @@ fn events_from_2_to_the_63_on_are_left_out_and_counted_in_every_form() {
     assert_eq!(folded.lines().next(), Some("main 8"));
 }
 
-/// Even the times of notes are not negative in Perfetto, which takes them as signed.
+/// Perfetto reads times as signed numbers, so the times of notes must not be too large either.
 #[test]
 fn a_trace_that_is_too_late_has_only_notes() {
     let (_folder, session) = write_session(&[(0, &[(LATE, 1, CALL), (LATE + 9, 1, RETURN)])]);

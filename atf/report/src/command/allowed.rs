@@ -75,7 +75,7 @@ impl Allowed {
     }
 }
 
-/// One line for each rule: in how many files it was allowed.
+/// Writes a line for each rule, with the number of files in which it was allowed.
 impl fmt::Display for Allowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (id, line) in &self.rules {
