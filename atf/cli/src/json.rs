@@ -26,7 +26,7 @@ impl From<u64> for U64 {
     }
 }
 
-/// Writes a value in one line.
+/// Writes a value on one line.
 pub(crate) fn line(mut out: impl Write, value: &impl Serialize) -> Result<(), Failure> {
     serde_json::to_writer(&mut out, value)?;
     Ok(out.write_all(b"\n")?)

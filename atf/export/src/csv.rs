@@ -1,6 +1,6 @@
 //! CSV: one row per call, in the order in which the calls of each thread ended. Notes on missing
-//! events follow in rows of their own. The format is that of RFC 4180, but lines end with a line
-//! feed.
+//! events follow in rows of their own. The format follows RFC 4180, except that lines end with
+//! a line feed.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -37,18 +37,18 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// How text is written that a spreadsheet would run as a formula.
+/// How to write text that a spreadsheet would run as a formula.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Formulas {
-    /// It is written as it is, for programs.
+    /// Unchanged, for programs.
     #[default]
     Keep,
-    /// It gets a `'` before it, so that a spreadsheet shows it as text.
+    /// With a `'` before it, so that a spreadsheet shows it as text.
     Escape,
 }
 
 impl Formulas {
-    /// Returns a cell with this text, in quotes if necessary. A number needs neither.
+    /// Returns a cell with this text, in quotes if necessary. A number needs neither quotes nor `'`.
     #[must_use]
     pub fn text(self, text: &str) -> Cow<'_, str> {
         let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);

@@ -74,7 +74,7 @@ fn counted(totals: &Totals) -> impl Iterator<Item = String> + use<> {
 /// Returns how many events are omitted because they are later than any export can show.
 pub(crate) fn late_events(threads: &[ThreadTotals], options: &Options) -> u64 {
     if options.to_ns <= LATEST_NS {
-        // The range ends before, so nothing is missing from it.
+        // The range ends before those events, so nothing is missing from it.
         return 0;
     }
     let events = threads.iter().map(|thread| thread.later_events);

@@ -65,7 +65,7 @@ pub struct TraceInfo {
 }
 
 impl TraceInfo {
-    /// Returns the time range in words.
+    /// Describes the time range.
     pub(crate) fn range(&self) -> Option<String> {
         self.range_ns.map(|(from_ns, to_ns)| match to_ns {
             u64::MAX => format!("from {from_ns} ns to the end"),

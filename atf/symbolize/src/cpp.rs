@@ -7,8 +7,8 @@ use std::fmt::{self, Write};
 /// expand to gigabytes.
 const LONGEST: usize = 1 << 16;
 
-/// The maximum depth of recursion, which suffices for 255 templates in one another, as many as
-/// `c++filt` reads. The deepest names take 7 MiB of stack, or 57 MiB without the compiler's
+/// The maximum depth of recursion, which suffices for 255 nested templates, as many as `c++filt`
+/// reads. The deepest names take 7 MiB of stack, or 57 MiB without the compiler's
 /// optimizations.
 const DEEPEST: u32 = 1300;
 
@@ -104,7 +104,7 @@ fn rewritten(name: &str, start: usize, attempts: &mut usize) -> Option<(String, 
     };
     let mut candidates = kind.match_indices('E').filter_map(with_end);
     let with = candidates.find_map(|(candidate, function)| {
-        // At a wrong place, the member may seem to have parameters.
+        // If this place is wrong, the member may seem to have parameters.
         let found = rewritten(&candidate, next, attempts);
         found.filter(|(_, demangled)| !demangled.contains(&function))
     });
@@ -117,7 +117,7 @@ fn rewritten(name: &str, start: usize, attempts: &mut usize) -> Option<(String, 
 /// To find where the parameters of such a function begin, inserts a type at each possible place,
 /// which is after template arguments at the end of a name. At the right place, the inserted type
 /// does not appear in the demangled name, no matter which type it is. Starts with the last place,
-/// since the parameters come last and each attempt takes as long as the name is deep.
+/// since the parameters come last and each attempt takes time in proportion to the name's depth.
 fn with_return_types(mut name: String) -> String {
     let templates: Vec<usize> = ["C1", "C2", "C3", "CI", "cv"]
         .iter()

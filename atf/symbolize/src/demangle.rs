@@ -22,7 +22,7 @@ const PATIENCE_FOR_ALL: Duration = Duration::from_secs(10);
 /// 3 µs without the compiler's optimizations.
 const PER_BYTE: Duration = Duration::from_micros(10);
 
-/// The size in bytes of the stack that a [`Spawn`] needs, of which few names use more than a page.
+/// The size in bytes of the stack that a [`Spawn`] needs. Few names use more than a page of it.
 pub const STACK: usize = 64 << 20;
 
 /// A function that starts a thread for work that may take very long and needs [`STACK`] bytes of

@@ -49,7 +49,7 @@ impl<'a> ReadRef<'a> for Parts<'a> {
 #[derive(Debug)]
 pub(crate) enum Fault {
     Malformed(String),
-    /// The system has not enough memory for them.
+    /// The system does not have enough memory for them.
     Memory,
 }
 

@@ -68,8 +68,8 @@ impl Names {
     }
 }
 
-/// Returns the name that starts at `start`, if it is not empty and ends with a zero byte. A library
-/// with symbol versions has `name@@VERSION`, of which only the name is returned. `end` is the end
+/// Returns the name that starts at `start`, if it is not empty and ends with a zero byte. In a
+/// library with symbol versions, the entry is `name@@VERSION`, and only the name is returned. `end` is the end
 /// of an earlier name: if names overlap, each byte is still searched only once.
 fn name<'a>(strings: &'a [u8], start: usize, end: &mut usize) -> Option<&'a [u8]> {
     if *end <= start {

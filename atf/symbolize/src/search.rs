@@ -76,8 +76,8 @@ impl Search {
 
     /// Finds the files of modules, given their paths and build ids. Calls `each` once per file with
     /// its functions and the modules' positions and results, and once without a file, with the
-    /// other modules. Reads no file more than twice, whatever its paths. Tables of up to 256 MiB
-    /// are kept in memory, and one more.
+    /// other modules. Reads no file more than twice, whatever its paths. Keeps
+    /// tables of up to 256 MiB in total in memory, plus one more table.
     ///
     /// For each module, finds the first file that contains all functions. If there is none, finds
     /// the first that contains only exported functions. A file with a build id other than the

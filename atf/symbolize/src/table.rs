@@ -23,7 +23,7 @@ use crate::raw::Raw;
 /// Offsets are relative to the module's base address: the address of an ELF file's first loaded
 /// segment, rounded down to a page of 4 KiB, or the address of `__TEXT` in a Mach-O file. In a
 /// running program, the base address of an ELF module is `dlpi_addr` plus the segment's `p_vaddr`,
-/// likewise rounded down.
+/// rounded down in the same way.
 ///
 /// The names come from `.symtab`, which includes `static` functions, or else from `.dynsym` and the
 /// `.symtab` in `.gnu_debugdata`. If an address has several names, the first rule that

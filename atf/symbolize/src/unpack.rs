@@ -6,8 +6,7 @@ use lzma_rust2::XzReader;
 
 use crate::file::{Fault, reserve};
 
-/// The maximum size of the decompressed file: 256 MiB, of which about 100 MiB are decompressed per
-/// second.
+/// The maximum size of the decompressed file: 256 MiB. Decompressing 100 MiB takes about a second.
 const LARGEST: usize = 256 << 20;
 
 /// The maximum ratio of the file's size to that of the section. Symbol tables reach about 10, files

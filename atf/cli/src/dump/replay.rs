@@ -49,8 +49,9 @@ impl Replay {
         self.open.push_back(Open { call, is_written });
     }
 
-    /// Passes on the lines that are due when a call ends or a return has no call. `is_admitted`
-    /// decides whether it is written, and `admits` which functions' calls around it are.
+    /// Passes on the lines that can be written once a call has ended or a return has no call.
+    /// `is_admitted` decides whether this one is written, and `admits` whether the calls around it
+    /// are, by their functions.
     pub(super) fn end<E>(
         &mut self,
         paired: Paired,

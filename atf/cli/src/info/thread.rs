@@ -234,8 +234,9 @@ impl ThreadInfo {
         }
     }
 
-    /// Adds links and, if the files are proof of them, their problems. Orphans are not a problem: they
-    /// result from a crash, whose other effects are already reported.
+    /// Adds links and, if `is_proof` is set because the files are unchanged, the problems of wrong
+    /// links. Orphans are not a problem: they result from a crash, whose other effects are already
+    /// reported.
     fn add_links(&mut self, path: &Path, links: Option<Links>, is_proof: bool) {
         if let Some(links) = links.as_ref().filter(|_| is_proof) {
             let problems = links.wrong().map(|(count, what, rule)| {

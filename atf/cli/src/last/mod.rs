@@ -91,7 +91,7 @@ impl Ends {
                 continue;
             }
             let (from, events) = match self.span {
-                // Longer than the trace's 64 bits of nanoseconds is the whole trace.
+                // A span that does not fit into 64 bits of nanoseconds covers the whole trace.
                 Some(span) => {
                     let ns = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
                     (Some(Time::BeforeEnd(ns)), usize::MAX)

@@ -18,7 +18,7 @@ type Files = BTreeSet<(u64, String)>;
 /// running process must not be replaced.
 ///
 /// The process has mapped files of its session. The folder's name, `pid_N`, contains its id in its
-/// innermost namespace, which another process may have too, such as the first one of the system.
+/// innermost namespace. Another process, such as the system's first one, may have the same id.
 pub(super) fn still_runs(session: &Path) -> bool {
     let Some(name) = ProcessName::from_path(session) else {
         return false;

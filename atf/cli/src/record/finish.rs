@@ -27,8 +27,8 @@ use crate::text::{Printable, Span};
 /// The number of functions to show.
 const HOTTEST: usize = 10;
 
-/// The time per event to find the functions with the most self time, at most. They are shown only if
-/// finding them takes at most a tenth of the program's run.
+/// The maximum time per event that it takes to find the functions with the most self time. They are
+/// shown only if finding them takes at most a tenth of the program's run.
 const COST: Duration = Duration::from_nanos(100);
 
 /// Finishes the sessions in a folder. If nothing was recorded, removes the folder and returns the

@@ -1,4 +1,4 @@
-//! Reads in the program's file whether the library can be preloaded into it.
+//! Finds out from a program's file whether the library can be preloaded into it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use object::elf::{FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{FileHeader, ProgramHeader as _};
 use object::read::{FileKind, ReadCache};
 
-/// The maximum length of a loader's path; the system accepts no longer one.
+/// The maximum length of a loader's path; the system accepts no longer path.
 const MOST_PATH: u64 = 4096;
 
 /// Why the library cannot be preloaded into a program.
@@ -37,7 +37,7 @@ impl Obstacle {
         found.filter(|it| *it == Self::Static || needs_glibc(library))
     }
 
-    /// Says what the obstacle is, after the program's name.
+    /// Describes the obstacle, in words that follow the program's name.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Static => {
@@ -74,7 +74,7 @@ fn needs_glibc(library: &Path) -> bool {
     bytes.windows(name.len()).any(|window| window == name)
 }
 
-/// Finds the program's file. A name without a slash is searched in the folders of `PATH`.
+/// Finds the program's file. A name without a slash is looked up in the folders of `PATH`.
 fn file(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(program.into());
