@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf_spec::holds::Hold;
-use atf_spec::yaml::{FileId, Node, Tree, Value as Yaml};
+use atf_spec::yaml::{FileId, Node, Value as Yaml};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -46,12 +46,8 @@ fn schema_of(path: &Path, text: &str) -> PathBuf {
 }
 
 fn json(path: &Path, text: &str) -> Value {
-    let tree = Tree::parse(FileId(0), text.as_bytes());
-    value(
-        &tree
-            .unwrap_or_else(|fault| panic!("{}: {}", path.display(), fault.message))
-            .root,
-    )
+    let root = Node::parse(FileId(0), text.as_bytes());
+    value(&root.unwrap_or_else(|fault| panic!("{}: {}", path.display(), fault.message)))
 }
 
 fn value(node: &Node) -> Value {

@@ -7,7 +7,7 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::diagnostic::Diagnostic;
 use crate::place::{FileId, Place};
-use crate::yaml::Tree;
+use crate::yaml::Node;
 
 /// A file of the spec.
 #[derive(Debug, Clone)]
@@ -17,11 +17,21 @@ pub struct File {
     pub path: String,
     /// The content as text, with invalid UTF-8 replaced.
     pub text: String,
-    /// The parsed tree, if the file could be parsed.
-    pub tree: Option<Tree>,
+    /// The root of the parsed file, if it could be parsed.
+    root: Option<Node>,
 }
 
 impl File {
+    /// Creates a file that has not been parsed.
+    #[must_use]
+    pub fn new(path: &str, text: String) -> Self {
+        Self {
+            path: path.to_owned(),
+            text,
+            root: None,
+        }
+    }
+
     /// Converts a place to a range of whole characters, even if it begins or ends within one.
     fn range(&self, place: Place) -> Range<usize> {
         let offset = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
@@ -48,13 +58,11 @@ impl Files {
         self.0.get(usize::try_from(id.0).ok()?)
     }
 
-    /// Sets a parsed file's tree.
-    pub fn set_tree(&mut self, id: FileId, tree: Tree) {
-        if let Some(file) = usize::try_from(id.0)
-            .ok()
-            .and_then(|index| self.0.get_mut(index))
-        {
-            file.tree = Some(tree);
+    /// Sets the root of a parsed file.
+    pub fn set_root(&mut self, id: FileId, root: Node) {
+        let index = usize::try_from(id.0).ok();
+        if let Some(file) = index.and_then(|index| self.0.get_mut(index)) {
+            file.root = Some(root);
         }
     }
 
@@ -71,20 +79,15 @@ impl Files {
         };
         let before = file.text.get(..file.range(place).start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        let column = before
-            .chars()
-            .rev()
-            .take_while(|letter| *letter != '\n')
-            .count()
-            + 1;
+        let column = before.chars().rev().take_while(|it| *it != '\n').count() + 1;
         format!("{}:{line}:{column}", file.path)
     }
 
     /// Returns a place as a YAML path, such as `fields[3].wire.1.offset`.
     #[must_use]
     pub fn yaml_path(&self, place: Place) -> String {
-        let tree = self.get(place.file).and_then(|file| file.tree.as_ref());
-        tree.map(|tree| tree.path_of(place)).unwrap_or_default()
+        let root = self.get(place.file).and_then(|file| file.root.as_ref());
+        root.map(|root| root.path_of(place)).unwrap_or_default()
     }
 
     /// Renders diagnostics sorted by place, each with a file, a line, a YAML path and a caret.
@@ -159,12 +162,7 @@ mod tests {
     #[test]
     fn locate_returns_line_and_column_in_characters_from_1() {
         let mut files = Files::default();
-        let text = "é: é\nö: x\n".to_owned();
-        let file = files.add(File {
-            path: "a.yaml".into(),
-            text,
-            tree: None,
-        });
+        let file = files.add(File::new("a.yaml", "é: é\nö: x\n".into()));
         // `é` and `ö` take two bytes each.
         let at = |start, end| files.locate(Place { file, start, end });
         assert_eq!(at(0, 2), "a.yaml:1:1");
@@ -176,11 +174,7 @@ mod tests {
     #[test]
     fn colours_do_not_change_the_text() {
         let mut files = Files::default();
-        let file = files.add(File {
-            path: "a.yaml".into(),
-            text: "a: b\n".into(),
-            tree: None,
-        });
+        let file = files.add(File::new("a.yaml", "a: b\n".into()));
         let place = Place {
             file,
             start: 3,

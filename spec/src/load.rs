@@ -8,12 +8,12 @@ use crate::diagnostic::Diagnostic;
 use crate::files::{File, Files};
 use crate::layout::Wire;
 use crate::model::{
-    Citation, ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile,
-    GrammarFile, ManifestFile, RecordSpec, RuleSpec, RulesFile, SessionFile, SourceFile, Topic,
-    TopicsFile,
+    Citation, ConstantSpec, ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumSpec,
+    EnumsFile, FieldSpec, FormatFile, GrammarFile, ManifestFile, RecordSpec, RuleSpec, RulesFile,
+    SessionFile, Silence, SourceFile, Topic, TopicsFile,
 };
 use crate::origin::Origin;
-use crate::yaml::{FileId, Node, Place, Tree, decode, lay};
+use crate::yaml::{Node, Place, decode, lay};
 
 /// The spec as read from its files.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ pub struct Spec {
     pub editions: EditionsFile,
 }
 
-/// The result of loading: the files, for locating diagnostics, and the spec or its faults.
+/// The loaded files, for locating diagnostics, and the spec or its faults.
 #[derive(Debug)]
 pub struct Loaded {
     /// The files.
@@ -87,12 +87,8 @@ pub fn load(origin: &Origin, overlay: Option<&Path>) -> Loaded {
     let cited = |id: &str| sources.iter().position(|known| known.value == id);
     spec.sources
         .sort_by_key(|source| cited(&source.source).unwrap_or(usize::MAX));
-    let order = |name: &str| {
-        spec.format
-            .records
-            .iter()
-            .position(|known| known.value == name)
-    };
+    let records = &spec.format.records;
+    let order = |name: &str| records.iter().position(|known| known.value == name);
     spec.records
         .sort_by_key(|record| order(&record.record).unwrap_or(usize::MAX));
     loader.refuse_unread();
@@ -128,9 +124,54 @@ impl Spec {
     /// Returns the record with this name.
     #[must_use]
     pub fn record(&self, name: &str) -> Option<&RecordSpec> {
-        self.records
-            .iter()
-            .find(|record| record.record.value == name)
+        self.records.iter().find(|it| it.record.value == name)
+    }
+
+    /// Returns the field with a name of the form `RECORD.FIELD`.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&FieldSpec> {
+        let (record, field) = name.split_once('.')?;
+        self.record(record)?.field(field)
+    }
+
+    /// Returns the enumeration with this name.
+    #[must_use]
+    pub fn enumeration(&self, name: &str) -> Option<&EnumSpec> {
+        self.enums.enums.iter().find(|it| it.name.value == name)
+    }
+
+    /// Returns the field and the property, `none` or `value`, that a constant names.
+    #[must_use]
+    pub fn named_by<'a>(&'a self, constant: &'a ConstantSpec) -> Option<(&'a FieldSpec, &'a str)> {
+        // The value is `RECORD.FIELD.PROPERTY`.
+        let (field, property) = constant.is.value.rsplit_once('.')?;
+        Some((self.field(field)?, property))
+    }
+
+    /// Returns the topic with this name.
+    #[must_use]
+    pub fn topic(&self, name: &str) -> Option<&Topic> {
+        self.topics.iter().find(|it| it.topic.value == name)
+    }
+
+    /// Returns the silence with this name.
+    #[must_use]
+    pub fn silence(&self, name: &str) -> Option<&Silence> {
+        let mut silences = self.decisions.silences.iter();
+        silences.find(|it| it.silence.value == name)
+    }
+
+    /// Returns the rule with this id.
+    #[must_use]
+    pub fn rule(&self, id: &str) -> Option<&RuleSpec> {
+        let mut rules = self.all_rules().map(|(_, rule)| rule);
+        rules.find(|rule| rule.id.value == id)
+    }
+
+    /// Returns the rules that cite a topic or a silence.
+    pub fn rules_citing<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a RuleSpec> {
+        let rules = self.all_rules().map(|(_, rule)| rule);
+        rules.filter(move |rule| rule.settled_by.iter().any(|it| it.value == name))
     }
 
     /// Returns the source with this id.
@@ -225,7 +266,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Parses one file; diagnostics call it `label`.
+    /// Parses one file, which diagnostics call `label`.
     fn tree(&mut self, read: Result<Vec<u8>, String>, label: &str) -> Option<Node> {
         let bytes = match read {
             Ok(bytes) => bytes,
@@ -235,15 +276,10 @@ impl Loader<'_> {
             }
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let id = self.files.add(File {
-            path: label.to_owned(),
-            text,
-            tree: None,
-        });
-        match Tree::parse(id, &bytes) {
-            Ok(tree) => {
-                let root = tree.root.clone();
-                self.files.set_tree(id, tree);
+        let id = self.files.add(File::new(label, text));
+        match Node::parse(id, &bytes) {
+            Ok(root) => {
+                self.files.set_root(id, root.clone());
                 Some(root)
             }
             Err(fault) => {
@@ -276,12 +312,7 @@ impl Loader<'_> {
     }
 
     fn unreadable(&mut self, path: &str, why: &str) {
-        let file = File {
-            path: path.to_owned(),
-            text: String::new(),
-            tree: None,
-        };
-        let file: FileId = self.files.add(file);
+        let file = self.files.add(File::new(path, String::new()));
         let place = Place {
             file,
             ..Place::default()

@@ -13,7 +13,7 @@ use atf_spec::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, GrammarFile,
     ManifestFile, RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
 };
-use atf_spec::yaml::{FileId, Place, Tree, decode};
+use atf_spec::yaml::{FileId, Node, Place, decode};
 
 use support::{base, faults};
 
@@ -123,13 +123,7 @@ fn a_place_inside_a_character_is_shown() {
         assert!(said.contains("error"), "{said}");
     }
     let mut files = Files::default();
-    let text = "a: \u{fffd}\n".to_owned();
-    let path = "a.yaml".to_owned();
-    let file = files.add(File {
-        path,
-        text,
-        tree: None,
-    });
+    let file = files.add(File::new("a.yaml", "a: \u{fffd}\n".to_owned()));
     for (start, end) in [(4, 5), (3, 4), (4, 4), (5, 99), (99, 98)] {
         let fault = Diagnostic::error(Place { file, start, end }, "cut");
         assert!(files.render(&[fault], false).contains("a.yaml:"));
@@ -219,11 +213,10 @@ fn place_all(name: &str, bytes: &[u8]) {
 
 /// Returns a file's format faults. The path determines the type of the file.
 fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
-    let tree = match Tree::parse(FileId(0), bytes) {
-        Ok(tree) => tree,
+    let root = &match Node::parse(FileId(0), bytes) {
+        Ok(root) => root,
         Err(fault) => return vec![fault],
     };
-    let root = &tree.root;
     let decoded = match name.split('/').next().unwrap_or_default() {
         "format.yaml" => decode::<FormatFile>(root).map(drop),
         "sources" => decode::<SourceFile>(root).map(drop),

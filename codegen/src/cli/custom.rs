@@ -36,11 +36,8 @@ pub(super) fn rendered(
         Err(error) => {
             let mut files = Files::default();
             let path = error.name().unwrap_or_default();
-            let file = files.add(File {
-                path: dir.join(path).display().to_string(),
-                text: templates.get(path).cloned().unwrap_or_default(),
-                tree: None,
-            });
+            let text = templates.get(path).cloned().unwrap_or_default();
+            let file = files.add(File::new(&dir.join(path).display().to_string(), text));
             let range = error.range().unwrap_or_default();
             let [start, end] = [range.start, range.end].map(|at| u32::try_from(at).unwrap_or(0));
             let place = Place { file, start, end };

@@ -22,7 +22,7 @@ use atf_spec::load::Spec;
 use atf_spec::model::EditionsFile;
 use atf_spec::origin::{BUILT_IN, Origin};
 use atf_spec::reconcile::Reconciliation;
-use atf_spec::yaml::{FileId, Tree, decode};
+use atf_spec::yaml::{FileId, Node, decode};
 use clap::{CommandFactory, Parser, Subcommand};
 use text::print;
 
@@ -211,8 +211,8 @@ fn built_in_editions() -> EditionsFile {
         .iter()
         .find(|(path, _)| *path == "editions.yaml")
         .expect("the spec has editions");
-    let tree = Tree::parse(FileId(0), text.as_bytes()).expect("the file is YAML");
-    decode(&tree.root).expect("the file has the editions")
+    let root = Node::parse(FileId(0), text.as_bytes()).expect("the file is YAML");
+    decode(&root).expect("the file has the editions")
 }
 
 /// Returns the versions of this program, and of the spec inside it.

@@ -37,6 +37,14 @@ pub struct EnumSpec {
     pub decisions: List<Decision>,
 }
 
+impl EnumSpec {
+    /// Returns the member with this name.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&MemberSpec> {
+        self.members.iter().find(|member| member.name.value == name)
+    }
+}
+
 /// A member of an enumeration.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

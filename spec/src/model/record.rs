@@ -93,6 +93,12 @@ pub struct PlaceSpec {
 }
 
 impl RecordSpec {
+    /// Returns the field with this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&FieldSpec> {
+        self.fields.iter().find(|field| field.name.value == name)
+    }
+
     /// Returns the fields of a wire version with their offsets and types, by ascending offset.
     #[must_use]
     pub fn fields_in(&self, wire: Wire) -> Vec<(&FieldSpec, At<u32>, At<Type>)> {
@@ -109,7 +115,7 @@ impl FieldSpec {
     /// the field, or if the spec does not state the offset and type.
     #[must_use]
     pub fn place_in(&self, wire: Wire) -> Option<(At<u32>, At<Type>)> {
-        let own = self.wire.get(&wire.to_string());
+        let own = self.own(wire);
         let offset = own.and_then(|own| own.offset).or(self.offset);
         let ty = own.and_then(|own| own.ty).or(self.ty);
         Some((offset?, ty?))
@@ -118,22 +124,25 @@ impl FieldSpec {
     /// Returns the field's name in a wire version.
     #[must_use]
     pub fn name_in(&self, wire: Wire) -> &str {
-        let own = self.wire.get(&wire.to_string());
-        let own = own.and_then(|own| own.name.as_ref());
+        let own = self.own(wire).and_then(|own| own.name.as_ref());
         own.unwrap_or(&self.name).as_str()
     }
 
     /// Returns the field's only valid value in a wire version.
     #[must_use]
     pub fn value_in(&self, wire: Wire) -> Option<&At<Value>> {
-        let own = self.wire.get(&wire.to_string());
-        own.and_then(|own| own.value.as_ref())
-            .or(self.value.as_ref())
+        let own = self.own(wire).and_then(|own| own.value.as_ref());
+        own.or(self.value.as_ref())
     }
 
     /// Returns the value that means "none" in a wire version.
     #[must_use]
     pub fn none_in(&self, wire: Wire) -> Option<At<u64>> {
-        self.wire.get(&wire.to_string())?.none
+        self.own(wire)?.none
+    }
+
+    /// Returns what differs in a wire version.
+    fn own(&self, wire: Wire) -> Option<&PlaceSpec> {
+        self.wire.get(&wire.to_string())
     }
 }

@@ -106,6 +106,14 @@ pub struct FieldClaim {
     pub says: Option<String>,
 }
 
+impl FieldClaim {
+    /// Returns the field's name in the spec.
+    #[must_use]
+    pub fn name(&self) -> &At<String> {
+        self.is.as_ref().unwrap_or(&self.field)
+    }
+}
+
 /// A sketch of a whole file.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -43,6 +43,13 @@ pub struct Topic {
     pub not_done: Option<String>,
 }
 
+impl Topic {
+    /// Returns the terms that decisions chose.
+    pub fn choices(&self) -> impl Iterator<Item = &At<String>> {
+        self.decisions.iter().filter_map(|it| it.choice.as_ref())
+    }
+}
+
 /// `decisions.yaml`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

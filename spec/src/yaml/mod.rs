@@ -12,5 +12,5 @@ pub use crate::place::{FileId, Place};
 pub use at::At;
 pub use collections::{List, Pairs};
 pub use de::decode;
-pub use node::{Key, Node, Tree, Value};
+pub use node::{Key, Node, Value};
 pub(crate) use overlay::lay;

@@ -55,20 +55,13 @@ pub struct Key {
     pub place: Place,
 }
 
-/// A parsed file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Tree {
-    /// The root of the file's only document.
-    pub root: Node,
-}
-
-impl Tree {
+impl Node {
     /// Returns the YAML path of the deepest node or key at a place, such as
     /// `fields[3].wire.1.offset`.
     #[must_use]
     pub fn path_of(&self, place: Place) -> String {
         let mut path = String::new();
-        find(&self.root, place, &mut path);
+        find(self, place, &mut path);
         path
     }
 }

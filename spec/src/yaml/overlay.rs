@@ -4,7 +4,7 @@
 use super::Place;
 use super::node::{Node, Value};
 
-/// A list item that the overlay adds, possibly only because its name is misspelled.
+/// A list item that the overlay adds, perhaps only because its name is misspelled.
 #[derive(Debug)]
 pub(crate) struct Added {
     pub(crate) place: Place,
@@ -92,10 +92,10 @@ fn identity(item: &Node) -> Option<(&str, &Value)> {
 #[cfg(test)]
 mod tests {
     use super::lay;
-    use crate::yaml::{FileId, Node, Tree, Value};
+    use crate::yaml::{FileId, Node, Value};
 
     fn parsed(text: &str) -> Node {
-        Tree::parse(FileId(0), text.as_bytes()).expect("YAML").root
+        Node::parse(FileId(0), text.as_bytes()).expect("YAML")
     }
 
     /// Formats a node in compact form.

@@ -2,12 +2,13 @@
 //! additional documents.
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Location, MergeKeyPolicy, Options, Spanned};
 
-use super::node::{Key, Node, Tree, Value};
+use super::node::{Key, Node, Value};
 use crate::diagnostic::Diagnostic;
 use crate::place::{FileId, Place};
 
@@ -16,48 +17,58 @@ const MAX_DEPTH: usize = 32;
 /// The maximum number of nodes. Our largest file has about 3,000.
 const MAX_NODES: usize = 250_000;
 
-impl Tree {
-    /// Parses a file's bytes.
+impl Node {
+    /// Parses a file's only document and returns its root.
     ///
     /// # Errors
     ///
     /// Returns a diagnostic with the place of invalid UTF-8, invalid syntax, a duplicate key, an
-    /// anchor or alias, a second document, or too many levels or nodes.
+    /// anchor or alias, a second document, a control character, or too many levels or nodes.
     pub fn parse(file: FileId, bytes: &[u8]) -> Result<Self, Diagnostic> {
-        let root = document(file, bytes)?;
-        Ok(Self { root })
-    }
-}
-
-/// Parses a file's only document.
-fn document(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let start = as_offset(error.valid_up_to());
-        let place = Place {
-            file,
-            start,
-            end: start,
-        };
-        let is_utf16 = [[0xff, 0xfe], [0xfe, 0xff]]
-            .iter()
-            .any(|mark| bytes.starts_with(mark));
-        let why = if is_utf16 {
-            "the file is not UTF-8, but UTF-16"
-        } else {
-            "the file is not UTF-8"
-        };
-        Diagnostic::error(place, why).label(format!("byte 0x{:02x}", bytes[error.valid_up_to()]))
-    })?;
-    let raw: Raw = serde_saphyr::from_str_with_options(text, options())
-        .map_err(|error| parse_error(file, text, &error))?;
-    let node = raw.into_node(file, text);
-    match forbidden(&node) {
-        Some((letter, place)) => {
-            let code = u32::from(letter);
-            let why = format!("a text with the control character U+{code:04X}");
-            Err(Diagnostic::error(place, why).help("delete the character"))
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let start = as_offset(error.valid_up_to());
+            let place = Place {
+                file,
+                start,
+                end: start,
+            };
+            let is_utf16 = [[0xff, 0xfe], [0xfe, 0xff]]
+                .iter()
+                .any(|mark| bytes.starts_with(mark));
+            let why = if is_utf16 {
+                "the file is not UTF-8, but UTF-16"
+            } else {
+                "the file is not UTF-8"
+            };
+            let label = format!("byte 0x{:02x}", bytes[error.valid_up_to()]);
+            Diagnostic::error(place, why).label(label)
+        })?;
+        let mut root: Self = serde_saphyr::from_str_with_options(text, options())
+            .map_err(|error| parse_error(file, text, &error))?;
+        root.set_file(file);
+        match forbidden(&root) {
+            Some((letter, place)) => {
+                let code = u32::from(letter);
+                let why = format!("a text with the control character U+{code:04X}");
+                Err(Diagnostic::error(place, why).help("delete the character"))
+            }
+            None => Ok(root),
         }
-        None => Ok(node),
+    }
+
+    /// Sets the file of all places, which the parser does not know.
+    fn set_file(&mut self, file: FileId) {
+        self.place.file = file;
+        match &mut self.value {
+            Value::Seq(items) => items.iter_mut().for_each(|item| item.set_file(file)),
+            Value::Map(entries) => {
+                for (key, value) in entries {
+                    key.place.file = file;
+                    value.set_file(file);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::OtherNumber | Value::Text(_) => {}
+        }
     }
 }
 
@@ -96,115 +107,86 @@ fn options() -> Options {
     }
 }
 
-/// A node as the parser returns it, before places are converted to byte ranges.
-struct Raw(Spanned<RawValue>);
-
-enum RawValue {
-    Null,
-    Bool(bool),
-    Int(i128),
-    OtherNumber,
-    Text(String),
-    Seq(Vec<Raw>),
-    Map(Vec<(Spanned<String>, Raw)>),
-}
-
-impl<'de> Deserialize<'de> for Raw {
+impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Spanned::deserialize(deserializer).map(Self)
+        let Spanned {
+            value, referenced, ..
+        } = Spanned::deserialize(deserializer)?;
+        let place = place_of_value(referenced);
+        Ok(Self { value, place })
     }
 }
 
-impl<'de> Deserialize<'de> for RawValue {
+impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
+        let key: Spanned<String> = Spanned::deserialize(deserializer)?;
+        let place = place_of_value(key.referenced);
+        Ok(Self {
+            text: key.value,
+            place,
+        })
     }
 }
 
-struct RawVisitor;
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ValueVisitor)
+    }
+}
 
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = RawValue;
+struct ValueVisitor;
+
+impl<'de> Visitor<'de> for ValueVisitor {
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a YAML value")
     }
 
-    fn visit_unit<E>(self) -> Result<RawValue, E> {
-        Ok(RawValue::Null)
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<RawValue, E> {
-        Ok(RawValue::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<RawValue, E> {
-        Ok(RawValue::Int(value.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Int(value.into()))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<RawValue, E> {
-        Ok(RawValue::Int(value.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Int(value.into()))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<RawValue, E> {
-        Ok(RawValue::OtherNumber)
+    fn visit_f64<E>(self, _: f64) -> Result<Value, E> {
+        Ok(Value::OtherNumber)
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<RawValue, E> {
-        Ok(RawValue::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::Text(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RawValue, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut seq = Vec::new();
         while let Some(item) = items.next_element()? {
             seq.push(item);
         }
-        Ok(RawValue::Seq(seq))
+        Ok(Value::Seq(seq))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<RawValue, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Vec::new();
         while let Some(entry) = entries.next_entry()? {
             map.push(entry);
         }
-        Ok(RawValue::Map(map))
-    }
-}
-
-impl Raw {
-    fn into_node(self, file: FileId, text: &str) -> Node {
-        let Spanned {
-            value, referenced, ..
-        } = self.0;
-        let place = place(file, text, referenced);
-        let value = match value {
-            RawValue::Null => Value::Null,
-            RawValue::Bool(value) => Value::Bool(value),
-            RawValue::Int(value) => Value::Int(value),
-            RawValue::OtherNumber => Value::OtherNumber,
-            RawValue::Text(value) => Value::Text(value),
-            RawValue::Seq(items) => {
-                let items = items.into_iter().map(|item| item.into_node(file, text));
-                Value::Seq(items.collect())
-            }
-            RawValue::Map(entries) => {
-                let entry = |(key, value): (Spanned<String>, Self)| {
-                    let key = Key {
-                        place: self::place(file, text, key.referenced),
-                        text: key.value,
-                    };
-                    (key, value.into_node(file, text))
-                };
-                Value::Map(entries.into_iter().map(entry).collect())
-            }
-        };
-        Node { value, place }
+        Ok(Value::Map(map))
     }
 }
 
 /// Converts the parser's error, rewording it where necessary.
 fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
-    let place = place(file, text, error.location().unwrap_or(Location::UNKNOWN));
+    let place = place_of_error(file, text, error.location().unwrap_or(Location::UNKNOWN));
     if let Some(tab) = tab_in_indentation(text, place) {
         return Diagnostic::error(tab, "a tab in the indentation").help("indent with spaces");
     }
@@ -212,7 +194,7 @@ fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
         Error::Budget {
             breach: BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. },
             ..
-        } => no_aliases(anchor_in_front(text, place)),
+        } => no_aliases(anchor_before(text, place)),
         Error::Budget { breach, .. } => Diagnostic::error(place, breached(breach)),
         Error::UnknownAnchor { .. } => no_aliases(place),
         Error::MultipleDocuments { .. } => {
@@ -257,7 +239,7 @@ fn too_deep() -> String {
 }
 
 /// Finds the anchor of the value at a place.
-fn anchor_in_front(text: &str, place: Place) -> Place {
+fn anchor_before(text: &str, place: Place) -> Place {
     let found = usize::try_from(place.start)
         .ok()
         .and_then(|start| Some((text.get(..start)?.rfind('&')?, start)));
@@ -292,25 +274,40 @@ fn tab_in_indentation(text: &str, place: Place) -> Option<Place> {
     None
 }
 
-fn place(file: FileId, text: &str, location: Location) -> Place {
-    let span = location.span();
-    let length = text.len() as u64;
-    let (start, size) = match (span.byte_offset(), span.byte_len()) {
-        (Some(start), Some(size)) => (start, size),
-        // Errors have only offsets in characters.
-        _ => (byte_of_char(text, location), 1),
-    };
-    let start = start.min(length);
-    let end = start.saturating_add(size).min(length);
-    let clip = |offset: u64| u32::try_from(offset).unwrap_or(u32::MAX);
+/// Returns the place of a key or value, without its file.
+fn place_of_value(location: Location) -> Place {
+    let bytes = byte_range(location).unwrap_or_default();
     Place {
-        file,
-        start: clip(start),
-        end: clip(end),
+        start: as_offset(bytes.start),
+        end: as_offset(bytes.end),
+        ..Place::default()
     }
 }
 
-fn byte_of_char(text: &str, location: Location) -> u64 {
+/// Returns the place of an error.
+fn place_of_error(file: FileId, text: &str, location: Location) -> Place {
+    // Of some errors, the parser knows only the line and the column.
+    let bytes = byte_range(location).unwrap_or_else(|| {
+        let start = byte_of_char(text, location);
+        start..start + 1
+    });
+    let clip = |offset: usize| as_offset(offset.min(text.len()));
+    Place {
+        file,
+        start: clip(bytes.start),
+        end: clip(bytes.end),
+    }
+}
+
+/// Returns the bytes of a location, if the parser knows them.
+fn byte_range(location: Location) -> Option<Range<usize>> {
+    let span = location.span();
+    let start = usize::try_from(span.byte_offset()?).ok()?;
+    let size = usize::try_from(span.byte_len()?).ok()?;
+    Some(start..start.saturating_add(size))
+}
+
+fn byte_of_char(text: &str, location: Location) -> usize {
     let line = usize::try_from(location.line().saturating_sub(1)).unwrap_or(usize::MAX);
     let column = usize::try_from(location.column().saturating_sub(1)).unwrap_or(usize::MAX);
     let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
@@ -319,7 +316,7 @@ fn byte_of_char(text: &str, location: Location) -> u64 {
         .take(column)
         .map(char::len_utf8)
         .sum();
-    (before + within) as u64
+    before + within
 }
 
 fn as_offset(offset: usize) -> u32 {
