@@ -1,5 +1,4 @@
-//! Builds the resolved layout from a spec. If the spec is consistent, nothing is left to decide
-//! here.
+//! Builds the resolved layout from a consistent spec, in which nothing is left to decide.
 
 use crate::grammar::Grammar;
 use crate::layout::{
@@ -7,32 +6,24 @@ use crate::layout::{
     Type, Value, Wire,
 };
 use crate::load::Spec;
-use crate::model::{ConstantSpec, EnumSpec, FieldSpec, RecordSpec};
+use crate::model::{ConstantSpec, EnumSpec, FieldSpec, MemberSpec, RecordSpec, SourceFile};
 use crate::yaml::At;
 
 /// Returns the resolved layout.
 #[must_use]
 pub fn resolve(spec: &Spec) -> Layout {
-    let document = |source: &crate::model::SourceFile| SourceDocument {
+    let document = |source: &SourceFile| SourceDocument {
         id: source.source.value.clone(),
         title: source.title.clone(),
         wire: source.wire.value,
     };
+    let (constants, records) = (spec.constants.constants.iter(), spec.records.iter());
     Layout {
         wires: spec.wires().collect(),
         sources: spec.sources.iter().map(document).collect(),
-        constants: spec
-            .constants
-            .constants
-            .iter()
-            .map(|named| constant(spec, named))
-            .collect(),
+        constants: constants.map(|named| constant(spec, named)).collect(),
         enums: spec.enums.enums.iter().map(enumeration).collect(),
-        records: spec
-            .records
-            .iter()
-            .map(|known| record(spec, known))
-            .collect(),
+        records: records.map(|known| record(spec, known)).collect(),
         grammars: grammars(spec),
         inputs: std::collections::BTreeMap::new(),
     }
@@ -51,11 +42,13 @@ fn grammars(spec: &Spec) -> Vec<Grammar> {
 }
 
 fn record(spec: &Spec, record: &RecordSpec) -> Record {
-    let fields = |wire| {
+    let layout = |wire| {
         let fields = record.fields_in(wire).into_iter();
-        fields
-            .map(|(known, offset, ty)| field(known, wire, offset.value, ty.value))
-            .collect()
+        let fields = fields.map(|(known, offset, ty)| field(known, wire, offset.value, ty.value));
+        RecordLayout {
+            wire,
+            fields: fields.collect(),
+        }
     };
     Record {
         name: record.record.value.clone(),
@@ -65,13 +58,7 @@ fn record(spec: &Spec, record: &RecordSpec) -> Record {
         doc: record.means.clone(),
         size: record.size.value,
         followed_by: record.followed_by.clone(),
-        layouts: spec
-            .wires()
-            .map(|wire| RecordLayout {
-                wire,
-                fields: fields(wire),
-            })
-            .collect(),
+        layouts: spec.wires().map(layout).collect(),
     }
 }
 
@@ -94,7 +81,7 @@ fn field(field: &FieldSpec, wire: Wire, offset: u32, ty: Type) -> Field {
 }
 
 fn enumeration(enumeration: &EnumSpec) -> Enum {
-    let member = |member: &crate::model::MemberSpec| Member {
+    let member = |member: &MemberSpec| Member {
         name: member.name.value.clone(),
         value: member.value.value,
         effect: member.effect,
@@ -111,15 +98,7 @@ fn enumeration(enumeration: &EnumSpec) -> Enum {
 }
 
 fn constant(spec: &Spec, constant: &ConstantSpec) -> Constant {
-    let named = constant.is.rsplit_once('.').and_then(|(path, property)| {
-        let (record, field) = path.split_once('.')?;
-        let field = spec
-            .record(record)?
-            .fields
-            .iter()
-            .find(|known| known.name.value == field)?;
-        Some((field, property))
-    });
+    let named = spec.named_by(constant);
     let value = |wire| {
         let (field, property) = named?;
         let value = match (property, field.value_in(wire).map(|value| &value.value)) {

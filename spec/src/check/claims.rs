@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::sources_exist;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::model::Topic;
@@ -37,14 +38,10 @@ pub(super) fn check(spec: &Spec, claims: &Claims, faults: &mut Vec<Diagnostic>) 
 }
 
 fn sources(claims: &Claims, is_about: impl Fn(&Key) -> bool) -> BTreeSet<&str> {
-    let claims = claims
-        .iter()
-        .filter(|(key, _)| is_about(key))
-        .flat_map(|(_, claims)| claims);
-    claims
-        .filter(|claim| claim.how != How::Omits)
-        .map(|claim| claim.source.as_str())
-        .collect()
+    let about = claims.iter().filter(|(key, _)| is_about(key));
+    let made = about.flat_map(|(_, claims)| claims);
+    let made = made.filter(|claim| claim.how != How::Omits);
+    made.map(|claim| claim.source.as_str()).collect()
 }
 
 fn compare(
@@ -55,11 +52,10 @@ fn compare(
     place: Place,
     faults: &mut Vec<Diagnostic>,
 ) {
-    for id in listed.iter().filter(|id| !made.contains(id.as_str())) {
-        let why = match spec.source(id) {
-            Some(_) => format!("source {id} makes no claim about {subject}"),
-            None => format!("there is no source `{id}`"),
-        };
+    sources_exist(spec, listed, faults);
+    let is_idle = |id: &&At<String>| spec.source(id).is_some() && !made.contains(id.as_str());
+    for id in listed.iter().filter(is_idle) {
+        let why = format!("source {id} makes no claim about {subject}");
         faults.push(Diagnostic::error(id.place, why));
     }
     let is_missing = |id: &&&str| !listed.iter().any(|listed| listed.value == **id);
@@ -73,17 +69,11 @@ fn compare(
 
 /// Checks that every term of a topic is claimed by a source or chosen by a decision.
 fn terms(topic: &Topic, claims: &Claims, faults: &mut Vec<Diagnostic>) {
-    let is_here = |key: &Key| key.subject == topic.topic.value;
-    let claims: Vec<_> = claims
-        .iter()
-        .filter(|(key, _)| is_here(key))
-        .flat_map(|(_, claims)| claims)
-        .collect();
-    let choices = topic.decisions.iter().filter_map(|d| d.choice.as_ref());
-    let chosen: Vec<&At<String>> = choices.collect();
+    let is_here = |(key, _): &(&Key, _)| key.subject == topic.topic.value;
     for (term, _) in topic.terms.iter() {
-        let is_claimed = claims.iter().any(|claim| claim.value == term.value);
-        if !is_claimed && !chosen.iter().any(|choice| choice.value == term.value) {
+        let mut claims = claims.iter().filter(is_here).flat_map(|(_, claims)| claims);
+        let is_claimed = claims.any(|claim| claim.value == term.value);
+        if !is_claimed && !topic.choices().any(|choice| choice.value == term.value) {
             let why = format!("no source takes the stance `{term}`");
             faults.push(Diagnostic::error(term.place, why).help("delete the term"));
         }

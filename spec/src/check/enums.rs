@@ -5,19 +5,17 @@ use crate::diagnostic::Diagnostic;
 use crate::layout::Type;
 use crate::load::Spec;
 use crate::model::{EnumSpec, FieldSpec};
-use crate::yaml::At;
+use crate::yaml::{At, Place};
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for enumeration in &spec.enums.enums {
         members(enumeration, faults);
     }
     for field in spec.records.iter().flat_map(|record| &record.fields) {
-        let used = field.enumeration.as_ref().and_then(|name| {
-            let mut enums = spec.enums.enums.iter();
-            enums.find(|known| known.name.value == name.value)
-        });
-        if let Some(enumeration) = used {
-            fits(spec, field, enumeration, faults);
+        if let Some(name) = &field.enumeration
+            && let Some(enumeration) = spec.enumeration(name)
+        {
+            fits(spec, field, name.place, enumeration, faults);
         }
     }
 }
@@ -43,16 +41,17 @@ fn members(enumeration: &EnumSpec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn fits(spec: &Spec, field: &FieldSpec, enumeration: &EnumSpec, faults: &mut Vec<Diagnostic>) {
-    let place = field
-        .enumeration
-        .as_ref()
-        .map_or(field.name.place, |name| name.place);
+/// Checks that the members fit the field that names their enumeration at a place.
+fn fits(
+    spec: &Spec,
+    field: &FieldSpec,
+    place: Place,
+    enumeration: &EnumSpec,
+    faults: &mut Vec<Diagnostic>,
+) {
     if field.reserved {
-        faults.push(Diagnostic::error(
-            place,
-            "a reserved field cannot have an enumeration",
-        ));
+        let why = "a reserved field cannot have an enumeration";
+        faults.push(Diagnostic::error(place, why));
     }
     let types = spec.wires().filter_map(|wire| field.place_in(wire));
     let types: Vec<At<Type>> = types.map(|(_, ty)| ty).collect();

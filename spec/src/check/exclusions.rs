@@ -6,9 +6,9 @@ use crate::model::{Exclusion, ReaderDoes, RuleSpec, Verdict, When};
 
 /// Checks a rule's exclusions.
 ///
-/// `reject` needs no reason here: whoever refuses a file loses its events, which each test case
-/// states. Nor does `recover` if readers ignore a violation: the file is then as good as one that
-/// follows all rules.
+/// `reject` needs no reason here: a reader that refuses a file loses its events, as each test case
+/// states. `recover` needs none either if readers ignore a violation: such a file is as good as one
+/// that follows all rules.
 pub(super) fn exclusions(spec: &Spec, rule: &RuleSpec, faults: &mut Vec<Diagnostic>) {
     let broken = |exclusion: &&Exclusion| exclusion.when == When::Broken;
     for verdict in [Verdict::Accept, Verdict::Recover] {

@@ -1,4 +1,4 @@
-//! Checks the grammars of files: names, expressions, and that each has what readers ask for.
+//! Checks the grammars of files: their names, their expressions, and the names that readers ask for.
 
 use super::names::{Unique, identifier};
 use crate::diagnostic::Diagnostic;
@@ -8,7 +8,7 @@ use crate::load::Spec;
 use crate::model::GrammarFile;
 use crate::yaml::At;
 
-/// The names that expressions use for something else.
+/// The names that already have a meaning in expressions.
 const TAKEN: [&str; 10] = [
     "count",
     "first",
@@ -20,6 +20,17 @@ const TAKEN: [&str; 10] = [
     "offset",
     "size",
     "value",
+];
+
+/// The names by which readers find the events, each with its kind.
+const ASKED_FOR: [(&str, &str); 7] = [
+    ("role", "header"),
+    ("role", "event"),
+    ("value", "events_end"),
+    ("value", "end"),
+    ("value", "is_finalized"),
+    ("function", "start"),
+    ("function", "next_event"),
 ];
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
@@ -45,11 +56,7 @@ fn names(file: &GrammarFile, faults: &mut Vec<Diagnostic>) {
         unique.add(name, faults);
         valid("function or value", name, faults);
     }
-    for (name, _) in file
-        .functions
-        .iter()
-        .flat_map(|function| function.takes.iter())
-    {
+    for (name, _) in file.functions.iter().flat_map(|it| it.takes.iter()) {
         valid("parameter", name, faults);
     }
     for (role, _) in file.records.iter() {
@@ -66,26 +73,18 @@ fn valid(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Checks that the grammar has the names by which readers find the events.
+/// Checks that the grammar has the names that readers ask for.
 fn asked_for(file: &GrammarFile, faults: &mut Vec<Diagnostic>) {
-    let has_role = |role: &&str| file.records.get(role).is_some();
-    let has_value = |name: &&str| {
-        let mut values = file.reading.iter().filter_map(|step| step.value.as_ref());
-        values.any(|value| value.value == *name)
+    let has = |kind: &str, name: &str| match kind {
+        "role" => file.records.get(name).is_some(),
+        "value" => {
+            let mut values = file.reading.iter().filter_map(|step| step.value.as_ref());
+            values.any(|value| value.value == name)
+        }
+        _ => file.functions.iter().any(|it| it.name.value == name),
     };
-    let has_function = |name: &&str| {
-        let mut functions = file.functions.iter();
-        functions.any(|function| function.name.value == *name)
-    };
-    let missing = |kind: &str, names: &[&'static str], has: &dyn Fn(&&str) -> bool| {
-        let mut missing = names.iter().filter(|name| !has(name));
-        missing.next().map(|name| format!("{kind} `{name}`"))
-    };
-    let missing = missing("role", &["header", "event"], &has_role)
-        .or_else(|| missing("value", &["events_end", "end", "is_finalized"], &has_value))
-        .or_else(|| missing("function", &["start", "next_event"], &has_function));
-    if let Some(missing) = missing {
-        let why = format!("the grammar of {} has no {missing}", file.file);
+    if let Some((kind, name)) = ASKED_FOR.iter().find(|(kind, name)| !has(kind, name)) {
+        let why = format!("the grammar of {} has no {kind} `{name}`", file.file);
         faults.push(Diagnostic::error(file.file.place, why));
     }
 }

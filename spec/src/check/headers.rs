@@ -9,8 +9,8 @@ use crate::load::Spec;
 use crate::place::Place;
 use crate::resolve::resolve;
 
-/// Reports at most one clash per name in the spec, because most clashes occur in every wire
-/// version, and for both accessors.
+/// Reports at most one clash per name in the spec, because most clashes occur in every wire version
+/// and for both accessors.
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let layout = resolve(spec);
     let mut reported = BTreeSet::new();
@@ -47,22 +47,13 @@ fn place(spec: &Spec, owner: Owner<'_>) -> Option<Place> {
     match owner {
         Owner::Header => None,
         Owner::Constant(name) => {
-            let mut constants = spec.constants.constants.iter();
-            let constant = constants.find(|it| it.constant.value == name)?;
-            Some(constant.constant.place)
+            let mut constants = spec.constants.constants.iter().map(|it| &it.constant);
+            Some(constants.find(|it| it.value == name)?.place)
         }
         Owner::Member(enumeration, name) => {
-            let mut enums = spec.enums.enums.iter();
-            let mut members = enums
-                .find(|it| it.name.value == enumeration)?
-                .members
-                .iter();
-            Some(members.find(|it| it.name.value == name)?.name.place)
+            Some(spec.enumeration(enumeration)?.member(name)?.name.place)
         }
         Owner::Record(name) => Some(spec.record(name)?.record.place),
-        Owner::Field(record, name) => {
-            let mut fields = spec.record(record)?.fields.iter();
-            Some(fields.find(|it| it.name.value == name)?.name.place)
-        }
+        Owner::Field(record, name) => Some(spec.record(record)?.field(name)?.name.place),
     }
 }

@@ -7,11 +7,8 @@ use crate::load::Spec;
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let help = "name a test as PATH.rs::NAME, a row as atf/bench/PATH.rs::WORK, or a section as PATH.md#ANCHOR";
     for topic in &spec.topics {
-        for hold in topic
-            .held_by
-            .iter()
-            .filter(|hold| Hold::parse(hold).is_none())
-        {
+        let invalid = topic.held_by.iter().filter(|it| Hold::parse(it).is_none());
+        for hold in invalid {
             let why = format!("`{hold}` is not a valid entry of `held_by`");
             faults.push(Diagnostic::error(hold.place, why).help(help));
         }

@@ -20,8 +20,47 @@ mod word;
 
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
+use crate::layout::Wire;
 use crate::load::Spec;
+use crate::model::Topic;
 use crate::reconcile::Claims;
+use crate::yaml::At;
+
+/// Adds a fault for each id that is not a source's.
+fn sources_exist<'a>(
+    spec: &Spec,
+    ids: impl IntoIterator<Item = &'a At<String>>,
+    faults: &mut Vec<Diagnostic>,
+) {
+    for id in ids.into_iter().filter(|id| spec.source(id).is_none()) {
+        let why = format!("there is no source `{id}`");
+        faults.push(Diagnostic::error(id.place, why));
+    }
+}
+
+/// Adds a fault for each number that is not a wire version.
+fn wires_exist<'a>(
+    spec: &Spec,
+    wires: impl IntoIterator<Item = &'a At<Wire>>,
+    faults: &mut Vec<Diagnostic>,
+) {
+    for wire in wires {
+        if !spec.wires().any(|known| known == wire.value) {
+            let why = format!("there is no wire version {wire}");
+            faults.push(Diagnostic::error(wire.place, why));
+        }
+    }
+}
+
+/// Checks that a topic has a term.
+fn has_term(topic: &Topic, term: &At<String>, faults: &mut Vec<Diagnostic>) {
+    if topic.terms.get(term).is_none() {
+        let why = format!("the topic `{}` has no term `{term}`", topic.topic);
+        let terms: Vec<&str> = topic.terms.iter().map(|(name, _)| name.as_str()).collect();
+        let says = format!("its terms: {}", terms.join(", "));
+        faults.push(Diagnostic::error(term.place, why).related(topic.topic.place, says));
+    }
+}
 
 /// Returns all faults in the spec, including `found`, which are the faults that `reconcile` found
 /// in the claims.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::sources_exist;
 use super::word::{
     is_c_name, is_identifier, is_keyword, is_lower_case, is_macro_name, is_predefined,
     is_source_id, is_standard,
@@ -64,11 +65,8 @@ pub(super) fn check(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let mut cited = Unique::new("source");
     for id in &spec.format.sources {
         cited.add(id, faults);
-        if spec.source(id).is_none() {
-            let why = format!("there is no source `{id}`");
-            faults.push(Diagnostic::error(id.place, why));
-        }
     }
+    sources_exist(spec, &spec.format.sources, faults);
 }
 
 fn wires(spec: &Spec, faults: &mut Vec<Diagnostic>) {
@@ -111,12 +109,10 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
             let fault = Diagnostic::error(record.record.place, why);
             faults.push(fault.help(format!("rename the record or {}", file.path)));
         }
-        let is_record = |name: &&At<String>| name.value == record.record.value;
-        if !spec.format.records.iter().any(|name| is_record(&name)) {
-            let why = format!(
-                "the record `{}` is not listed in format.yaml",
-                record.record
-            );
+        let mut listed = spec.format.records.iter();
+        if !listed.any(|name| name.value == record.record.value) {
+            let name = &record.record;
+            let why = format!("the record `{name}` is not listed in format.yaml");
             let fault = Diagnostic::error(record.record.place, why);
             faults.push(fault.help("add it to `records` in format.yaml, in file order"));
         }
@@ -125,11 +121,8 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
             fields.add(&field.name, faults);
             field_name(&field.name, faults);
             names_in_wires(record, field, faults);
-            let is_enum = |name: &&At<String>| {
-                let mut enums = spec.enums.enums.iter();
-                enums.any(|known| known.name.value == name.value)
-            };
-            if let Some(name) = field.enumeration.as_ref().filter(|name| !is_enum(name)) {
+            let used = field.enumeration.as_ref();
+            if let Some(name) = used.filter(|name| spec.enumeration(name).is_none()) {
                 let why = format!("there is no enumeration `{name}` in enums.yaml");
                 faults.push(Diagnostic::error(name.place, why));
             }
@@ -202,10 +195,8 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
 /// Checks a name that is used unchanged in C and Rust.
 pub(super) fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     if !is_identifier(name) {
-        let fault = Diagnostic::error(
-            name.place,
-            format!("`{name}` is not a valid name for {kind}"),
-        );
+        let why = format!("`{name}` is not a valid name for {kind}");
+        let fault = Diagnostic::error(name.place, why);
         let help = "use lower-case letters, digits and single underscores; a leading underscore is allowed";
         faults.push(fault.help(help));
     } else if is_keyword(name) {
@@ -233,8 +224,7 @@ fn c_name(record: &RecordSpec, faults: &mut Vec<Diagnostic>) {
     }
     defined_elsewhere(name, faults);
     // In C++, this would be the name of a constructor.
-    let mut fields = record.fields.iter();
-    if let Some(field) = fields.find(|field| field.name.value == name.value) {
+    if let Some(field) = record.field(name) {
         let fault = Diagnostic::error(name.place, "a field of the record has the same name");
         faults.push(fault.related(field.name.place, "the field"));
     }

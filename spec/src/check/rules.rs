@@ -4,10 +4,10 @@ use super::exclusions::exclusions;
 use super::names::Unique;
 use super::references::about;
 use super::word::is_prefix;
+use super::{sources_exist, wires_exist};
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
-use crate::model::RulesFile;
-use crate::yaml::At;
+use crate::model::{RulesFile, Silence};
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let (mut ids, mut prefixes) = (Unique::new("rule"), Unique::new("prefix"));
@@ -39,25 +39,12 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             );
             faults.push(Diagnostic::error(rule.id.place, why).related(file.prefix.place, "prefix"));
         }
-        for wire in &rule.wire {
-            if !spec.wires().any(|known| known == wire.value) {
-                let why = format!("there is no wire version {wire}");
-                faults.push(Diagnostic::error(wire.place, why));
-            }
-        }
+        wires_exist(spec, &rule.wire, faults);
         exclusions(spec, rule, faults);
         about(spec, &rule.about, faults);
-        for source in &rule.sources {
-            if spec.source(source).is_none() {
-                let why = format!("there is no source `{source}`");
-                faults.push(Diagnostic::error(source.place, why));
-            }
-        }
-        for name in rule
-            .settled_by
-            .iter()
-            .filter(|name| !is_settled(spec, name))
-        {
+        sources_exist(spec, &rule.sources, faults);
+        let unknown = rule.settled_by.iter().filter(|it| !is_settled(spec, it));
+        for name in unknown {
             let why = format!("there is no topic or silence `{name}`");
             faults.push(Diagnostic::error(name.place, why));
         }
@@ -74,28 +61,21 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
     // If a silence's name is misspelled here, that silence also has no rule. Report only one of the
     // two faults.
-    let mut names = spec
-        .all_rules()
-        .flat_map(|(_, rule)| rule.settled_by.iter());
-    if !names.all(|name| is_settled(spec, name)) {
-        return;
-    }
-    for silence in &spec.decisions.silences {
-        let has_reason = silence.no_rule.is_some();
-        rests(spec, &silence.silence, has_reason, faults);
+    let mut rules = spec.all_rules().map(|(_, rule)| rule);
+    if rules.all(|rule| rule.settled_by.iter().all(|it| is_settled(spec, it))) {
+        for silence in &spec.decisions.silences {
+            rests(spec, silence, faults);
+        }
     }
 }
 
-/// Checks that each number up to the highest is that of a rule or of a retired rule.
+/// Checks that a rule or a retired rule has each number up to the highest.
 fn unaccounted(file: &RulesFile, faults: &mut Vec<Diagnostic>) {
     let ids = file.rules.iter().map(|rule| &rule.id);
     let ids: Vec<_> = ids.chain(file.retired.iter()).collect();
     let id = |number: usize| format!("{}-{number:03}", file.prefix);
-    let numbers = 1..=ids.len();
-    if let Some(missing) = numbers
-        .map(id)
-        .find(|id| ids.iter().all(|own| own.value != *id))
-    {
+    let mut expected = (1..=ids.len()).map(id);
+    if let Some(missing) = expected.find(|id| ids.iter().all(|own| own.value != *id)) {
         let why = format!("{missing} is neither a rule nor retired");
         let help = "a withdrawn id is never used again: list it in `retired`";
         faults.push(Diagnostic::error(file.prefix.place, why).help(help));
@@ -103,18 +83,14 @@ fn unaccounted(file: &RulesFile, faults: &mut Vec<Diagnostic>) {
 }
 
 /// Returns whether a topic or silence has this name.
-fn is_settled(spec: &Spec, name: &At<String>) -> bool {
-    let mut topics = spec.topics.iter().map(|topic| &topic.topic);
-    let mut silences = (spec.decisions.silences.iter()).map(|silence| &silence.silence);
-    topics.any(|known| known.value == name.value) || silences.any(|known| known.value == name.value)
+fn is_settled(spec: &Spec, name: &str) -> bool {
+    spec.topic(name).is_some() || spec.silence(name).is_some()
 }
 
 /// Checks that a silence has either a rule or a reason for having none, but not both.
-fn rests(spec: &Spec, name: &At<String>, has_reason: bool, faults: &mut Vec<Diagnostic>) {
-    let mut rules = spec.all_rules().map(|(_, rule)| rule);
-    let resting =
-        rules.find(|rule| (rule.settled_by.iter()).any(|known| known.value == name.value));
-    match (resting, has_reason) {
+fn rests(spec: &Spec, silence: &Silence, faults: &mut Vec<Diagnostic>) {
+    let name = &silence.silence;
+    match (spec.rules_citing(name).next(), silence.no_rule.is_some()) {
         (None, false) => {
             let why = format!("no rule cites the silence `{name}`");
             let help =

@@ -1,6 +1,7 @@
 //! Checks the session's entries and the manifest's objects.
 
 use super::names::{Unique, identifier};
+use super::sources_exist;
 use crate::diagnostic::Diagnostic;
 use crate::layout::Scalar;
 use crate::load::Spec;
@@ -17,10 +18,7 @@ fn entries(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let mut paths = Unique::new("entry");
     for entry in &spec.session.entries {
         paths.add(&entry.path, faults);
-        for id in entry.claims.iter().filter(|id| spec.source(id).is_none()) {
-            let why = format!("there is no source `{id}`");
-            faults.push(Diagnostic::error(id.place, why));
-        }
+        sources_exist(spec, &entry.claims, faults);
     }
 }
 
@@ -35,14 +33,8 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         for field in &object.fields {
             fields.add(&field.name, faults);
             identifier("a key", &field.name, faults);
-            let known = |name: &&At<String>| {
-                spec.enums
-                    .enums
-                    .iter()
-                    .any(|it| it.name.value == name.value)
-            };
             match &field.enumeration {
-                Some(name) if known(&name) => fits(spec, field, name, faults),
+                Some(name) if spec.enumeration(name).is_some() => fits(spec, field, name, faults),
                 Some(name) => {
                     let why = format!("there is no enumeration `{name}`");
                     faults.push(Diagnostic::error(name.place, why));

@@ -1,5 +1,6 @@
 //! Checks that the sources' claims are comparable and that the spec contains their subjects.
 
+use super::{has_term, wires_exist};
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::model::{FieldClaim, FieldSpec, FileClaim, Form, RecordClaim, Statement};
@@ -8,10 +9,7 @@ use crate::yaml::At;
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for source in &spec.sources {
-        if !spec.wires().any(|wire| wire == source.wire.value) {
-            let why = format!("there is no wire version {}", source.wire);
-            faults.push(Diagnostic::error(source.wire.place, why));
-        }
+        wires_exist(spec, [&source.wire], faults);
         for claim in &source.records {
             record(spec, claim, faults);
         }
@@ -46,9 +44,8 @@ fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
         let Some(record) = record else {
             continue;
         };
-        let name = field.is.as_ref().unwrap_or(&field.field);
-        let mut fields = record.fields.iter();
-        match fields.find(|known| known.name.value == name.value) {
+        let name = field.name();
+        match record.field(name) {
             Some(known) => members(spec, known, field, faults),
             None => {
                 let why = format!("the record `{}` has no field `{name}`", record.record);
@@ -96,17 +93,12 @@ fn members(spec: &Spec, known: &FieldSpec, claim: &FieldClaim, faults: &mut Vec<
         }
         return;
     };
-    let mut enums = spec.enums.enums.iter();
-    let Some(enumeration) = enums.find(|known| known.name.value == used.value) else {
+    let Some(enumeration) = spec.enumeration(used) else {
         return;
     };
     for (name, _) in claim.members.iter() {
-        let mut members = enumeration.members.iter();
-        if !members.any(|member| member.name.value == name.value) {
-            let why = format!(
-                "the enumeration `{}` has no member `{name}`",
-                enumeration.name
-            );
+        if enumeration.member(name).is_none() {
+            let why = format!("the enumeration `{used}` has no member `{name}`");
             faults.push(Diagnostic::error(name.place, why));
         }
     }
@@ -133,20 +125,17 @@ fn sections(spec: &Spec, claim: &FileClaim, faults: &mut Vec<Diagnostic>) {
 fn statement(spec: &Spec, claim: &Statement, faults: &mut Vec<Diagnostic>) {
     match (&claim.term, &claim.formula) {
         (Some(term), None) => stance(spec, &claim.topic, term, faults),
-        (None, Some(formula)) => {
-            let base = formula_base(formula).map(|base| At {
-                value: base,
-                place: formula.place,
-            });
-            match base {
-                Some(base) => stance(spec, &claim.topic, &base, faults),
-                None => {
-                    let why = format!("`{formula}` is not a formula for an event's offset");
-                    let fault = Diagnostic::error(formula.place, why);
-                    faults.push(fault.help("write `seq * NUMBER` or `NAME + seq * NUMBER`"));
-                }
+        (None, Some(formula)) => match formula_base(formula) {
+            Some(value) => {
+                let place = formula.place;
+                stance(spec, &claim.topic, &At { value, place }, faults);
             }
-        }
+            None => {
+                let why = format!("`{formula}` is not a formula for an event's offset");
+                let fault = Diagnostic::error(formula.place, why);
+                faults.push(fault.help("write `seq * NUMBER` or `NAME + seq * NUMBER`"));
+            }
+        },
         _ => {
             let why = "a statement needs either a term or a formula";
             faults.push(Diagnostic::error(claim.topic.place, why));
@@ -156,17 +145,11 @@ fn statement(spec: &Spec, claim: &Statement, faults: &mut Vec<Diagnostic>) {
 
 /// Checks that a stance is one of its topic's terms.
 fn stance(spec: &Spec, topic: &At<String>, term: &At<String>, faults: &mut Vec<Diagnostic>) {
-    let mut topics = spec.topics.iter();
-    let Some(known) = topics.find(|known| known.topic.value == topic.value) else {
-        let why = format!("there is no topic `{topic}` in behaviour/");
-        faults.push(Diagnostic::error(topic.place, why));
-        return;
-    };
-    if known.terms.get(term).is_none() {
-        let why = format!("the topic `{topic}` has no term `{term}`");
-        let fault = Diagnostic::error(term.place, why);
-        let terms: Vec<&str> = known.terms.iter().map(|(name, _)| name.as_str()).collect();
-        let says = format!("its terms: {}", terms.join(", "));
-        faults.push(fault.related(known.topic.place, says));
+    match spec.topic(topic) {
+        Some(known) => has_term(known, term, faults),
+        None => {
+            let why = format!("there is no topic `{topic}` in behaviour/");
+            faults.push(Diagnostic::error(topic.place, why));
+        }
     }
 }

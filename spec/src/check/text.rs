@@ -1,6 +1,7 @@
 //! Checks that each line of the documents either belongs to exactly one claim or has a reason for
 //! claiming nothing.
 
+use super::sources_exist;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::text::{Span, spans, tiling};
@@ -29,10 +30,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             }
         }
         for (name, _) in digests.iter().flat_map(|digests| digests.iter()) {
-            if !digested
-                .iter()
-                .any(|span| span.lines.to_string() == name.value)
-            {
+            let is_claimed = |span: &Span<'_>| span.lines.to_string() == name.value;
+            if !digested.iter().any(is_claimed) {
                 let why = format!(
                     "{} has a digest for `{name}`, but no claim has these lines",
                     source.source
@@ -41,11 +40,5 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             }
         }
     }
-    let known = |id: &str| spec.source(id).is_some();
-    for (id, _) in spec.digests.sources.iter().filter(|(id, _)| !known(id)) {
-        faults.push(Diagnostic::error(
-            id.place,
-            format!("there is no source `{id}`"),
-        ));
-    }
+    sources_exist(spec, spec.digests.sources.iter().map(|(id, _)| id), faults);
 }

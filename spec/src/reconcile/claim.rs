@@ -2,11 +2,12 @@
 //! several forms.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use crate::layout::Wire;
 use crate::load::Spec;
 use crate::model::{FieldClaim, FileClaim, Form, RecordClaim, SourceFile, Statement};
-use crate::yaml::Place;
+use crate::yaml::{At, Place};
 
 /// The subject and property of a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -112,37 +113,33 @@ pub fn collect(spec: &Spec) -> Claims {
         let mut collector = Collector {
             spec,
             source,
+            section: "",
+            says: None,
             claims: &mut claims,
         };
         for record in &source.records {
+            collector.section = &record.place;
             collector.record(record);
         }
         for file in &source.files {
+            collector.section = &file.place;
             collector.file(file);
         }
         for constant in &source.constants {
+            collector.section = &constant.place;
             if let Some(key) = constant_key(spec, &constant.constant) {
-                let value = constant.value.to_string();
-                collector.add(
-                    key,
-                    value,
-                    How::States,
-                    &constant.place,
-                    None,
-                    constant.value.place,
-                );
+                collector.states(key, &constant.value);
             }
         }
         for statement in &source.statements {
+            collector.section = &statement.place;
+            collector.says = Some(&statement.says);
             collector.statement(statement);
         }
     }
     add_omissions(spec, &mut claims);
-    let cited = |id: &str| {
-        spec.sources
-            .iter()
-            .position(|source| source.source.value == id)
-    };
+    let sources = &spec.sources;
+    let cited = |id: &str| sources.iter().position(|it| it.source.value == id);
     for claims in claims.values_mut() {
         claims.sort_by_key(|claim| cited(&claim.source));
     }
@@ -153,24 +150,16 @@ pub fn collect(spec: &Spec) -> Claims {
 /// `constants.yaml`.
 #[must_use]
 pub fn constant_key(spec: &Spec, constant: &str) -> Option<Key> {
-    let named = spec
-        .constants
-        .constants
-        .iter()
-        .find(|named| named.constant.value == constant);
+    let mut named = spec.constants.constants.iter();
+    let named = named.find(|named| named.constant.value == constant);
     if let Some((subject, property)) = named.and_then(|named| named.is.rsplit_once('.')) {
         return Some(Key::new(subject, property));
     }
     spec.enums.enums.iter().find_map(|enumeration| {
-        let member = constant
-            .strip_prefix(enumeration.c_prefix.as_str())?
-            .strip_prefix('_')?;
-        let member = member.to_ascii_lowercase();
-        let known = enumeration
-            .members
-            .iter()
-            .any(|known| known.name.value == member);
-        known.then(|| Key::new(enumeration.name.as_str(), member))
+        let member = constant.strip_prefix(enumeration.c_prefix.as_str())?;
+        let member = member.strip_prefix('_')?.to_ascii_lowercase();
+        let known = enumeration.member(&member)?;
+        Some(Key::new(enumeration.name.as_str(), known.name.as_str()))
     })
 }
 
@@ -193,91 +182,71 @@ pub fn section_record(file: &str, section: &str) -> String {
     format!("{}_{section}", file.trim_end_matches(".atf"))
 }
 
+/// Collects a source's claims.
 struct Collector<'a> {
     spec: &'a Spec,
     source: &'a SourceFile,
+    /// The section of the claims that are being collected.
+    section: &'a str,
+    /// What the source says there, in our words.
+    says: Option<&'a String>,
     claims: &'a mut Claims,
 }
 
-impl Collector<'_> {
-    fn add(
-        &mut self,
-        key: Key,
-        value: String,
-        how: How,
-        section: &str,
-        says: Option<&String>,
-        place: Place,
-    ) {
+impl<'a> Collector<'a> {
+    fn add(&mut self, key: Key, value: String, how: How, place: Place) {
         let claim = Claim {
             source: self.source.source.value.clone(),
             wire: *self.source.wire,
             value,
             how,
-            section: section.to_owned(),
-            says: says.cloned(),
+            section: self.section.to_owned(),
+            says: self.says.cloned(),
             place,
         };
         self.claims.entry(key).or_default().push(claim);
     }
 
-    fn record(&mut self, record: &RecordClaim) {
-        let size = |record: &RecordClaim| Key::new(record.record.as_str(), "size");
+    /// Adds a claim that the source states as it is.
+    fn states(&mut self, key: Key, value: &At<impl Display>) {
+        self.add(key, value.to_string(), How::States, value.place);
+    }
+
+    fn record(&mut self, record: &'a RecordClaim) {
+        let size = || Key::new(record.record.as_str(), "size");
         let sizes = [
             (record.stated_size, How::States),
             (record.asserted_size, How::Asserts),
         ];
         for (bytes, how) in sizes {
             if let Some(bytes) = bytes {
-                self.add(
-                    size(record),
-                    bytes.to_string(),
-                    how,
-                    &record.place,
-                    None,
-                    bytes.place,
-                );
+                self.add(size(), bytes.to_string(), how, bytes.place);
             }
         }
         let mut end = 0_u32;
         for field in &record.fields {
+            let stated = field.offset.map(|offset| offset.value);
             let offset = match record.form {
                 Form::Struct => Some(end),
-                Form::Table => field.offset.map(|offset| offset.value),
-                Form::Definitions => field
-                    .offset
-                    .map(|offset| offset.value)
-                    .or_else(|| self.own_offset(record, field)),
+                Form::Table => stated,
+                Form::Definitions => stated.or_else(|| self.own_offset(record, field)),
             };
+            self.says = field.says.as_ref();
             self.field(record, field, offset);
+            self.says = None;
             let bytes = claimed_size(field).unwrap_or(0);
             if let (Form::Table, Some(offset)) = (record.form, offset)
                 && offset != end
             {
                 let key = Key::new(subject(record, field), "layout");
                 let packed = layout_value(bytes, end);
-                self.add(
-                    key,
-                    packed,
-                    How::Sums,
-                    &record.place,
-                    None,
-                    field.field.place,
-                );
+                self.add(key, packed, How::Sums, field.field.place);
                 end = offset;
             }
             end = end.saturating_add(bytes);
         }
         if record.form != Form::Definitions {
-            let place = record.record.place;
-            self.add(
-                size(record),
-                end.to_string(),
-                How::Sums,
-                &record.place,
-                None,
-                place,
-            );
+            self.add(size(), end.to_string(), How::Sums, record.record.place);
         }
     }
 
@@ -288,136 +257,65 @@ impl Collector<'_> {
             other.record.value == record.record.value && other.form == Form::Struct
         };
         let fields = &self.source.records.iter().find(same)?.fields;
-        let at = fields.iter().position(|other| name(other) == name(field))?;
-        Some(
-            fields[..at]
-                .iter()
-                .filter_map(claimed_size)
-                .fold(0, u32::saturating_add),
-        )
+        let name = field.name().as_str();
+        let at = fields.iter().position(|other| other.name().value == name)?;
+        let sizes = fields[..at].iter().filter_map(claimed_size);
+        Some(sizes.fold(0, u32::saturating_add))
     }
 
-    fn field(&mut self, record: &RecordClaim, field: &FieldClaim, offset: Option<u32>) {
+    fn field(&mut self, record: &RecordClaim, field: &'a FieldClaim, offset: Option<u32>) {
         let subject = subject(record, field);
-        let (section, says, place) = (&record.place, field.says.as_ref(), field.field.place);
+        let key = |property| Key::new(subject.as_str(), property);
         if let (Some(offset), Some(size)) = (offset, claimed_size(field)) {
-            let key = Key::new(&*subject, "layout");
-            self.add(
-                key,
-                layout_value(size, offset),
-                How::States,
-                section,
-                says,
-                place,
-            );
+            let layout = layout_value(size, offset);
+            self.add(key("layout"), layout, How::States, field.field.place);
         }
-        if let Some(ty) = field.ty {
-            let key = Key::new(&*subject, "type");
-            self.add(key, ty.to_string(), How::States, section, says, ty.place);
+        if let Some(ty) = &field.ty {
+            self.states(key("type"), ty);
         }
         if let Some(value) = &field.value {
-            let key = Key::new(&*subject, "value");
-            self.add(
-                key,
-                value.to_string(),
-                How::States,
-                section,
-                says,
-                value.place,
-            );
+            self.states(key("value"), value);
         }
-        if let Some(none) = field.none {
-            let key = Key::new(&*subject, "none");
-            self.add(
-                key,
-                none.to_string(),
-                How::States,
-                section,
-                says,
-                none.place,
-            );
+        if let Some(none) = &field.none {
+            self.states(key("none"), none);
         }
-        self.members(record, field);
         for (topic, term) in field.facts.iter() {
-            let key = Key::new(topic.as_str(), "term");
-            self.add(
-                key,
-                term.value.clone(),
-                How::States,
-                section,
-                says,
-                term.place,
-            );
+            self.states(Key::new(topic.as_str(), "term"), term);
         }
+        // The description is about the field, not about single members.
+        self.says = None;
+        self.members(record, field);
     }
 
     fn members(&mut self, record: &RecordClaim, field: &FieldClaim) {
-        let spec = self.spec;
-        let known = spec.record(&record.record).and_then(|record| {
-            let field = record
-                .fields
-                .iter()
-                .find(|known| known.name.value == name(field))?;
-            let name = field.enumeration.as_ref()?;
-            spec.enums
-                .enums
-                .iter()
-                .find(|known| known.name.value == name.value)
-        });
-        let Some(enumeration) = known.filter(|_| !field.members.is_empty()) else {
+        let known = self.spec.field(&subject(record, field));
+        let name = known.and_then(|known| known.enumeration.as_ref());
+        let enumeration = name.and_then(|name| self.spec.enumeration(name));
+        let Some(enumeration) = enumeration.filter(|_| !field.members.is_empty()) else {
             return;
         };
-        let section = &record.place;
+        let key = |member: &str| Key::new(enumeration.name.as_str(), member);
         for (member, value) in field.members.iter() {
-            let key = Key::new(enumeration.name.as_str(), member.as_str());
-            self.add(
-                key,
-                value.to_string(),
-                How::States,
-                section,
-                None,
-                value.place,
-            );
+            self.states(key(member), value);
         }
-        let omitted = |name: &&str| !field.open && field.members.get(name).is_none();
-        for member in enumeration
-            .members
-            .iter()
-            .map(|member| member.name.as_str())
-            .filter(omitted)
-        {
-            let key = Key::new(enumeration.name.as_str(), member);
-            self.add(
-                key,
-                ABSENT.to_owned(),
-                How::Omits,
-                section,
-                None,
-                field.field.place,
-            );
+        let members = enumeration.members.iter().map(|member| &member.name);
+        for name in members.filter(|name| !field.open && field.members.get(name).is_none()) {
+            let place = field.field.place;
+            self.add(key(name), ABSENT.to_owned(), How::Omits, place);
         }
     }
 
     fn file(&mut self, file: &FileClaim) {
         let mut end = 0_u32;
         for section in &file.sections {
-            if section.section.value == "events" && file.file.value == "index.atf" {
-                let key = Key::new("event.place", "term");
-                let place = section.section.place;
-                self.add(key, end.to_string(), How::Sums, &file.place, None, place);
-            }
-            if let Some(size) = section.size
-                && section.section.value != "events"
-            {
+            if section.section.value == "events" {
+                if file.file.value == "index.atf" {
+                    let key = Key::new("event.place", "term");
+                    self.add(key, end.to_string(), How::Sums, section.section.place);
+                }
+            } else if let Some(size) = &section.size {
                 let key = Key::new(section_record(&file.file, &section.section), "size");
-                self.add(
-                    key,
-                    size.to_string(),
-                    How::States,
-                    &file.place,
-                    None,
-                    size.place,
-                );
+                self.states(key, size);
                 end = end.saturating_add(size.value);
             }
         }
@@ -425,20 +323,12 @@ impl Collector<'_> {
 
     fn statement(&mut self, statement: &Statement) {
         let key = Key::new(statement.topic.as_str(), "term");
-        let says = Some(&statement.says);
         if let Some(term) = &statement.term {
-            self.add(
-                key,
-                term.value.clone(),
-                How::States,
-                &statement.place,
-                says,
-                term.place,
-            );
+            self.states(key, term);
         } else if let Some(formula) = &statement.formula
             && let Some(base) = formula_base(formula)
         {
-            self.add(key, base, How::Sums, &statement.place, says, formula.place);
+            self.add(key, base, How::Sums, formula.place);
         }
     }
 }
@@ -446,16 +336,14 @@ impl Collector<'_> {
 /// Adds absence claims: a source that describes a whole record but omits a field of another source
 /// claims that the field is absent.
 fn add_omissions(spec: &Spec, claims: &mut Claims) {
-    let layouts = |key: &Key| key.property == "layout";
-    let fields: Vec<Key> = claims.keys().filter(|key| layouts(key)).cloned().collect();
-    for key in fields {
+    let fields = claims.keys().filter(|key| key.property == "layout");
+    for key in fields.cloned().collect::<Vec<_>>() {
         let Some((record, _)) = key.subject.split_once('.') else {
             continue;
         };
         for source in &spec.sources {
-            let has_it = claims[&key]
-                .iter()
-                .any(|claim| claim.source == source.source.value);
+            let mut known = claims[&key].iter();
+            let has_it = known.any(|claim| claim.source == source.source.value);
             let in_full = |claim: &&RecordClaim| {
                 claim.record.value == record && claim.form != Form::Definitions
             };
@@ -465,25 +353,21 @@ fn add_omissions(spec: &Spec, claims: &mut Claims) {
             let mut collector = Collector {
                 spec,
                 source,
+                section: &whole.place,
+                says: None,
                 claims,
             };
-            let (value, place) = (ABSENT.to_owned(), whole.record.place);
-            collector.add(key.clone(), value, How::Omits, &whole.place, None, place);
+            let place = whole.record.place;
+            collector.add(key.clone(), ABSENT.to_owned(), How::Omits, place);
         }
     }
 }
 
-fn name(field: &FieldClaim) -> &str {
-    field.is.as_ref().unwrap_or(&field.field)
-}
-
 fn subject(record: &RecordClaim, field: &FieldClaim) -> String {
-    format!("{}.{}", record.record, name(field))
+    format!("{}.{}", record.record, field.name())
 }
 
 fn claimed_size(field: &FieldClaim) -> Option<u32> {
-    field
-        .size
-        .map(|size| size.value)
-        .or_else(|| field.ty.map(|ty| ty.size()))
+    let stated = field.size.map(|size| size.value);
+    stated.or_else(|| field.ty.map(|ty| ty.size()))
 }

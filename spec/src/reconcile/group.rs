@@ -58,9 +58,8 @@ fn rank(spec: &Spec, at: &str) -> (usize, Option<usize>) {
     };
     let mut records = spec.records.iter();
     if let Some(number) = records.position(|known| known.record.value == record) {
-        let fields = &spec.records[number].fields;
-        let field =
-            field.and_then(|field| fields.iter().position(|known| known.name.value == field));
+        let mut fields = spec.records[number].fields.iter();
+        let field = field.and_then(|field| fields.position(|known| known.name.value == field));
         return (number, field);
     }
     let mut enums = spec.enums.enums.iter();

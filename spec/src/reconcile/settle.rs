@@ -90,21 +90,19 @@ pub fn reconcile(spec: &Spec) -> Reconciliation {
 fn settlements(spec: &Spec, faults: &mut Vec<Diagnostic>) -> BTreeMap<Key, Settlement> {
     let mut found: BTreeMap<Key, Settlement> = BTreeMap::new();
     for (at, decisions) in decisions(spec) {
-        let entries = decisions
-            .iter()
-            .flat_map(|decision| decision.settles.iter().map(move |key| (decision, key)));
-        for (decision, settled) in entries {
-            let key = Key::settled(&at, settled);
-            let (at, place) = (at.clone(), settled.place);
-            let decision = decision.clone();
-            let new = Settlement {
-                decision,
-                at,
-                place,
-            };
-            if let Some(old) = found.insert(key.clone(), new) {
-                let fault = Diagnostic::error(place, format!("{key} is settled twice"));
-                faults.push(fault.related(old.place, "already settled here"));
+        for decision in decisions {
+            for settled in &decision.settles {
+                let key = Key::settled(&at, settled);
+                let new = Settlement {
+                    decision: decision.clone(),
+                    at: at.clone(),
+                    place: settled.place,
+                };
+                if let Some(old) = found.insert(key.clone(), new) {
+                    let why = format!("{key} is settled twice");
+                    let fault = Diagnostic::error(settled.place, why);
+                    faults.push(fault.related(old.place, "already settled here"));
+                }
             }
         }
     }
@@ -117,10 +115,8 @@ fn decisions(spec: &Spec) -> Vec<(String, &[Decision])> {
     for record in &spec.records {
         all.push((record.record.value.clone(), &record.decisions));
         for field in &record.fields {
-            all.push((
-                format!("{}.{}", record.record, field.name),
-                &field.decisions,
-            ));
+            let name = format!("{}.{}", record.record, field.name);
+            all.push((name, &field.decisions));
         }
     }
     for enumeration in &spec.enums.enums {
@@ -149,41 +145,19 @@ enum Says<'a> {
 
 impl<'a> Subject<'a> {
     fn find(spec: &'a Spec, key: &Key) -> Option<Self> {
-        if let Some((record, field)) = key.subject.split_once('.')
-            && let Some(record) = spec.record(record)
-        {
-            let mut fields = record.fields.iter();
-            let field = fields.find(|known| known.name.value == field)?;
-            return Some(Self {
-                place: field.name.place,
-                says: Says::Field(field),
-            });
-        }
-        if let Some(record) = spec.record(&key.subject) {
-            let size = At {
-                value: u64::from(record.size.value),
-                place: record.size.place,
-            };
-            return Some(Self {
-                place: size.place,
-                says: Says::Number(size),
-            });
-        }
-        let mut enums = spec.enums.enums.iter();
-        if let Some(known) = enums.find(|known| known.name.value == key.subject) {
-            let mut members = known.members.iter();
-            let member = members.find(|known| known.name.value == key.property)?;
-            return Some(Self {
-                place: member.name.place,
-                says: Says::Number(member.value),
-            });
-        }
-        let mut topics = spec.topics.iter();
-        let topic = topics.find(|topic| topic.topic.value == key.subject)?;
-        Some(Self {
-            place: topic.topic.place,
-            says: Says::Nothing,
-        })
+        let (place, says) = if let Some(field) = spec.field(&key.subject) {
+            (field.name.place, Says::Field(field))
+        } else if let Some(record) = spec.record(&key.subject) {
+            let At { value, place } = record.size;
+            let value = value.into();
+            (place, Says::Number(At { value, place }))
+        } else if let Some(known) = spec.enumeration(&key.subject) {
+            let member = known.member(&key.property)?;
+            (member.name.place, Says::Number(member.value))
+        } else {
+            (spec.topic(&key.subject)?.topic.place, Says::Nothing)
+        };
+        Some(Self { place, says })
     }
 
     /// Returns the spec's value in a wire version, in the form of a claim.
@@ -277,13 +251,11 @@ impl<'a> Subject<'a> {
         } else {
             "`conflict`, since sources of the same wire version contradict each other"
         };
-        let fault = Diagnostic::error(
-            self.place,
-            format!("unsettled: the claims about {key} differ"),
-        );
-        with_claims(fault, &disagreement.claims).help(format!(
-            "add a decision here that settles `{}`: {kinds}",
-            key.property
+        let why = format!("unsettled: the claims about {key} differ");
+        let fault = with_claims(Diagnostic::error(self.place, why), &disagreement.claims);
+        let property = &key.property;
+        fault.help(format!(
+            "add a decision here that settles `{property}`: {kinds}"
         ))
     }
 }
@@ -317,9 +289,7 @@ fn field_place(field: &FieldSpec, key: &Key, claim: &Claim) -> Option<Place> {
 
 /// Checks that the decision on a topic's conflict contains the chosen term.
 fn choice(key: &Key, settlement: &Settlement) -> Option<Diagnostic> {
-    let decision = &settlement.decision;
-    let is_conflict = decision.decision.value == DecisionKind::Conflict;
-    (is_conflict && decision.choice.is_none()).then(|| {
+    settlement.decision.choice.is_none().then(|| {
         let why = format!("the decision on {key} does not name the chosen term");
         Diagnostic::error(settlement.place, why).help("add `choice: TERM`")
     })
@@ -328,30 +298,28 @@ fn choice(key: &Key, settlement: &Settlement) -> Option<Diagnostic> {
 /// Returns whether a claim can be compared. Types of different sizes cannot, because their
 /// disagreement is settled under `layout`.
 fn comparable(key: &Key, value: &str, claim: &Claim) -> bool {
-    let size = |ty: &str| ty.parse::<Type>().map(super::super::layout::Type::size);
+    let size = |ty: &str| ty.parse::<Type>().map(Type::size);
     key.property != "type" || size(value) == size(&claim.value)
 }
 
 fn unknown(key: &Key, claims: &[Claim]) -> Diagnostic {
     let place = claims.first().map(|claim| claim.place).unwrap_or_default();
-    Diagnostic::error(
-        place,
-        format!("a claim about `{key}`, which the spec does not have"),
+    let why = format!("a claim about `{key}`, which the spec does not have");
+    Diagnostic::error(place, why).help(
+        "claims must be about a record's field, an enumeration's member or a topic of behaviour/",
     )
-    .help("claims must be about a record's field, an enumeration's member or a topic of behaviour/")
 }
 
 fn stale(key: &Key, settlement: &Settlement, claims: &[Claim]) -> Diagnostic {
-    let why = if claims.is_empty() {
-        format!("stale decision: no source makes a claim about {key}")
+    let (why, help) = if claims.is_empty() {
+        (
+            format!("stale decision: no source makes a claim about {key}"),
+            "name a property that sources claim (layout, type, value, none; FIELD.layout for \
+             another field; size; a member; term), or delete the entry",
+        )
     } else {
-        format!("stale decision: all claims about {key} agree")
-    };
-    let help = if claims.is_empty() {
-        "name a property that sources claim (layout, type, value, none; FIELD.layout for another \
-         field; size; a member; term), or delete the entry"
-    } else {
-        "delete the entry"
+        let why = format!("stale decision: all claims about {key} agree");
+        (why, "delete the entry")
     };
     with_claims(Diagnostic::error(settlement.place, why), claims).help(help)
 }
