@@ -12,7 +12,7 @@ use crate::grammar::{
     Step,
 };
 use crate::load::Spec;
-use crate::model::{FunctionSpec, GrammarFile, StepSpec};
+use crate::model::{FieldSpec, FunctionSpec, GrammarFile, StepSpec};
 use crate::yaml::At;
 
 /// The maximum length of an expression in bytes. Our longest has about 700.
@@ -20,10 +20,10 @@ const MAX_LENGTH: usize = 1000;
 /// The maximum number of brackets and operators that may nest in an expression.
 const MAX_NESTED: usize = 150;
 
-/// A typed expression, or what is wrong with it. Nothing if that was already reported.
+/// A typed expression, or the fault in it, which is empty if it was already reported.
 type Typed = Result<(Expression, Kind), String>;
 
-/// Compiles the grammar of a kind of file. Adds what is wrong with it to `faults`.
+/// Compiles the grammar of a kind of file, and adds its faults to `faults`.
 #[must_use]
 pub fn grammar(spec: &Spec, file: &GrammarFile, faults: &mut Vec<Diagnostic>) -> Grammar {
     let mut compiler = Compiler {
@@ -31,6 +31,8 @@ pub fn grammar(spec: &Spec, file: &GrammarFile, faults: &mut Vec<Diagnostic>) ->
         file,
         values: BTreeMap::new(),
         functions: Vec::new(),
+        calling: Vec::new(),
+        scope: Vec::new(),
         faulty: Vec::new(),
         faults,
     };
@@ -41,7 +43,7 @@ pub fn grammar(spec: &Spec, file: &GrammarFile, faults: &mut Vec<Diagnostic>) ->
     }
     let reading = compiler.reading();
     for function in &file.functions {
-        compiler.function(&function.name, &mut Vec::new());
+        compiler.function(&function.name);
     }
     let derived = compiler.derived();
     let functions = compiler.functions;
@@ -67,6 +69,10 @@ struct Compiler<'a> {
     values: BTreeMap<String, Kind>,
     /// The compiled functions, each after those that it calls.
     functions: Vec<Function>,
+    /// The functions that are being compiled, each called by the one before it.
+    calling: Vec<String>,
+    /// The parameters, `let`s and loop variables that the expression may use, innermost last.
+    scope: Vec<(String, Kind)>,
     /// The names of functions and values whose faults were reported.
     faulty: Vec<String>,
     faults: &'a mut Vec<Diagnostic>,
@@ -115,10 +121,8 @@ impl Compiler<'_> {
         for own in &self.file.derived {
             let (role, field) = self.path(&own.field);
             if !["header", "footer"].contains(&role.as_str()) {
-                self.fault(
-                    &own.field,
-                    "only fields of `header` and `footer` are derived".to_owned(),
-                );
+                let why = "only fields of `header` and `footer` are derived";
+                self.fault(&own.field, why.to_owned());
             }
             if all.iter().any(|one| one.role == role && one.field == field) {
                 self.fault(&own.field, format!("`{}` is derived twice", own.field));
@@ -177,36 +181,28 @@ impl Compiler<'_> {
     }
 
     fn rule(&mut self, rule: &At<String>) {
-        if !self
-            .spec
-            .all_rules()
-            .any(|(_, known)| known.id.value == rule.value)
-        {
+        if self.spec.rule(rule).is_none() {
             self.fault(rule, format!("there is no rule `{rule}`"));
         }
     }
 
     /// Compiles the expression of a step.
     fn step(&mut self, text: &At<String>) -> Option<(Expression, Kind)> {
-        let (lets, is, kind) = self.body(text, &mut Vec::new(), &mut Vec::new())?;
+        let (lets, is, kind) = self.body(text, Vec::new())?;
         if !lets.is_empty() {
             self.fault(text, "a step has no `let`: make it a function".to_owned());
         }
         Some((is, kind))
     }
 
-    /// Compiles a function, once, after those that it calls. `calling` has the functions that are
-    /// being compiled.
-    fn function(&mut self, name: &str, calling: &mut Vec<String>) -> Option<&Function> {
+    /// Compiles a function, once, after those that it calls.
+    fn function(&mut self, name: &str) -> Option<&Function> {
         if let Some(at) = self.functions.iter().position(|known| known.name == name) {
             return self.functions.get(at);
         }
-        let file = self.file;
-        let spec: &FunctionSpec = file
-            .functions
-            .iter()
-            .find(|known| known.name.value == name)?;
-        if calling.iter().any(|caller| caller == name) {
+        let mut functions = self.file.functions.iter();
+        let spec: &FunctionSpec = functions.find(|known| known.name.value == name)?;
+        if self.calling.iter().any(|caller| caller == name) {
             self.fault(&spec.name, format!("`{name}` calls itself"));
             return None;
         }
@@ -217,12 +213,10 @@ impl Compiler<'_> {
             self.rule(rule);
         }
         let takes = spec.takes.iter();
-        let mut scope: Scope = takes
-            .map(|(name, kind)| (name.value.clone(), *kind))
-            .collect();
-        calling.push(name.to_owned());
-        let body = self.body(&spec.is, &mut scope, calling);
-        calling.pop();
+        let takes = takes.map(|(name, kind)| (name.value.clone(), *kind));
+        self.calling.push(name.to_owned());
+        let body = self.body(&spec.is, takes.collect());
+        self.calling.pop();
         let Some((lets, is, kind)) = body else {
             self.faulty.push(name.to_owned());
             return None;
@@ -242,14 +236,13 @@ impl Compiler<'_> {
         self.functions.last()
     }
 
-    /// Compiles `let` statements and the expression after them.
+    /// Compiles `let` statements and the expression after them, which may use what is in `scope`.
     fn body(
         &mut self,
         text: &At<String>,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
+        scope: Vec<(String, Kind)>,
     ) -> Option<(Vec<Named>, Expression, Kind)> {
-        // The parser recurses at each of these, so a text of nothing else would end the stack.
+        // The parser recurses at each of these, so a text full of them would overflow the stack.
         let nested = text
             .matches(['(', '[', '{', '<', '!', '-', '*', '&', '|'])
             .count();
@@ -259,9 +252,13 @@ impl Compiler<'_> {
                  make a part of it a function"
             ))
         } else {
-            syn::parse_str::<syn::Block>(&format!("{{{}}}", text.value))
+            // A function that is compiled because another one calls it has a scope of its own.
+            let callers = std::mem::replace(&mut self.scope, scope);
+            let compiled = syn::parse_str::<syn::Block>(&format!("{{{}}}", text.value))
                 .map_err(|error| format!("not an expression in Rust's syntax: {error}"))
-                .and_then(|block| self.block(block, scope, calling))
+                .and_then(|block| self.block(block));
+            self.scope = callers;
+            compiled
         };
         match compiled {
             Ok(body) => Some(body),
@@ -275,12 +272,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn block(
-        &mut self,
-        block: syn::Block,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
-    ) -> Result<(Vec<Named>, Expression, Kind), String> {
+    fn block(&mut self, block: syn::Block) -> Result<(Vec<Named>, Expression, Kind), String> {
         let mut lets = Vec::new();
         let mut statements = block.stmts;
         let Some(Stmt::Expr(last, None)) = statements.pop() else {
@@ -294,8 +286,8 @@ impl Compiler<'_> {
                 },
                 _ => return Err(unsupported(&statement)),
             };
-            let (is, kind) = self.typed(value, scope, calling)?;
-            scope.push((name.clone(), kind));
+            let (is, kind) = self.typed(value)?;
+            self.scope.push((name.clone(), kind));
             lets.push(Named {
                 value: name,
                 doc: String::new(),
@@ -303,14 +295,14 @@ impl Compiler<'_> {
                 is,
             });
         }
-        let (is, kind) = self.typed(&last, scope, calling)?;
+        let (is, kind) = self.typed(&last)?;
         Ok((lets, is, kind))
     }
 
-    fn typed(&mut self, expr: &Expr, scope: &mut Scope, calling: &mut Vec<String>) -> Typed {
+    fn typed(&mut self, expr: &Expr) -> Typed {
         match expr {
-            Expr::Paren(inner) => self.typed(&inner.expr, scope, calling),
-            Expr::Group(inner) => self.typed(&inner.expr, scope, calling),
+            Expr::Paren(inner) => self.typed(&inner.expr),
+            Expr::Group(inner) => self.typed(&inner.expr),
             Expr::Lit(literal) => match &literal.lit {
                 Lit::Int(number) => {
                     let value = number.base10_parse().map_err(|error| error.to_string())?;
@@ -319,17 +311,17 @@ impl Compiler<'_> {
                 Lit::Bool(truth) => Ok((Expression::Bool { value: truth.value }, Kind::Bool)),
                 _ => Err(unsupported(expr)),
             },
-            Expr::Path(path) => self.name(&path.to_token_stream().to_string(), scope),
+            Expr::Path(path) => self.name(&path.to_token_stream().to_string()),
             Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
-                let arg = Box::new(self.expect(&unary.expr, Kind::Bool, scope, calling)?);
+                let arg = Box::new(self.expect(&unary.expr, Kind::Bool)?);
                 Ok((Expression::Not { arg }, Kind::Bool))
             }
-            Expr::Binary(binary) => self.binary(binary, scope, calling),
+            Expr::Binary(binary) => self.binary(binary),
             Expr::If(branch) => {
-                let condition = self.expect(&branch.cond, Kind::Bool, scope, calling)?;
-                let (then, kind) = self.branch(&branch.then_branch, scope, calling)?;
+                let condition = self.expect(&branch.cond, Kind::Bool)?;
+                let (then, kind) = self.branch(&branch.then_branch)?;
                 let otherwise = match &branch.else_branch {
-                    Some((_, otherwise)) => self.expect(otherwise, kind, scope, calling)?,
+                    Some((_, otherwise)) => self.expect(otherwise, kind)?,
                     None => return Err(format!("`{}` has no `else`", tokens(expr))),
                 };
                 let expression = Expression::If {
@@ -339,33 +331,22 @@ impl Compiler<'_> {
                 };
                 Ok((expression, kind))
             }
-            Expr::Block(block) => self.branch(&block.block, scope, calling),
-            Expr::Field(field) => self.member(field, scope, calling),
-            Expr::Call(call) => self.call(call, scope, calling),
+            Expr::Block(block) => self.branch(&block.block),
+            Expr::Field(field) => self.member(field),
+            Expr::Call(call) => self.call(call),
             _ => Err(unsupported(expr)),
         }
     }
 
-    fn branch(
-        &mut self,
-        block: &syn::Block,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
-    ) -> Typed {
+    fn branch(&mut self, block: &syn::Block) -> Typed {
         match block.stmts.as_slice() {
-            [Stmt::Expr(expr, None)] => self.typed(expr, scope, calling),
+            [Stmt::Expr(expr, None)] => self.typed(expr),
             _ => Err(format!("`{}` is not one expression", tokens(block))),
         }
     }
 
-    fn expect(
-        &mut self,
-        expr: &Expr,
-        kind: Kind,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
-    ) -> Result<Expression, String> {
-        let (expression, found) = self.typed(expr, scope, calling)?;
+    fn expect(&mut self, expr: &Expr, kind: Kind) -> Result<Expression, String> {
+        let (expression, found) = self.typed(expr)?;
         if found == kind {
             return Ok(expression);
         }
@@ -376,14 +357,14 @@ impl Compiler<'_> {
         Err(format!("`{}` is not {noun}", tokens(expr)))
     }
 
-    fn name(&mut self, name: &str, scope: &mut Scope) -> Typed {
+    fn name(&self, name: &str) -> Typed {
         match name {
             "nowhere" => return Ok((Expression::Nowhere, Kind::Number)),
             "size" => return Ok((Expression::Size, Kind::Number)),
             _ => {}
         }
         let name = name.to_owned();
-        let local = scope.iter().rev().find(|(known, _)| *known == name);
+        let local = self.scope.iter().rev().find(|(known, _)| *known == name);
         if let Some((_, kind)) = local {
             return Ok((Expression::Local { name }, *kind));
         }
@@ -394,19 +375,14 @@ impl Compiler<'_> {
         }
     }
 
-    fn binary(
-        &mut self,
-        binary: &syn::ExprBinary,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
-    ) -> Typed {
+    fn binary(&mut self, binary: &syn::ExprBinary) -> Typed {
         let kind = match binary.op {
             BinOp::And(_) | BinOp::Or(_) => Kind::Bool,
             _ => Kind::Number,
         };
         let args = vec![
-            self.expect(&binary.left, kind, scope, calling)?,
-            self.expect(&binary.right, kind, scope, calling)?,
+            self.expect(&binary.left, kind)?,
+            self.expect(&binary.right, kind)?,
         ];
         let arithmetic = |name: &str, args| {
             let name = name.to_owned();
@@ -448,17 +424,12 @@ impl Compiler<'_> {
     }
 
     /// Compiles `role.size`, `header.field` or `role(at).field`.
-    fn member(
-        &mut self,
-        expr: &syn::ExprField,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
-    ) -> Typed {
+    fn member(&mut self, expr: &syn::ExprField) -> Typed {
         let field = expr.member.to_token_stream().to_string();
         let (role, at) = match &*expr.base {
             Expr::Path(path) => (path.to_token_stream().to_string(), None),
             Expr::Call(call) if call.args.len() == 1 => {
-                let at = self.expect(&call.args[0], Kind::Number, scope, calling)?;
+                let at = self.expect(&call.args[0], Kind::Number)?;
                 (tokens(&call.func), Some(Box::new(at)))
             }
             _ => return Err(unsupported(expr)),
@@ -478,69 +449,54 @@ impl Compiler<'_> {
         Ok((expression, Kind::Number))
     }
 
-    /// Checks that the record with a role has a field with this name.
-    fn field(&self, role: &str, field: &str) -> Result<(), String> {
+    /// Returns a field of the record with a role.
+    fn field(&self, role: &str, field: &str) -> Result<&FieldSpec, String> {
         let record = self.file.records.get(role);
         let record = record.and_then(|record| self.spec.record(record));
         let record = record.ok_or_else(|| format!("the file has no record `{role}`"))?;
-        let known = |own: &&crate::model::FieldSpec| own.name.value == field;
-        match record.fields.iter().find(known) {
-            Some(_) => Ok(()),
-            None => Err(format!("{} has no field `{field}`", record.record)),
-        }
+        let known = record.field(field);
+        known.ok_or_else(|| format!("{} has no field `{field}`", record.record))
     }
 
-    fn call(
-        &mut self,
-        call: &syn::ExprCall,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
-    ) -> Typed {
+    fn call(&mut self, call: &syn::ExprCall) -> Typed {
         let name = tokens(&call.func);
         let args: Vec<&Expr> = call.args.iter().collect();
         match (name.as_str(), args.as_slice()) {
             ("value" | "offset", [Expr::Field(path)]) => {
                 let (role, field) = (tokens(&path.base), tokens(&path.member));
-                self.field(&role, &field)?;
+                let known = self.field(&role, &field)?;
                 if name == "offset" {
                     return Ok((Expression::Offset { role, field }, Kind::Number));
                 }
-                self.has_value(&role, &field)?;
+                if !self.spec.wires().any(|wire| known.value_in(wire).is_some()) {
+                    return Err(format!("`{role}.{field}` has no fixed value"));
+                }
                 Ok((Expression::Constant { role, field }, Kind::Number))
             }
             ("is_member", [of, number]) => {
                 let of = tokens(of);
-                let known = |own: &crate::model::EnumSpec| own.name.value == of;
-                if !self.spec.enums.enums.iter().any(known) {
+                if self.spec.enumeration(&of).is_none() {
                     return Err(format!("there is no enumeration `{of}`"));
                 }
-                let number = Box::new(self.expect(number, Kind::Number, scope, calling)?);
+                let number = Box::new(self.expect(number, Kind::Number)?);
                 Ok((Expression::IsMember { of, number }, Kind::Bool))
             }
             ("min" | "max", [one, other]) => {
                 let args = vec![
-                    self.expect(one, Kind::Number, scope, calling)?,
-                    self.expect(other, Kind::Number, scope, calling)?,
+                    self.expect(one, Kind::Number)?,
+                    self.expect(other, Kind::Number)?,
                 ];
                 Ok((Expression::Arithmetic { name, args }, Kind::Number))
             }
             ("first", [from, Expr::Closure(next), Expr::Closure(until)]) => {
-                self.repeat(name, from, next, Some(until), scope, calling)
+                self.repeat(name, from, next, Some(until))
             }
-            ("last" | "count", [from, Expr::Closure(next)]) => {
-                self.repeat(name, from, next, None, scope, calling)
-            }
-            _ => self.call_by_name(name, &args, scope, calling),
+            ("last" | "count", [from, Expr::Closure(next)]) => self.repeat(name, from, next, None),
+            _ => self.call_by_name(name, &args),
         }
     }
 
-    fn call_by_name(
-        &mut self,
-        name: String,
-        args: &[&Expr],
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
-    ) -> Typed {
+    fn call_by_name(&mut self, name: String, args: &[&Expr]) -> Typed {
         let built_in = BUILT_IN.iter().find(|known| known.name == name);
         let (takes, kind) = match built_in {
             Some(known) => {
@@ -552,7 +508,7 @@ impl Compiler<'_> {
                 (takes, known.kind)
             }
             None => {
-                let Some(found) = self.function(&name, calling) else {
+                let Some(found) = self.function(&name) else {
                     let mut functions = self.file.functions.iter();
                     let is_faulty = functions.any(|known| known.name.value == name);
                     return Err(if is_faulty {
@@ -570,7 +526,7 @@ impl Compiler<'_> {
         }
         let mut compiled = Vec::new();
         for (arg, kind) in args.iter().zip(takes) {
-            compiled.push(self.expect(arg, kind, scope, calling)?);
+            compiled.push(self.expect(arg, kind)?);
         }
         let args = compiled;
         let expression = match built_in {
@@ -586,19 +542,16 @@ impl Compiler<'_> {
         from: &Expr,
         next: &syn::ExprClosure,
         until: Option<&syn::ExprClosure>,
-        scope: &mut Scope,
-        calling: &mut Vec<String>,
     ) -> Typed {
-        let from = Box::new(self.expect(from, Kind::Number, scope, calling)?);
+        let from = Box::new(self.expect(from, Kind::Number)?);
         let variable = variable(next)?;
         if until.is_some_and(|until| self::variable(until).as_ref() != Ok(&variable)) {
             return Err(format!("both closures of `{name}` take the same variable"));
         }
-        scope.push((variable.clone(), Kind::Number));
-        let compiled_next = self.expect(&next.body, Kind::Number, scope, calling);
-        let compiled_until =
-            until.map(|until| self.expect(&until.body, Kind::Bool, scope, calling));
-        scope.pop();
+        self.scope.push((variable.clone(), Kind::Number));
+        let compiled_next = self.expect(&next.body, Kind::Number);
+        let compiled_until = until.map(|until| self.expect(&until.body, Kind::Bool));
+        self.scope.pop();
         let expression = Expression::Loop {
             name,
             from,
@@ -608,23 +561,7 @@ impl Compiler<'_> {
         };
         Ok((expression, Kind::Number))
     }
-
-    fn has_value(&self, role: &str, field: &str) -> Result<(), String> {
-        let record = self.file.records.get(role);
-        let record = record.and_then(|record| self.spec.record(record));
-        let fields = record.into_iter().flat_map(|record| record.fields.iter());
-        let mut known = fields.filter(|own| own.name.value == field);
-        let has_value = known.any(|own| self.spec.wires().any(|w| own.value_in(w).is_some()));
-        if has_value {
-            Ok(())
-        } else {
-            Err(format!("`{role}.{field}` has no fixed value"))
-        }
-    }
 }
-
-/// The parameters, `let`s and loop variables that an expression may use.
-type Scope = Vec<(String, Kind)>;
 
 fn variable(closure: &syn::ExprClosure) -> Result<String, String> {
     match closure.inputs.iter().collect::<Vec<_>>().as_slice() {
