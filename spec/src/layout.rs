@@ -232,7 +232,7 @@ impl fmt::Display for Value {
 named! {
     /// An unsigned little-endian integer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
+    #[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
     pub enum Scalar {
         /// 8 bits.
         U8 = "u8",
@@ -302,17 +302,14 @@ impl FromStr for Type {
             Some((name, count)) => (name, Some(count)),
             None => (text, None),
         };
-        let scalar = match name {
-            "u8" => Scalar::U8,
-            "u16" => Scalar::U16,
-            "u32" => Scalar::U32,
-            "u64" => Scalar::U64,
-            _ => {
-                return Err(format!(
+        let mut scalars = Scalar::ALL.iter();
+        let scalar = *scalars
+            .find(|scalar| scalar.name() == name)
+            .ok_or_else(|| {
+                format!(
                     "`{text}` is not a type: expected u8, u16, u32, u64, or an array such as u8[4]"
-                ));
-            }
-        };
+                )
+            })?;
         let count = match count.map(str::parse::<u32>) {
             None => None,
             Some(Ok(count @ 1..=65536)) => Some(count),
@@ -356,9 +353,7 @@ impl Layout {
     /// Returns the enumeration with this name.
     #[must_use]
     pub fn enumeration(&self, name: &str) -> Option<&Enum> {
-        self.enums
-            .iter()
-            .find(|enumeration| enumeration.name == name)
+        self.enums.iter().find(|it| it.name == name)
     }
 
     /// Returns the widest scalar of the fields that use an enumeration, or `u64` if no field uses
@@ -366,21 +361,10 @@ impl Layout {
     #[must_use]
     pub fn scalar_of(&self, enumeration: &str) -> Scalar {
         let layouts = self.records.iter().flat_map(|record| &record.layouts);
-        let users = layouts
-            .flat_map(|layout| &layout.fields)
-            .filter(|field| field.enumeration.as_deref() == Some(enumeration));
-        users
-            .map(|field| field.ty.scalar)
-            .max()
-            .unwrap_or(Scalar::U64)
-    }
-}
-
-impl Field {
-    /// Returns the name in the spec, which is the same in every wire version.
-    #[must_use]
-    pub fn key(&self) -> &str {
-        self.known_as.as_deref().unwrap_or(&self.name)
+        let fields = layouts.flat_map(|layout| &layout.fields);
+        let users = fields.filter(|field| field.enumeration.as_deref() == Some(enumeration));
+        let scalars = users.map(|field| field.ty.scalar);
+        scalars.max().unwrap_or(Scalar::U64)
     }
 }
 
@@ -420,6 +404,12 @@ impl RecordLayout {
 }
 
 impl Field {
+    /// Returns the name in the spec, which is the same in every wire version.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        self.known_as.as_deref().unwrap_or(&self.name)
+    }
+
     /// Returns the offset of the first byte after the field.
     #[must_use]
     pub const fn end(&self) -> u32 {

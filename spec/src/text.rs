@@ -101,33 +101,33 @@ pub fn spans(source: &SourceFile) -> Vec<Span<'_>> {
     spans
 }
 
-/// A document's lines.
+/// A source's document, by its lines.
 struct Document {
     lines: Vec<String>,
 }
 
 impl Document {
-    fn read(source: &SourceFile, folder: &Path) -> Option<Result<Self, Diagnostic>> {
+    /// Reads a source's document in a folder. Returns `None` if the source is no document, or after
+    /// reporting that its file cannot be read.
+    fn read(source: &SourceFile, folder: &Path, faults: &mut Vec<Diagnostic>) -> Option<Self> {
         let text = source.text.as_ref()?;
         let path = folder.join(&text.file.value);
-        Some(match fs::read_to_string(&path) {
-            Ok(text) => Ok(Self {
+        match fs::read_to_string(&path) {
+            Ok(text) => Some(Self {
                 lines: text.lines().map(str::to_owned).collect(),
             }),
             Err(error) => {
                 let why = format!("{}: {error}", path.display());
-                Err(Diagnostic::error(text.file.place, why))
+                faults.push(Diagnostic::error(text.file.place, why));
+                None
             }
-        })
+        }
     }
 
     /// Returns the lines of a span that exist in the document.
     fn span(&self, lines: Lines) -> &[String] {
-        let at = |line: u32| {
-            usize::try_from(line)
-                .unwrap_or(usize::MAX)
-                .min(self.lines.len())
-        };
+        let count = self.lines.len();
+        let at = |line: u32| usize::try_from(line).map_or(count, |line| line.min(count));
         &self.lines[at(lines.first - 1)..at(lines.last)]
     }
 
@@ -149,10 +149,8 @@ impl Document {
 pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for source in &spec.sources {
-        match Document::read(source, folder) {
-            None => {}
-            Some(Err(fault)) => faults.push(fault),
-            Some(Ok(document)) => source_faults(spec, source, &document, &mut faults),
+        if let Some(document) = Document::read(source, folder, &mut faults) {
+            source_faults(spec, source, &document, &mut faults);
         }
     }
     faults
@@ -179,22 +177,18 @@ fn source_faults(
     for span in spans(source) {
         let lines = span.lines;
         let digest = digests.and_then(|digests| digests.get(&lines.to_string()));
-        if span.needs_digest() && digest.is_none_or(|digest| digest.value != document.digest(lines))
-        {
-            let why = format!(
-                "{id}, {}: the text is not what this claim was made from",
-                lines.words()
-            );
+        let is_same = || digest.is_some_and(|digest| digest.value == document.digest(lines));
+        if span.needs_digest() && !is_same() {
+            let words = lines.words();
+            let why = format!("{id}, {words}: the text is not what this claim was made from");
             let help = "read the line and correct the claim, then update the digest with --bless";
             faults.push(Diagnostic::error(span.place, why).help(help));
             continue;
         }
         for (line, text) in (lines.first..).zip(document.span(lines)) {
             if let Some(why) = wrong(&span, line, text, document) {
-                faults.push(Diagnostic::error(
-                    span.place,
-                    format!("{id}, line {line}: {why}"),
-                ));
+                let why = format!("{id}, line {line}: {why}");
+                faults.push(Diagnostic::error(span.place, why));
             }
         }
     }
@@ -254,10 +248,8 @@ pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
         return;
     };
     for claim in claims(source).filter(|claim| claim.lines.is_none()) {
-        let why = format!(
-            "`lines` is missing: name the lines of {} that make this claim",
-            source.source
-        );
+        let id = &source.source;
+        let why = format!("`lines` is missing: name the lines of {id} that make this claim");
         faults.push(Diagnostic::error(claim.place, why));
     }
     let mut last: Option<Span<'_>> = None;
@@ -268,49 +260,31 @@ pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
             let fault = Diagnostic::error(span.place, why).related(last.place, "these lines");
             faults.push(fault.help("claims from the same text must have the same `lines`"));
         } else if span.lines.first > before + 1 {
-            gap(
-                source,
-                before + 1,
-                span.lines.first - 1,
-                &At {
-                    value: (),
-                    place: span.place,
-                },
-                faults,
-            );
+            let (first, last) = (before + 1, span.lines.first - 1);
+            faults.push(gap(source, Lines { first, last }, span.place));
         }
         if span.lines.last > text.lines.value {
-            let why = format!(
-                "{} has {} lines, not {}",
-                source.source, text.lines, span.lines.last
-            );
-            faults.push(
-                Diagnostic::error(span.place, why).related(text.lines.place, "the line count"),
-            );
+            let (id, count, last) = (&source.source, text.lines, span.lines.last);
+            let fault =
+                Diagnostic::error(span.place, format!("{id} has {count} lines, not {last}"));
+            faults.push(fault.related(text.lines.place, "the line count"));
         }
         last = last
             .filter(|last| last.lines.last > span.lines.last)
             .or(Some(span));
     }
-    let end = last.map_or(0, |last| last.lines.last);
-    if end < text.lines.value {
-        let place = At {
-            value: (),
-            place: text.lines.place,
-        };
-        gap(source, end + 1, text.lines.value, &place, faults);
+    let first = last.map_or(0, |last| last.lines.last) + 1;
+    let last = text.lines.value;
+    if first <= last {
+        faults.push(gap(source, Lines { first, last }, text.lines.place));
     }
 }
 
-fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec<Diagnostic>) {
-    let lines = crate::model::Lines { first, last };
+fn gap(source: &SourceFile, lines: Lines, place: Place) -> Diagnostic {
     let why = format!("no claim covers {} of {}", lines.words(), source.source);
     let help = "add a claim with these `lines`, or list them in `silent` with the reason";
-    faults.push(
-        Diagnostic::error(at.place, why)
-            .label("the lines before this one")
-            .help(help),
-    );
+    let fault = Diagnostic::error(place, why).label("the lines before this one");
+    fault.help(help)
 }
 
 /// Returns a new `digests.yaml` for the documents in a folder, ignoring existing digests.
@@ -326,15 +300,11 @@ pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
     );
     for source in &spec.sources {
         tiling(source, &mut faults);
-        match Document::read(source, folder) {
-            None => {}
-            Some(Err(fault)) => faults.push(fault),
-            Some(Ok(document)) => {
-                let _ = writeln!(yaml, "  {}:", source.source);
-                for span in spans(source).iter().filter(|span| span.needs_digest()) {
-                    let digest = document.digest(span.lines);
-                    let _ = writeln!(yaml, "    \"{}\": \"{digest}\"", span.lines);
-                }
+        if let Some(document) = Document::read(source, folder, &mut faults) {
+            let _ = writeln!(yaml, "  {}:", source.source);
+            for span in spans(source).iter().filter(|span| span.needs_digest()) {
+                let digest = document.digest(span.lines);
+                let _ = writeln!(yaml, "    \"{}\": \"{digest}\"", span.lines);
             }
         }
     }
