@@ -50,22 +50,22 @@ pub fn files(spec: &Spec, found: &Reconciliation, layout: &Layout) -> Vec<Genera
     };
     let press = Press::new(&book);
     let mut files = vec![
-        press.page("readme.md", links::README, &readme::page(&book)),
+        press.page("readme.md", links::README, readme::page(&book)),
         press.picture("sketch.svg", links::SKETCH, &sketch::sketch(layout)),
     ];
     let scale = Scale::new(layout);
     for record in &layout.records {
         let page = record::page(&book, record);
-        files.push(press.page("record.md", &links::record_page(&record.name), &page));
+        files.push(press.page("record.md", &links::record_page(&record.name), page));
         for (path, diagram) in diagram::diagrams(record, scale) {
             files.push(press.picture("diagram.svg", &path, &diagram));
         }
     }
-    files.push(press.page("enums.md", links::ENUMS, &enums::page(&book)));
-    files.push(press.page("session.md", links::SESSION, &session::page(&book)));
-    files.push(press.page("rules.md", links::RULES, &rules::page(&book)));
+    files.push(press.page("enums.md", links::ENUMS, enums::page(&book)));
+    files.push(press.page("session.md", links::SESSION, session::page(&book)));
+    files.push(press.page("rules.md", links::RULES, rules::page(&book)));
     let chapter = reconciliation::page(&book);
-    files.push(press.page("reconciliation.md", links::RECONCILIATION, &chapter));
-    files.push(press.page("coverage.md", links::COVERAGE, &coverage::page(&book)));
+    files.push(press.page("reconciliation.md", links::RECONCILIATION, chapter));
+    files.push(press.page("coverage.md", links::COVERAGE, coverage::page(&book)));
     files
 }

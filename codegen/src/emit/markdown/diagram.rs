@@ -1,7 +1,10 @@
 //! Byte diagrams, which show a record as rows of bytes with a box per field.
 
+use std::collections::BTreeSet;
+
 use atf_spec::layout::{Field, Layout, Record, Type, Wire};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 const BYTES_A_ROW: u32 = 8;
 
@@ -24,61 +27,6 @@ const MIN_BYTE_WIDTH: u32 = 56;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scale(u32);
 
-/// A diagram of one record.
-#[derive(Serialize)]
-pub(super) struct Diagram<'a> {
-    record: &'a str,
-    title: &'a str,
-    size: u32,
-    /// The wire versions that it shows.
-    wires: Vec<Wire>,
-    width: u32,
-    height: u32,
-    /// The byte numbers above a row.
-    columns: Vec<Mark>,
-    /// The offset of each row, shown to its left.
-    rows: Vec<Mark>,
-    fields: Vec<Entry<'a>>,
-    boxes: Vec<Box<'a>>,
-    legend: Vec<Swatch>,
-    legend_y: u32,
-}
-
-#[derive(Serialize)]
-struct Mark {
-    x: u32,
-    y: u32,
-    number: u32,
-}
-
-/// A field as listed in the picture's text alternative.
-#[derive(Serialize)]
-struct Entry<'a> {
-    name: &'a str,
-    #[serde(rename = "type")]
-    ty: String,
-    bytes: String,
-}
-
-/// A rectangle: the part of a field or array element within one run of bytes.
-#[derive(Serialize)]
-struct Box<'a> {
-    class: Class,
-    field: &'a str,
-    offset: u32,
-    size: u32,
-    x: u32,
-    y: u32,
-    width: u32,
-    height: u32,
-    /// Whether the field continues from the row above.
-    open_left: bool,
-    /// Whether the field continues in the row below.
-    open_right: bool,
-    name: String,
-    detail: String,
-}
-
 /// The kind of a field, shown by colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -87,14 +35,6 @@ enum Class {
     Named,
     Number,
     Reserved,
-}
-
-/// An entry of the legend.
-#[derive(Serialize)]
-struct Swatch {
-    class: Class,
-    x: u32,
-    label: &'static str,
 }
 
 /// Groups a record's wire versions that have the same layout.
@@ -115,76 +55,68 @@ pub(super) fn path(record: &Record, wires: &[Wire]) -> String {
     }
 }
 
+/// Returns the fields of a record in these wire versions, which have the same layout.
+pub(super) fn fields<'a>(record: &'a Record, wires: &[Wire]) -> &'a [Field] {
+    let layout = record.layout(wires[0]);
+    layout.map_or(&[], |layout| &layout.fields)
+}
+
 /// Returns the diagrams of a record and their paths.
-pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_>)> {
-    let diagram = |wires: Vec<Wire>| (path(record, &wires), Diagram::new(record, wires, scale));
+pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Value)> {
+    let diagram = |wires: Vec<Wire>| (path(record, &wires), diagram(record, &wires, scale));
     alike(record).into_iter().map(diagram).collect()
 }
 
 impl Scale {
     /// Returns the width of a byte at which all text in all diagrams fits into its box.
     pub(super) fn new(layout: &Layout) -> Self {
-        let widths = layout.records.iter().flat_map(|record| {
-            alike(record).into_iter().flat_map(|wires| {
-                let pieces = pieces(record, &wires);
-                pieces
-                    .into_iter()
-                    .map(|piece| piece.byte_width())
-                    .collect::<Vec<_>>()
-            })
-        });
-        Self(widths.max().unwrap_or(0).max(MIN_BYTE_WIDTH))
+        let mut width = MIN_BYTE_WIDTH;
+        for record in &layout.records {
+            for wires in alike(record) {
+                let widths = pieces(record, &wires).into_iter().map(|it| it.byte_width());
+                width = widths.fold(width, u32::max);
+            }
+        }
+        Self(width)
     }
 }
 
-impl<'a> Diagram<'a> {
-    fn new(record: &'a Record, wires: Vec<Wire>, scale: Scale) -> Self {
-        let Scale(byte) = scale;
-        let left = MARGIN + GUTTER;
-        let rows = record.size.div_ceil(BYTES_A_ROW);
-        let row = |row: u32| HEAD + row * ROW_HEIGHT;
-        let fields = record
-            .layout(wires[0])
-            .map_or(&[][..], |layout| &layout.fields);
-        let pieces = pieces(record, &wires);
-        let boxes: Vec<Box<'_>> = pieces.into_iter().map(|piece| piece.place(scale)).collect();
-        Self {
-            record: &record.name,
-            title: &record.title,
-            size: record.size,
-            width: left + BYTES_A_ROW * byte + MARGIN,
-            height: row(rows) + FOOT,
-            columns: (0..BYTES_A_ROW)
-                .map(|number| Mark {
-                    x: left + number * byte + byte / 2,
-                    y: HEAD - 8,
-                    number,
-                })
-                .collect(),
-            rows: (0..rows)
-                .map(|number| Mark {
-                    x: left - 10,
-                    y: row(number) + ROW_HEIGHT / 2 + 4,
-                    number: number * BYTES_A_ROW,
-                })
-                .collect(),
-            fields: fields.iter().map(Entry::new).collect(),
-            legend: legend(&boxes),
-            legend_y: row(rows) + FOOT / 2,
-            boxes,
-            wires,
-        }
-    }
-}
-
-impl<'a> Entry<'a> {
-    fn new(field: &'a Field) -> Self {
-        Self {
-            name: &field.name,
-            ty: field.ty.to_string(),
-            bytes: bytes(field.offset, field.ty.size()),
-        }
-    }
+fn diagram(record: &Record, wires: &[Wire], scale: Scale) -> Value {
+    let Scale(byte) = scale;
+    let left = MARGIN + GUTTER;
+    let rows = record.size.div_ceil(BYTES_A_ROW);
+    let row = |row: u32| HEAD + row * ROW_HEIGHT;
+    let column = |number: u32| {
+        let x = left + number * byte + byte / 2;
+        json!({ "x": x, "y": HEAD - 8, "number": number })
+    };
+    let mark = |number: u32| {
+        let y = row(number) + ROW_HEIGHT / 2 + 4;
+        json!({ "x": left - 10, "y": y, "number": number * BYTES_A_ROW })
+    };
+    let field = |field: &Field| {
+        let bytes = bytes(field.offset, field.ty.size());
+        json!({ "name": field.name, "type": field.ty, "bytes": bytes })
+    };
+    let pieces = pieces(record, wires);
+    let legend = legend(&pieces);
+    let boxes = pieces.into_iter().map(|piece| piece.place(scale));
+    json!({
+        "record": record.name,
+        "title": record.title,
+        "size": record.size,
+        "wires": wires,
+        "width": left + BYTES_A_ROW * byte + MARGIN,
+        "height": row(rows) + FOOT,
+        // The byte numbers above a row, and the offset of each row, shown to its left.
+        "columns": (0..BYTES_A_ROW).map(column).collect::<Vec<_>>(),
+        "rows": (0..rows).map(mark).collect::<Vec<_>>(),
+        // The fields as listed in the picture's text alternative.
+        "fields": fields(record, wires).iter().map(field).collect::<Vec<_>>(),
+        "legend": legend,
+        "legend_y": row(rows) + FOOT / 2,
+        "boxes": boxes.collect::<Vec<_>>(),
+    })
 }
 
 /// Formats a range of byte numbers: `4` or `8–11`.
@@ -201,7 +133,9 @@ struct Piece<'a> {
     class: Class,
     offset: u32,
     size: u32,
+    /// Whether the field continues from the row above.
     open_left: bool,
+    /// Whether the field continues in the row below.
     open_right: bool,
     /// The label, which only the field's largest piece has. The other pieces merely show that the
     /// field continues.
@@ -209,7 +143,7 @@ struct Piece<'a> {
     name: String,
 }
 
-impl<'a> Piece<'a> {
+impl Piece<'_> {
     /// Returns the piece's width in bytes.
     fn columns(&self) -> u32 {
         self.size.min(BYTES_A_ROW)
@@ -224,7 +158,8 @@ impl<'a> Piece<'a> {
         (text + 2 * (PADDING + GAP)).div_ceil(self.columns())
     }
 
-    fn place(self, Scale(byte): Scale) -> Box<'a> {
+    /// Returns the piece's rectangle.
+    fn place(self, Scale(byte): Scale) -> Value {
         let (row, column) = (self.offset / BYTES_A_ROW, self.offset % BYTES_A_ROW);
         // An open side extends to the row's edge.
         let left = if self.open_left { 0 } else { GAP };
@@ -236,20 +171,20 @@ impl<'a> Piece<'a> {
             let fits = name_width(&name) + 2 * PADDING <= width;
             (if fits { name } else { "…".to_owned() }, String::new())
         });
-        Box {
-            class: self.class,
-            field: &self.field.name,
-            offset: self.offset,
-            size: self.size,
-            x: MARGIN + GUTTER + column * byte + left,
-            y: HEAD + row * ROW_HEIGHT + GAP,
-            width,
-            height: rows * ROW_HEIGHT - 2 * GAP,
-            open_left: self.open_left,
-            open_right: self.open_right,
-            name,
-            detail,
-        }
+        json!({
+            "class": self.class,
+            "field": self.field.name,
+            "offset": self.offset,
+            "size": self.size,
+            "x": MARGIN + GUTTER + column * byte + left,
+            "y": HEAD + row * ROW_HEIGHT + GAP,
+            "width": width,
+            "height": rows * ROW_HEIGHT - 2 * GAP,
+            "open_left": self.open_left,
+            "open_right": self.open_right,
+            "name": name,
+            "detail": detail,
+        })
     }
 }
 
@@ -270,25 +205,19 @@ fn letters(text: &str) -> u32 {
 
 /// Divides a record into pieces, for wire versions with the same layout.
 fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
-    let fields = record
-        .layout(wires[0])
-        .map_or(&[][..], |layout| &layout.fields);
-    let pieces = fields.iter().flat_map(|field| {
+    let pieces = fields(record, wires).iter().flat_map(|field| {
         let layouts = wires.iter().filter_map(|wire| record.layout(*wire));
         let mut values = layouts.map(|layout| layout.field(&field.name)?.value.as_ref());
         let one = values.next().flatten();
         let one = one.filter(|one| values.all(|value| value == Some(one)));
         let suffix = one.map_or_else(String::new, |value| format!(" = {value}"));
-        units(field)
-            .into_iter()
-            .flat_map(move |(index, offset, ty)| {
-                let name = format!("{}{index}", field.name);
-                let label = (
-                    format!("{name}{suffix}"),
-                    format!("{ty} · {}", bytes(offset, ty.size())),
-                );
-                cut(field, offset, ty.size(), &name, label)
-            })
+        let units = units(field).into_iter();
+        units.flat_map(move |(index, offset, ty)| {
+            let name = format!("{}{index}", field.name);
+            let detail = format!("{ty} · {}", bytes(offset, ty.size()));
+            let label = (format!("{name}{suffix}"), detail);
+            cut(field, offset, ty.size(), &name, label)
+        })
     });
     pieces.collect()
 }
@@ -344,10 +273,10 @@ fn cut<'a>(
         at += size;
     }
     let greatest = pieces.iter().map(Piece::columns).max();
-    let greatest = pieces
+    let mut widest = pieces
         .iter_mut()
-        .find(|piece| Some(piece.columns()) == greatest);
-    if let Some(piece) = greatest {
+        .filter(|it| Some(it.columns()) == greatest);
+    if let Some(piece) = widest.next() {
         piece.label = Some(label);
     }
     pieces
@@ -377,18 +306,13 @@ impl Class {
 }
 
 /// Returns the colours in use, in order.
-fn legend(boxes: &[Box<'_>]) -> Vec<Swatch> {
-    let mut classes: Vec<Class> = boxes.iter().map(|piece| piece.class).collect();
-    classes.sort();
-    classes.dedup();
+fn legend(pieces: &[Piece<'_>]) -> Vec<Value> {
+    let classes: BTreeSet<Class> = pieces.iter().map(|piece| piece.class).collect();
     let mut x = MARGIN + GUTTER + GAP;
     let swatch = |class: Class| {
-        let swatch = Swatch {
-            class,
-            x,
-            label: class.label(),
-        };
-        x += 22 + detail_width(class.label()) + 30;
+        let label = class.label();
+        let swatch = json!({ "class": class, "x": x, "label": label });
+        x += 22 + detail_width(label) + 30;
         swatch
     };
     classes.into_iter().map(swatch).collect()

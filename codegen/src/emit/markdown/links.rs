@@ -112,10 +112,8 @@ pub(super) fn manifest_object_anchor(object: &str) -> String {
 
 /// Returns a link to one of the manifest's objects.
 pub(super) fn manifest_object(object: &str) -> Link {
-    Link::new(
-        object,
-        format!("{SESSION}#{}", manifest_object_anchor(object)),
-    )
+    let anchor = manifest_object_anchor(object);
+    Link::new(object, format!("{SESSION}#{anchor}"))
 }
 
 /// Returns a link to the subject of a rule, topic, silence or claim: a record, a field, an
@@ -129,11 +127,10 @@ pub(super) fn subject(spec: &Spec, name: &str) -> Link {
     if spec.record(name).is_some() {
         return Link::new(name, record_page(name));
     }
-    let mut enums = spec.enums.enums.iter();
-    if enums.any(|known| known.name.value == name) {
+    if spec.enumeration(name).is_some() {
         return enumeration(name);
     }
-    if spec.topics.iter().any(|known| known.topic.value == name) {
+    if spec.topic(name).is_some() {
         return topic(name);
     }
     if name == spec.manifest.file {

@@ -1,108 +1,48 @@
 //! The first page: the format, its files and numbers, and the table of contents.
 
-use atf_spec::layout::{Field, Record, SourceDocument, Value, Wire};
+use atf_spec::layout::{Field, Record, RecordLayout, Value as Fixed, Wire};
 use atf_spec::yaml::At;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Book;
-use super::differences::{self, Difference};
+use super::differences;
 use super::links::{self, Link};
 use super::session;
-use super::settled::{ByWire, by_wire};
+use super::settled::{self, by_wire};
 
-#[derive(Serialize)]
-pub(super) struct Page<'a> {
-    means: &'a str,
-    versions: Vec<Version<'a>>,
-    wires: &'a [Wire],
-    differences: Vec<Difference>,
-    sketch: &'static str,
-    tree: String,
-    manifest: &'a str,
-    records: Vec<Entry<'a>>,
-    fixed: Vec<Fixed>,
-    limits: Vec<Limit>,
-    answers: Vec<Answer>,
-    enums: &'static str,
-    session: &'static str,
-    rules: &'static str,
-    reconciliation: &'static str,
-    coverage: &'static str,
-    rule_count: usize,
-    sources: &'a [SourceDocument],
-}
-
-#[derive(Serialize)]
-struct Version<'a> {
-    wire: &'a str,
-    means: &'a str,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    link: Link,
-    c_name: &'a str,
-    file: &'a str,
-    size: u32,
-}
-
-/// A field with a fixed value.
-#[derive(Serialize)]
-struct Fixed {
-    field: Link,
-    values: Vec<ByWire>,
-    /// For text, the value's bytes in the file, in hexadecimal.
-    bytes: Option<String>,
-}
-
-/// A field with a different range in each wire version.
-#[derive(Serialize)]
-struct Limit {
-    field: Link,
-    /// The maximum in each wire version; `None` if the version lacks the field.
-    greatest: Vec<Option<String>>,
-}
-
-/// A decision on a limit.
-#[derive(Serialize)]
-struct Answer {
-    question: Link,
-    answer: String,
-}
-
-pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
+pub(super) fn page(book: &Book<'_>) -> Value {
     let (spec, layout) = (book.spec, book.layout);
-    let version = |(wire, means): (&'a At<String>, &'a String)| Version { wire, means };
-    let entry = |record: &'a Record| Entry {
-        link: links::record(record),
-        c_name: &record.c_name,
-        file: &record.file,
-        size: record.size,
+    let version = |(wire, means): (&At<String>, &String)| json!({ "wire": wire, "means": means });
+    let entry = |record: &Record| {
+        json!({
+            "link": links::record(record),
+            "c_name": record.c_name,
+            "file": record.file,
+            "size": record.size,
+        })
     };
-    Page {
-        means: &spec.format.means,
-        versions: spec.format.wires.iter().map(version).collect(),
-        wires: &layout.wires,
-        differences: differences::of_layout(layout),
-        sketch: links::SKETCH,
-        tree: session::tree(spec),
-        manifest: &spec.manifest.file,
-        records: layout.records.iter().map(entry).collect(),
-        fixed: layout.records.iter().flat_map(fixed).collect(),
-        limits: layout
-            .records
-            .iter()
-            .flat_map(|record| limits(record, &layout.wires))
-            .collect(),
-        answers: answers(book),
-        enums: links::ENUMS,
-        session: links::SESSION,
-        rules: links::RULES,
-        reconciliation: links::RECONCILIATION,
-        coverage: links::COVERAGE,
-        rule_count: spec.all_rules().count(),
-        sources: &layout.sources,
-    }
+    let records = || layout.records.iter();
+    let limits = records().flat_map(|record| limits(record, &layout.wires));
+    json!({
+        "means": spec.format.means,
+        "versions": spec.format.wires.iter().map(version).collect::<Vec<_>>(),
+        "wires": layout.wires,
+        "differences": differences::of_layout(layout),
+        "sketch": links::SKETCH,
+        "tree": session::tree(spec),
+        "manifest": spec.manifest.file,
+        "records": records().map(entry).collect::<Vec<_>>(),
+        "fixed": records().flat_map(fixed).collect::<Vec<_>>(),
+        "limits": limits.collect::<Vec<_>>(),
+        "answers": answers(book),
+        "enums": links::ENUMS,
+        "session": links::SESSION,
+        "rules": links::RULES,
+        "reconciliation": links::RECONCILIATION,
+        "coverage": links::COVERAGE,
+        "rule_count": spec.all_rules().count(),
+        "sources": layout.sources,
+    })
 }
 
 /// Returns the fields of all layouts of a record. A field that is in several layouts is returned
@@ -122,43 +62,48 @@ fn link(record: &Record, field: &Field) -> Link {
     links::field(&name, &record.name, &field.name)
 }
 
-fn fixed(record: &Record) -> Vec<Fixed> {
-    let one = |field: &&Field| field.value.is_some();
-    let fixed = fields(record).into_iter().filter(one).map(|field| {
-        let value = |layout: &atf_spec::layout::RecordLayout| {
+/// Returns the fields that have a fixed value.
+fn fixed(record: &Record) -> Vec<Value> {
+    let fixed = |field: &Field| {
+        let known = field.value.as_ref()?;
+        let value = |layout: &RecordLayout| {
             let value = layout.field(&field.name)?.value.as_ref()?;
-            Some((layout.wire, Value::to_string(value)))
+            Some((layout.wire, value.to_string()))
         };
-        let bytes = match &field.value {
-            Some(Value::Text(text)) => {
+        let bytes = match known {
+            Fixed::Text(text) => {
                 let bytes: Vec<String> = text.bytes().map(|byte| format!("{byte:02X}")).collect();
                 Some(bytes.join(" "))
             }
-            _ => None,
+            Fixed::Number(_) => None,
         };
-        Fixed {
-            field: link(record, field),
-            values: by_wire(record.layouts.iter().filter_map(value)),
-            bytes,
-        }
-    });
-    fixed.collect()
+        Some(json!({
+            "field": link(record, field),
+            "values": by_wire(record.layouts.iter().filter_map(value)),
+            // Of a text, in hexadecimal.
+            "bytes": bytes,
+        }))
+    };
+    fields(record).into_iter().filter_map(fixed).collect()
 }
 
-fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
+/// Returns the fields with a different range in each wire version.
+fn limits(record: &Record, wires: &[Wire]) -> Vec<Value> {
     let limit = |field: &Field| {
         let number = |wire: &Wire| {
-            record
-                .layout(*wire)?
-                .field(&field.name)
-                .filter(|f| is_number(f))
+            let field = record.layout(*wire)?.field(&field.name);
+            field.filter(|field| is_number(field))
         };
         let numbers: Vec<Option<&Field>> = wires.iter().map(number).collect();
         let mut types = numbers.iter().flatten().map(|field| field.ty);
         let first = types.next()?;
-        types.any(|ty| ty != first).then(|| Limit {
-            field: link(record, field),
-            greatest: numbers.iter().map(|field| field.map(greatest)).collect(),
+        let greatest = numbers.iter().map(|field| field.map(greatest));
+        types.any(|ty| ty != first).then(|| {
+            json!({
+                "field": link(record, field),
+                // In the order of the wire versions; null if a version lacks the field.
+                "greatest": greatest.collect::<Vec<_>>(),
+            })
         })
     };
     fields(record).into_iter().filter_map(limit).collect()
@@ -173,11 +118,7 @@ fn is_number(field: &Field) -> bool {
 /// Formats a field's maximum in groups of three digits, not counting the value that means "none".
 fn greatest(field: &Field) -> String {
     let max = field.ty.scalar.max();
-    let number = if field.none == Some(max) {
-        max - 1
-    } else {
-        max
-    };
+    let number = max - u64::from(field.none == Some(max));
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
     let groups: Vec<&str> = groups
@@ -187,27 +128,13 @@ fn greatest(field: &Field) -> String {
 }
 
 /// Returns the topics and silences about limits, found by their names.
-fn answers(book: &Book<'_>) -> Vec<Answer> {
-    let is_limit = |name: &str| {
-        name.split('.')
-            .any(|part| part == "limit" || part == "limits")
-    };
-    let agreed = super::settled::agreed(book).into_iter();
-    let agreed = agreed.map(|agreed| {
-        (
-            agreed.topic.topic.as_str(),
-            &agreed.topic.question,
-            agreed.answer,
-        )
-    });
+fn answers(book: &Book<'_>) -> Vec<Value> {
+    let is_limit = |name: &str| name.split('.').any(|it| matches!(it, "limit" | "limits"));
+    let agreed = settled::agreed(book).into_iter();
+    let agreed = agreed.map(|it| (&it.topic.topic, &it.topic.question, it.answer));
     let silences = book.spec.decisions.silences.iter();
-    let silences = silences.map(|s| (s.silence.as_str(), &s.question, s.decision.as_str()));
-    agreed
-        .chain(silences)
-        .filter(|(name, ..)| is_limit(name))
-        .map(|(name, question, answer)| Answer {
-            question: Link::new(question, links::topic(name).href),
-            answer: answer.to_owned(),
-        })
-        .collect()
+    let silences = silences.map(|it| (&it.silence, &it.question, it.decision.as_str()));
+    let answers = agreed.chain(silences).filter(|(name, ..)| is_limit(name));
+    let answer = |(name, question, answer): (&At<String>, &String, &str)| json!({ "question": Link::new(question, links::topic(name).href), "answer": answer });
+    answers.map(answer).collect()
 }

@@ -1,218 +1,104 @@
 //! The page on sources and decisions.
 
-use atf_spec::layout::Wire;
-use atf_spec::model::{DecisionKind, Silence, SourceFile, Topic};
+use atf_spec::model::{DecisionKind, Silence, SourceFile};
 use atf_spec::reconcile::{Claim, Disagreement, Group, How, Key};
-use serde::Serialize;
+use atf_spec::yaml::At;
+use serde_json::{Value, json};
 
 use super::Book;
 use super::links::{self, Link};
 use super::settled::{self, Agreed, ByWire};
 
-#[derive(Serialize)]
-pub(super) struct Page<'a> {
-    sources: Vec<Source<'a>>,
-    claims: usize,
-    disagreements: usize,
-    conflicts: usize,
-    splits: usize,
-    parts: Vec<Part<'a>>,
-    silences: Vec<Quiet<'a>>,
-    agreed: Vec<Answer<'a>>,
-}
-
-#[derive(Serialize)]
-struct Source<'a> {
-    id: &'a str,
-    title: &'a str,
-    document: &'a str,
-    about: &'a str,
-    wire: Wire,
-}
-
-/// The decisions on one kind of subject.
-#[derive(Serialize)]
-struct Part<'a> {
-    title: String,
-    decisions: Vec<Decision<'a>>,
-}
-
-/// A decision and the disagreements it settles.
-#[derive(Serialize)]
-struct Decision<'a> {
-    /// The keys of the disagreements and, for a topic, the topic's name.
-    anchors: Vec<String>,
-    title: &'a str,
-    kind: &'static str,
-    at: Link,
-    question: Option<&'a str>,
-    /// The stances on a topic, with their meanings.
-    terms: Vec<(&'a str, &'a str)>,
-    reason: &'a str,
-    confidence: &'static str,
-    disagreements: Vec<Table<'a>>,
-}
-
-/// The claims of one disagreement.
-#[derive(Serialize)]
-struct Table<'a> {
-    key: String,
-    /// The decided value.
-    outcome: Vec<ByWire>,
-    /// Whether any claim is described in words.
-    has_words: bool,
-    claims: Vec<Row<'a>>,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    source: &'a str,
-    /// How the source makes the claim, unless it states the value directly.
-    verb: Option<&'static str>,
-    /// `None` if the source omits the value.
-    value: Option<String>,
-    section: &'a str,
-    says: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Quiet<'a> {
-    name: &'a str,
-    question: &'a str,
-    about: Vec<Link>,
-    decision: &'a str,
-    reason: &'a str,
-    confidence: &'static str,
-    /// The rules that test the decision.
-    rules: Vec<Link>,
-    /// The tests in the repository that verify the decision.
-    tests: Vec<&'a str>,
-}
-
-/// A topic on which the sources agree.
-#[derive(Serialize)]
-struct Answer<'a> {
-    name: &'a str,
-    question: &'a str,
-    answer: &'a str,
-    sources: Vec<&'a str>,
-    about: Vec<Link>,
-}
-
-pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
+pub(super) fn page(book: &Book<'_>) -> Value {
     let count = |kind| {
-        let decisions = book.decisions.iter();
-        decisions
-            .filter(|group| group.settlement.decision.decision.value == kind)
-            .count()
+        let kinds = book.decisions.iter();
+        let kinds = kinds.map(|group| group.settlement.decision.decision.value);
+        kinds.filter(|known| *known == kind).count()
     };
-    Page {
-        sources: book.spec.sources.iter().map(source).collect(),
-        claims: book.found.claims.values().map(Vec::len).sum(),
-        disagreements: book.found.disagreements.len(),
-        conflicts: count(DecisionKind::Conflict),
-        splits: count(DecisionKind::Split),
-        parts: parts(book),
-        silences: book
-            .spec
-            .decisions
-            .silences
-            .iter()
-            .map(|known| silence(book, known))
-            .collect(),
-        agreed: settled::agreed(book)
-            .into_iter()
-            .map(|known| answer(book, known))
-            .collect(),
-    }
+    let silences = book.spec.decisions.silences.iter();
+    let agreed = settled::agreed(book).into_iter();
+    json!({
+        "sources": book.spec.sources.iter().map(source).collect::<Vec<_>>(),
+        "claims": book.found.claims.values().map(Vec::len).sum::<usize>(),
+        "disagreements": book.found.disagreements.len(),
+        "conflicts": count(DecisionKind::Conflict),
+        "splits": count(DecisionKind::Split),
+        "parts": parts(book),
+        "silences": silences.map(|it| silence(book, it)).collect::<Vec<_>>(),
+        "agreed": agreed.map(|it| answer(book, &it)).collect::<Vec<_>>(),
+    })
 }
 
-fn source(source: &SourceFile) -> Source<'_> {
-    Source {
-        id: &source.source,
-        title: &source.title,
-        document: &source.document,
-        about: &source.about,
-        wire: source.wire.value,
-    }
+fn source(source: &SourceFile) -> Value {
+    json!({
+        "id": source.source,
+        "title": source.title,
+        "document": source.document,
+        "about": source.about,
+        "wire": source.wire,
+    })
 }
 
 /// Groups the decisions under the titles of their records or other subjects.
-fn parts<'a>(book: &Book<'a>) -> Vec<Part<'a>> {
-    let mut parts: Vec<Part<'a>> = Vec::new();
+fn parts(book: &Book<'_>) -> Vec<Value> {
+    let mut parts: Vec<(&str, Vec<Value>)> = Vec::new();
     for group in &book.decisions {
         let at = group.settlement.at.as_str();
         let record = at.split_once('.').map_or(at, |(record, _)| record);
         let title = match book.spec.record(record) {
-            Some(record) => record.title.clone(),
-            None if topic(book, at).is_some() => "Beyond the layouts".to_owned(),
-            None => "Enumerations".to_owned(),
+            Some(record) => record.title.as_str(),
+            None if book.spec.topic(at).is_some() => "Beyond the layouts",
+            None => "Enumerations",
         };
         let decision = decision(book, group);
-        match parts.last_mut().filter(|part| part.title == title) {
-            Some(part) => part.decisions.push(decision),
-            None => parts.push(Part {
-                title,
-                decisions: vec![decision],
-            }),
+        match parts.last_mut().filter(|(known, _)| *known == title) {
+            Some((_, decisions)) => decisions.push(decision),
+            None => parts.push((title, vec![decision])),
         }
     }
-    parts
+    let part = |(title, decisions)| json!({ "title": title, "decisions": decisions });
+    parts.into_iter().map(part).collect()
 }
 
-fn topic<'a>(book: &Book<'a>, name: &str) -> Option<&'a Topic> {
-    book.spec
-        .topics
-        .iter()
-        .find(|topic| topic.topic.value == name)
-}
-
-fn decision<'a>(book: &Book<'a>, group: &Group<'a>) -> Decision<'a> {
+/// Returns a decision and the disagreements it settles.
+fn decision(book: &Book<'_>, group: &Group<'_>) -> Value {
     let (at, decision) = (&group.settlement.at, &group.settlement.decision);
-    let topic = topic(book, at);
+    let topic = book.spec.topic(at);
     let keys = group
         .disagreements
         .iter()
         .map(|found| found.key.to_string());
+    let anchors = keys.chain(topic.map(|topic| topic.topic.value.clone()));
     let terms = topic.into_iter().flat_map(|topic| topic.terms.iter());
-    Decision {
-        anchors: keys
-            .chain(topic.map(|topic| topic.topic.value.clone()))
-            .collect(),
-        title: &decision.title,
-        kind: decision.decision.name(),
-        at: links::subject(book.spec, at),
-        question: topic.map(|topic| topic.question.as_str()),
-        terms: terms
-            .map(|(term, means)| (term.as_str(), means.as_str()))
-            .collect(),
-        reason: &decision.reason,
-        confidence: decision.confidence.name(),
-        disagreements: group
-            .disagreements
-            .iter()
-            .map(|found| table(book, found))
-            .collect(),
-    }
+    let tables = group.disagreements.iter().map(|found| table(book, found));
+    json!({
+        "anchors": anchors.collect::<Vec<_>>(),
+        "title": decision.title,
+        "kind": decision.decision.name(),
+        "at": links::subject(book.spec, at),
+        "question": topic.map(|topic| &topic.question),
+        // The stances on a topic, with their meanings.
+        "terms": terms.collect::<Vec<_>>(),
+        "reason": decision.reason,
+        "confidence": decision.confidence.name(),
+        "disagreements": tables.collect::<Vec<_>>(),
+    })
 }
 
-fn table<'a>(book: &Book<'a>, found: &'a Disagreement) -> Table<'a> {
-    let claims: Vec<&Claim> = found.claims.iter().collect();
-    Table {
-        key: found.key.to_string(),
-        outcome: settled::outcome(book, found)
-            .into_iter()
-            .map(|one| ByWire {
-                value: shown(&found.key, &one.value),
-                ..one
-            })
-            .collect(),
-        has_words: claims.iter().any(|claim| claim.says.is_some()),
-        claims: claims
-            .into_iter()
-            .map(|claim| row(&found.key, claim))
-            .collect(),
-    }
+/// Returns the claims of one disagreement, and the decided value.
+fn table(book: &Book<'_>, found: &Disagreement) -> Value {
+    let outcome = settled::outcome(book, found).into_iter();
+    let outcome = outcome.map(|one| ByWire {
+        value: shown(&found.key, &one.value),
+        ..one
+    });
+    let claims = found.claims.iter();
+    json!({
+        "key": found.key.to_string(),
+        "outcome": outcome.collect::<Vec<_>>(),
+        "has_words": claims.clone().any(|claim| claim.says.is_some()),
+        "claims": claims.map(|claim| row(&found.key, claim)).collect::<Vec<_>>(),
+    })
 }
 
 /// Formats a value for the pages, in hexadecimal if it means "none".
@@ -223,43 +109,46 @@ fn shown(key: &Key, value: &str) -> String {
     }
 }
 
-fn row<'a>(key: &Key, claim: &'a Claim) -> Row<'a> {
-    Row {
-        source: &claim.source,
-        verb: (claim.how != How::States).then(|| claim.how.verb()),
-        value: (claim.how != How::Omits).then(|| shown(key, &claim.value)),
-        section: &claim.section,
-        says: claim.says.as_deref(),
-    }
+fn row(key: &Key, claim: &Claim) -> Value {
+    json!({
+        "source": claim.source,
+        // How the source makes the claim, unless it states the value directly.
+        "verb": (claim.how != How::States).then(|| claim.how.verb()),
+        "value": (claim.how != How::Omits).then(|| shown(key, &claim.value)),
+        "section": claim.section,
+        "says": claim.says,
+    })
 }
 
-fn silence<'a>(book: &Book<'a>, silence: &'a Silence) -> Quiet<'a> {
-    let is_rule = |name: &str| book.spec.all_rules().any(|(_, rule)| rule.id.value == name);
+fn silence(book: &Book<'_>, silence: &Silence) -> Value {
     let tests = silence.tested_by.iter().map(|test| test.as_str());
-    let (rules, tests): (Vec<&str>, Vec<&str>) = tests.partition(|test| is_rule(test));
-    Quiet {
-        name: &silence.silence,
-        question: &silence.question,
-        about: silence
-            .about
-            .iter()
-            .map(|name| links::subject(book.spec, name))
-            .collect(),
-        decision: &silence.decision,
-        reason: &silence.reason,
-        confidence: silence.confidence.name(),
-        rules: rules.into_iter().map(links::rule).collect(),
-        tests,
-    }
+    let (rules, tests): (Vec<&str>, Vec<&str>) =
+        tests.partition(|test| book.spec.rule(test).is_some());
+    json!({
+        "name": silence.silence,
+        "question": silence.question,
+        "about": about(book, &silence.about),
+        "decision": silence.decision,
+        "reason": silence.reason,
+        "confidence": silence.confidence.name(),
+        // What tests the decision: rules, and tests in the repository.
+        "rules": rules.into_iter().map(links::rule).collect::<Vec<_>>(),
+        "tests": tests,
+    })
 }
 
-fn answer<'a>(book: &Book<'a>, agreed: Agreed<'a>) -> Answer<'a> {
-    let about = agreed.topic.about.iter();
-    Answer {
-        name: &agreed.topic.topic,
-        question: &agreed.topic.question,
-        answer: agreed.answer,
-        sources: agreed.sources.into_iter().collect(),
-        about: about.map(|name| links::subject(book.spec, name)).collect(),
-    }
+/// Returns a topic on which the sources agree.
+fn answer(book: &Book<'_>, agreed: &Agreed<'_>) -> Value {
+    json!({
+        "name": agreed.topic.topic,
+        "question": agreed.topic.question,
+        "answer": agreed.answer,
+        "sources": agreed.sources,
+        "about": about(book, &agreed.topic.about),
+    })
+}
+
+fn about(book: &Book<'_>, names: &[At<String>]) -> Vec<Link> {
+    let links = names.iter().map(|name| links::subject(book.spec, name));
+    links.collect()
 }

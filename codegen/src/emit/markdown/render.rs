@@ -1,7 +1,7 @@
 //! Renders pages and pictures from the templates.
 
 use minijinja::Environment;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::links::{self, Link};
 use super::{Book, FOLDER, text};
@@ -12,21 +12,6 @@ const TEMPLATES: [(&str, &str); 13] = templates!("markdown":
     "coverage.md" "diagram.svg" "enums.md" "macros.md" "readme.md" "reconciliation.md" "record.md"
     "rule_table.md" "rules.md" "session.md" "sketch.svg" "style.css" "top.md"
 );
-
-/// A page's own data, and the data that every page gets.
-#[derive(Serialize)]
-struct Page<'a, T> {
-    /// The page's title.
-    title: &'a str,
-    /// The previous page in the reference's order.
-    previous: Option<&'a Link>,
-    /// The next page.
-    next: Option<&'a Link>,
-    /// The first page.
-    home: &'a Link,
-    #[serde(flatten)]
-    content: &'a T,
-}
 
 /// The parsed templates.
 pub(super) struct Press {
@@ -47,32 +32,19 @@ impl Press {
         }
     }
 
-    /// Renders a page of the reference.
-    pub(super) fn page(
-        &self,
-        template: &str,
-        path: &str,
-        content: &impl Serialize,
-    ) -> GeneratedFile {
+    /// Renders a page of the reference. `page` is an object.
+    pub(super) fn page(&self, template: &str, path: &str, mut page: Value) -> GeneratedFile {
         let at = self.pages.iter().position(|page| page.href == path);
         let at = at.expect("every page is in the order");
-        let page = Page {
-            title: &self.pages[at].text,
-            previous: at.checked_sub(1).map(|at| &self.pages[at]),
-            next: self.pages.get(at + 1),
-            home: &self.pages[0],
-            content,
-        };
+        page["title"] = json!(self.pages[at].text);
+        page["previous"] = json!(at.checked_sub(1).map(|at| &self.pages[at]));
+        page["next"] = json!(self.pages.get(at + 1));
+        page["home"] = json!(self.pages[0]);
         self.picture(template, path, &page)
     }
 
     /// Renders a picture of the reference.
-    pub(super) fn picture(
-        &self,
-        template: &str,
-        path: &str,
-        data: &impl Serialize,
-    ) -> GeneratedFile {
+    pub(super) fn picture(&self, template: &str, path: &str, data: &Value) -> GeneratedFile {
         GeneratedFile {
             path: format!("{FOLDER}/{path}"),
             text: emit::render(&self.environment, template, data),

@@ -3,117 +3,62 @@
 use atf_spec::load::Spec;
 use atf_spec::model::{EntrySpec, JsonType, ManifestField, ManifestObject};
 use atf_spec::yaml::At;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::Book;
 use super::links::{self, Link};
-use super::rules::{self, Summary};
+use super::rules;
 
-#[derive(Serialize)]
-pub(super) struct Page<'a> {
-    /// The folders as a tree.
-    tree: String,
-    entries: Vec<Entry<'a>>,
-    manifest: &'a str,
-    manifest_anchor: &'static str,
-    manifest_means: &'a str,
-    objects: Vec<Object<'a>>,
-    rules: Vec<Summary>,
-    decisions: Vec<Decision>,
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    path: &'a str,
-    required: bool,
-    means: &'a str,
-    sources: Vec<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Object<'a> {
-    anchor: String,
-    name: &'a str,
-    means: &'a str,
-    fields: Vec<Field<'a>>,
-}
-
-#[derive(Serialize)]
-struct Field<'a> {
-    name: &'a str,
-    #[serde(rename = "type")]
-    ty: &'static str,
-    /// The kind of object that the field contains, directly or in a list.
-    of: Option<Link>,
-    required: bool,
-    means: &'a str,
-}
-
-#[derive(Serialize)]
-struct Decision {
-    question: Link,
-    answer: String,
-}
-
-pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
+pub(super) fn page(book: &Book<'_>) -> Value {
     let spec = book.spec;
-    let entry = |entry: &'a EntrySpec| Entry {
-        path: &entry.path,
-        required: entry.required,
-        means: &entry.means,
-        sources: entry.claims.iter().map(|source| source.as_str()).collect(),
+    let objects = spec.manifest.objects.iter().map(object);
+    json!({
+        "tree": tree(spec),
+        "entries": spec.session.entries,
+        "manifest": spec.manifest.file,
+        "manifest_anchor": links::MANIFEST_ANCHOR,
+        "manifest_means": spec.manifest.means,
+        "objects": objects.collect::<Vec<_>>(),
+        "rules": rules::about(spec, |name| is_here(spec, name)),
+        "decisions": decisions(book),
+    })
+}
+
+fn object(object: &ManifestObject) -> Value {
+    json!({
+        "anchor": links::manifest_object_anchor(&object.object),
+        "name": object.object,
+        "means": object.means,
+        "fields": object.fields.iter().map(field).collect::<Vec<_>>(),
+    })
+}
+
+fn field(field: &ManifestField) -> Value {
+    let ty = match field.ty.value {
+        JsonType::Boolean => "true or false",
+        JsonType::U8 => "integer, 8 bits",
+        JsonType::U32 => "integer, 32 bits",
+        JsonType::U64 => "integer, 64 bits",
+        JsonType::I64 => "integer, 64 bits with sign",
+        JsonType::PositiveI32 => "integer from 1 to 2³¹ − 1",
+        JsonType::Text | JsonType::Name => "text",
+        JsonType::Hex => "text, 0x and hexadecimal digits",
+        JsonType::Object => "object",
+        JsonType::List => "list",
     };
-    Page {
-        tree: tree(spec),
-        entries: spec.session.entries.iter().map(entry).collect(),
-        manifest: &spec.manifest.file,
-        manifest_anchor: links::MANIFEST_ANCHOR,
-        manifest_means: &spec.manifest.means,
-        objects: spec.manifest.objects.iter().map(object).collect(),
-        rules: rules::about(spec, |name| is_here(spec, name)),
-        decisions: decisions(book),
-    }
-}
-
-fn object(object: &ManifestObject) -> Object<'_> {
-    Object {
-        anchor: links::manifest_object_anchor(&object.object),
-        name: &object.object,
-        means: &object.means,
-        fields: object.fields.iter().map(field).collect(),
-    }
-}
-
-fn field(field: &ManifestField) -> Field<'_> {
-    Field {
-        name: &field.name,
-        ty: match field.ty.value {
-            JsonType::Boolean => "true or false",
-            JsonType::U8 => "integer, 8 bits",
-            JsonType::U32 => "integer, 32 bits",
-            JsonType::U64 => "integer, 64 bits",
-            JsonType::I64 => "integer, 64 bits with sign",
-            JsonType::PositiveI32 => "integer from 1 to 2³¹ − 1",
-            JsonType::Text => "text",
-            JsonType::Name => "text",
-            JsonType::Hex => "text, 0x and hexadecimal digits",
-            JsonType::Object => "object",
-            JsonType::List => "list",
-        },
-        of: field.of.as_ref().map(|name| links::manifest_object(name)),
-        required: field.required,
-        means: &field.means,
-    }
+    json!({
+        "name": field.name,
+        "type": ty,
+        // The kind of object that the field contains, directly or in a list.
+        "of": field.of.as_ref().map(|name| links::manifest_object(name)),
+        "required": field.required,
+        "means": field.means,
+    })
 }
 
 /// Formats the folders as a tree of names, with optional entries marked.
 pub(super) fn tree(spec: &Spec) -> String {
-    let paths: Vec<Vec<&str>> = spec
-        .session
-        .entries
-        .iter()
-        .map(|entry| parts(entry))
-        .collect();
+    let paths: Vec<Vec<&str>> = spec.session.entries.iter().map(parts).collect();
     let mut out = String::new();
     for (number, path) in paths.iter().enumerate() {
         let Some((name, folders)) = path.split_last() else {
@@ -156,33 +101,23 @@ fn is_here(spec: &Spec, name: &str) -> bool {
     href.split('#').next() == Some(links::SESSION)
 }
 
-fn decisions(book: &Book<'_>) -> Vec<Decision> {
+fn decisions(book: &Book<'_>) -> Vec<Value> {
     let spec = book.spec;
-    let topics = spec
-        .topics
-        .iter()
-        .filter(|topic| is_about(spec, &topic.about))
-        .map(|topic| {
-            let name = topic.topic.as_str();
-            let mut agreed = super::settled::agreed(book).into_iter();
-            let agreed = agreed.find(|agreed| agreed.topic.topic.value == name);
-            let mut groups = book.decisions.iter();
-            let group = groups.find(|group| group.settlement.at == name);
-            let decided = group.map(|group| group.settlement.decision.title.as_str());
-            Decision {
-                question: Link::new(&topic.question, links::topic(name).href),
-                answer: decided
-                    .or(agreed.map(|agreed| agreed.answer))
-                    .unwrap_or_default()
-                    .to_owned(),
-            }
-        });
+    let agreed = super::settled::agreed(book);
+    let decision = |question: &str, name: &str, answer: &str| json!({ "question": Link::new(question, links::topic(name).href), "answer": answer });
+    let topics = spec.topics.iter();
+    let topics = topics.filter(|topic| is_about(spec, &topic.about));
+    let topics = topics.map(|topic| {
+        let name = topic.topic.as_str();
+        let agreed = agreed.iter().find(|it| it.topic.topic.value == name);
+        let mut groups = book.decisions.iter();
+        let group = groups.find(|group| group.settlement.at == name);
+        let decided = group.map(|group| group.settlement.decision.title.as_str());
+        let answer = decided.or(agreed.map(|agreed| agreed.answer));
+        decision(&topic.question, name, answer.unwrap_or_default())
+    });
     let silences = spec.decisions.silences.iter();
-    let silences = silences
-        .filter(|silence| is_about(spec, &silence.about))
-        .map(|silence| Decision {
-            question: Link::new(&silence.question, links::topic(&silence.silence).href),
-            answer: silence.decision.clone(),
-        });
+    let silences = silences.filter(|silence| is_about(spec, &silence.about));
+    let silences = silences.map(|it| decision(&it.question, &it.silence, &it.decision));
     topics.chain(silences).collect()
 }

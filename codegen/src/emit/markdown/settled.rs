@@ -17,6 +17,12 @@ pub(super) fn link(group: &Group<'_>) -> Link {
     Link::new(&group.settlement.decision.title, href)
 }
 
+/// Like [`link`], but under the kind of the decision.
+pub(super) fn link_by_kind(group: &Group<'_>) -> Link {
+    let kind = group.settlement.decision.decision.name();
+    Link::new(kind, link(group).href)
+}
+
 /// Returns whether a decision settles a disagreement about this subject.
 pub(super) fn settles(group: &Group<'_>, is_subject: impl Fn(&str) -> bool) -> bool {
     let mut keys = group.disagreements.iter();
@@ -65,12 +71,8 @@ fn held(book: &Book<'_>, found: &Disagreement, wire: Wire) -> Option<String> {
     }
     if let Some(enumeration) = layout.enumeration(subject) {
         let mut members = enumeration.members.iter();
-        return Some(
-            members
-                .find(|known| known.name == *property)?
-                .value
-                .to_string(),
-        );
+        let member = members.find(|known| known.name == *property)?;
+        return Some(member.value.to_string());
     }
     term(found, wire)
 }
@@ -117,14 +119,13 @@ pub(super) fn agreed<'a>(book: &Book<'a>) -> Vec<Agreed<'a>> {
         let is_topic = |(key, _): &(&Key, _)| key.subject == topic.topic.value;
         let (_, claims) = book.found.claims.iter().find(is_topic)?;
         let term = &claims.first()?.value;
-        claims
-            .iter()
-            .all(|claim| claim.value == *term)
-            .then_some(())?;
+        let agrees = claims.iter().all(|claim| claim.value == *term);
+        let answer = topic.terms.get(term).filter(|_| agrees)?;
+        let sources = claims.iter().map(|claim| claim.source.as_str()).collect();
         Some(Agreed {
             topic,
-            answer: topic.terms.get(term)?,
-            sources: claims.iter().map(|claim| claim.source.as_str()).collect(),
+            answer,
+            sources,
         })
     });
     agreed.collect()
