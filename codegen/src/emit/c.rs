@@ -7,13 +7,10 @@
 mod text;
 mod view;
 
-use std::collections::BTreeMap;
-
 use atf_spec::c_names::Names;
 use atf_spec::layout::{Layout, Record, Wire};
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use self::view::Header;
 use crate::GeneratedFile;
 
 /// The headers' folder, relative to the repository's root.
@@ -30,23 +27,21 @@ const TEMPLATES: [(&str, &str); 8] = templates!("c":
 /// wire versions.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
-    let mut headers: Vec<Header<'_>> = layout
+    let one = layout
         .wires
         .iter()
-        .map(|&wire| Header::of_one_wire(layout, wire))
-        .collect();
-    headers.push(Header::of_every_wire(layout));
-
+        .map(|&wire| view::of_one_wire(layout, wire));
+    let headers: Vec<Value> = one.chain([view::of_every_wire(layout)]).collect();
     let file = |name: &str, text| GeneratedFile {
         path: format!("{INCLUDE}/{name}"),
         text,
     };
-    let modules = render("module.modulemap", &BTreeMap::from([("headers", &headers)]));
-    headers
-        .iter()
-        .map(|header| file(&header.file, render("header.h", header)))
-        .chain([file("module.modulemap", modules)])
-        .collect()
+    let modules = render("module.modulemap", &json!({ "headers": headers }));
+    let files = headers.iter().map(|header| {
+        let name = header["file"].as_str().expect("a header has a name");
+        file(name, render("header.h", header))
+    });
+    files.chain([file("module.modulemap", modules)]).collect()
 }
 
 /// Returns the packed C definition of one record and its asserts, as in `atf_v1.h` or `atf_v2.h`,
@@ -57,9 +52,9 @@ pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
 /// one for every wire version.
 #[must_use]
 pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String {
-    let record = view::Record::new(layout, record, wire, Names::OfTheSources)
+    let record = view::record(layout, record, wire, Names::OfTheSources)
         .expect("a record has a layout in each wire version");
-    render("definition.h", &BTreeMap::from([("record", record)]))
+    render("definition.h", &json!({ "record": record }))
 }
 
 /// Emits a program, valid in C and C++, that prints the compiler's layout of `atf_wire.h`, one item
@@ -69,11 +64,11 @@ pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String
 pub fn probe(layout: &Layout) -> GeneratedFile {
     GeneratedFile {
         path: "codegen/tests/c/generated/probe.c".to_owned(),
-        text: render("probe.c", &Header::of_every_wire(layout)),
+        text: render("probe.c", &view::of_every_wire(layout)),
     }
 }
 
-fn render(template: &str, data: &impl Serialize) -> String {
+fn render(template: &str, data: &Value) -> String {
     let mut environment = super::environment(&TEMPLATES);
     environment.add_filter("wrap", text::wrap);
     super::render(&environment, template, data)

@@ -110,23 +110,12 @@ fn avoid(name: String, words: &str) -> String {
 /// The width at which comments wrap.
 const COLUMNS: usize = 96;
 
-/// Wraps prose into lines, each but the first after `prefix`, which begins with its indentation. What
-/// would end or continue a comment is written differently, and so is a backslash.
+/// Wraps prose into lines, each but the first after `prefix`, which begins with its indentation.
+/// Replaces backslashes, and the marks that would begin or end a comment.
 fn wrapped(text: &str, prefix: &str) -> String {
     let text = text.replace("*/", "* /").replace("/*", "/ *");
     let text = text.replace('\\', "/");
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last_mut().expect("there is always a line");
-        if !line.is_empty() && prefix.len() + line.len() + 1 + word.len() > COLUMNS {
-            lines.push(word.to_owned());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
+    let lines = super::wrap(&text, COLUMNS - prefix.chars().count());
     lines.join(&format!("\n{prefix}"))
 }
 

@@ -3,7 +3,7 @@
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::Serialize;
+use serde_json::Value;
 
 use crate::GENERATED;
 
@@ -37,6 +37,24 @@ pub mod rules;
 #[cfg(feature = "command")]
 pub mod schema;
 
+/// Wraps a text's words into lines of at most this many letters, apart from longer words. There is
+/// at least one line.
+#[must_use]
+pub fn wrap(text: &str, letters: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// Parses templates, which may include each other.
 fn environment(templates: &[(&'static str, &'static str)]) -> Environment<'static> {
     let mut environment = empty_environment();
@@ -68,7 +86,7 @@ fn empty_environment() -> Environment<'static> {
     environment
 }
 
-fn render(environment: &Environment<'_>, template: &str, data: &impl Serialize) -> String {
+fn render(environment: &Environment<'_>, template: &str, data: &Value) -> String {
     environment
         .get_template(template)
         .and_then(|template| template.render(Serde(data)))

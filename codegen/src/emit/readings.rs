@@ -6,13 +6,10 @@ use atf_spec::reconcile::{Disagreement, Reconciliation};
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::{GENERATED, GeneratedFile};
+use super::rust;
+use crate::GeneratedFile;
 
 /// Emits `conformance/src/fingerprint/table.rs`.
-///
-/// # Panics
-///
-/// Never, because the tokens are a Rust file by construction.
 #[must_use]
 pub fn table(spec: &Spec, found: &Reconciliation) -> GeneratedFile {
     let groups = found.groups(spec);
@@ -24,16 +21,11 @@ pub fn table(spec: &Spec, found: &Reconciliation) -> GeneratedFile {
         /// The disagreements, in the order of the reference.
         pub(super) static DISAGREEMENTS: &[Disagreement] = &[#(#all),*];
     };
-    let file = syn::parse2(tokens).expect("the table is a Rust file");
-    let doc = "//! All disagreements among the sources, and each source's readings.";
-    let text = format!(
-        "// {GENERATED}\n\n{doc}\n\n{}",
-        prettyplease::unparse(&file)
-    );
-    GeneratedFile {
-        path: "conformance/src/fingerprint/table.rs".to_owned(),
-        text,
-    }
+    rust::file(
+        "conformance/src/fingerprint/table.rs",
+        "All disagreements among the sources, and each source's readings.",
+        tokens,
+    )
 }
 
 fn disagreement(disagreement: &Disagreement) -> TokenStream {

@@ -2,33 +2,23 @@
 //! constant, so a check for a missing rule does not compile.
 
 use atf_spec::load::Spec;
-use atf_spec::model::{
-    Binds, EditionSpec, Exclusion, ReaderDoes, RuleSpec, Severity, Verdict, When,
-};
+use atf_spec::model::{EditionSpec, Exclusion, RuleSpec, When};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::rust;
-use crate::{GENERATED, GeneratedFile};
+use crate::GeneratedFile;
 
 /// Emits `atf/src/rules/table.rs`.
-///
-/// # Panics
-///
-/// Never, because the tokens are a Rust file by construction.
 #[must_use]
 pub fn table(spec: &Spec) -> GeneratedFile {
     let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
     let rules = spec.all_rules().map(|(_, rule)| self::rule(spec, rule));
-    let doc = " The rules of the spec, in its order.";
-    let groups_doc = " The id prefixes, each with the subject of its rules.";
     let groups = spec.rules.iter().map(|file| {
         let (prefix, title) = (&file.prefix.value, &file.title);
         quote!((#prefix, #title))
     });
-    let decisions_doc = " The questions whose answers the rules cite, by name.";
     let decisions = decisions(spec);
-    let sources_doc = " The sources' titles.";
     let sources = spec.sources.iter().map(|source| {
         let (id, title) = (source.source.as_str(), &source.title);
         quote!((#id, #title))
@@ -42,28 +32,20 @@ pub fn table(spec: &Spec) -> GeneratedFile {
 
         #(#rules)*
 
-        #[doc = #doc]
+        /// The rules of the spec, in its order.
         pub static ALL: &[&Rule] = &[#(&#names),*];
 
-        #[doc = #groups_doc]
+        /// The id prefixes, each with the subject of its rules.
         pub static GROUPS: &[(&str, &str)] = &[#(#groups),*];
 
-        #[doc = #decisions_doc]
+        /// The questions whose answers the rules cite, by name.
         pub static DECISIONS: &[Decision] = &[#(#decisions),*];
 
-        #[doc = #sources_doc]
+        /// The sources' titles.
         pub static SOURCES: &[(&str, &str)] = &[#(#sources),*];
     };
-    let file = syn::parse2(tokens).expect("the table is a Rust file");
-    let doc = "//! All rules of the format, one static per id.";
-    let text = format!(
-        "// {GENERATED}\n\n{doc}\n\n{}",
-        prettyplease::unparse(&file)
-    );
-    GeneratedFile {
-        path: "atf/src/rules/table.rs".to_owned(),
-        text,
-    }
+    let title = "All rules of the format, one static per id.";
+    rust::file("atf/src/rules/table.rs", title, tokens)
 }
 
 fn edition(of: &str, edition: &EditionSpec) -> TokenStream {
@@ -81,10 +63,7 @@ fn edition(of: &str, edition: &EditionSpec) -> TokenStream {
 
 /// Returns the topics and silences that a rule cites, in the spec's order.
 fn decisions(spec: &Spec) -> Vec<TokenStream> {
-    let is_named = |name: &str| {
-        spec.all_rules()
-            .any(|(_, rule)| rule.settled_by.iter().any(|topic| topic.value == name))
-    };
+    let is_named = |name: &str| spec.rules_citing(name).next().is_some();
     let topics = spec.topics.iter().filter(|topic| is_named(&topic.topic));
     let topics = topics.map(|topic| {
         let titles = topic.decisions.iter().map(|it| it.title.as_str());
@@ -134,16 +113,14 @@ fn name(rule: &RuleSpec) -> syn::Ident {
     format_ident!("{}", rule.id.replace('-', "_"))
 }
 
-fn verdict(verdict: Verdict) -> TokenStream {
-    match verdict {
-        Verdict::Accept => quote!(Verdict::Accept),
-        Verdict::Recover => quote!(Verdict::Recover),
-        Verdict::Reject => quote!(Verdict::Reject),
-    }
+/// Returns the path of a variant of a fieldless enum, whose names the library shares with the spec.
+fn variant(of: &str, variant: impl std::fmt::Debug) -> TokenStream {
+    let (of, variant) = (format_ident!("{of}"), format_ident!("{variant:?}"));
+    quote!(#of::#variant)
 }
 
 fn exclusion(spec: &Spec, rule: &RuleSpec, exclusion: &Exclusion) -> TokenStream {
-    let verdict = verdict(exclusion.verdict.value);
+    let verdict = variant("Verdict", exclusion.verdict);
     let if_followed = exclusion.when == When::Followed;
     let sentences = exclusion.lines.iter().map(|cited| {
         let lines = cited.to_string();
@@ -173,24 +150,11 @@ fn rule(spec: &Spec, rule: &RuleSpec) -> TokenStream {
     let (name, id, text) = (name(rule), rule.id.as_str(), rule.rule.as_str());
     let doc = format!(" {}", rust::marked(text));
     let wires = spec.wires_of(rule);
-    let severity = match rule.severity.value {
-        Severity::Advice => quote!(Severity::Advice),
-        Severity::Should => quote!(Severity::Should),
-        Severity::Must => quote!(Severity::Must),
-    };
-    let reader = match rule.reader.value {
-        ReaderDoes::Ignore => quote!(ReaderDoes::Ignore),
-        ReaderDoes::Warn => quote!(ReaderDoes::Warn),
-        ReaderDoes::Recover => quote!(ReaderDoes::Recover),
-        ReaderDoes::Reject => quote!(ReaderDoes::Reject),
-    };
-    let verdicts = rule.allows.iter().map(|it| verdict(it.value));
+    let severity = variant("Severity", rule.severity);
+    let reader = variant("ReaderDoes", rule.reader);
+    let verdicts = rule.allows.iter().map(|it| variant("Verdict", it));
     let excludes = rule.excludes.iter().map(|it| exclusion(spec, rule, it));
-    let binds = rule.binds.iter().map(|party| match party {
-        Binds::Writer => quote!(Party::Writer),
-        Binds::Reader => quote!(Party::Reader),
-        Binds::Validator => quote!(Party::Validator),
-    });
+    let binds = rule.binds.iter().map(|party| variant("Party", party));
     let about = rule.about.iter().map(|about| about.as_str());
     let sources = rule.sources.iter().map(|source| source.as_str());
     let settled_by = rule.settled_by.iter().map(|topic| topic.as_str());

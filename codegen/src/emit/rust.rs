@@ -23,9 +23,12 @@ pub use record::record;
 use std::collections::BTreeMap;
 
 use atf_spec::layout::{Scalar, Type};
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
 use syn::{Attribute, Token, Visibility};
+
+#[cfg(feature = "command")]
+use crate::{GENERATED, GeneratedFile};
 
 /// Options of an expansion, chosen by the user. Everything else comes from the layout.
 pub struct Options {
@@ -61,6 +64,22 @@ pub fn value_type(ty: Type) -> String {
     match ty.count {
         Some(count) => format!("[{}; {count}]", ty.scalar.name()),
         None => ty.scalar.name().to_owned(),
+    }
+}
+
+/// Returns [`value_type`] as tokens.
+fn value_tokens(ty: Type) -> TokenStream {
+    value_type(ty).parse().expect("a type of Rust")
+}
+
+/// Formats tokens as a generated file, with its title.
+#[cfg(feature = "command")]
+pub(super) fn file(path: &str, title: &str, tokens: TokenStream) -> GeneratedFile {
+    let tree = syn::parse2(tokens).expect("the emitter writes Rust items");
+    let code = prettyplease::unparse(&tree);
+    GeneratedFile {
+        path: path.to_owned(),
+        text: format!("// {GENERATED}\n\n//! {title}\n\n{code}"),
     }
 }
 

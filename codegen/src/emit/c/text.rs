@@ -2,8 +2,9 @@
 
 use atf_spec::layout::Scalar;
 
-/// The width at which prose wraps. A comment may be 96 columns wide, and its last line may end in `
-/// */`.
+use crate::emit;
+
+/// The width at which prose wraps. A comment may be 96 columns wide, and its last line ends in ` */`.
 const COLUMNS: usize = 93;
 
 /// Wraps `prose` for a comment into lines of at most 93 columns. Each line except the first starts
@@ -12,24 +13,12 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     let prose = prose.replace("*/", "* /").replace("/*", "/ *");
     // A trigraph for a backslash, which continues a line.
     let prose = prose.replace("??/", "?? /");
-    let mut lines = Vec::new();
-    for paragraph in prose.trim().lines() {
-        let mut line = String::new();
-        for word in paragraph.split_whitespace() {
-            let width = prefix.chars().count() + line.chars().count() + 1 + word.chars().count();
-            if !line.is_empty() && width > COLUMNS {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
-    }
+    let letters = COLUMNS - prefix.chars().count();
+    let paragraphs = prose.trim().lines();
+    let lines = paragraphs.flat_map(|paragraph| emit::wrap(paragraph, letters));
     // Empty lines get no trailing space.
-    let lines = lines.iter().enumerate().map(|(number, line)| match number {
-        0 => line.clone(),
+    let lines = lines.enumerate().map(|(number, line)| match number {
+        0 => line,
         _ => format!("{prefix}{line}").trim_end().to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")

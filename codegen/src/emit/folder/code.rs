@@ -1,7 +1,7 @@
 //! The filter `code`: an expression of a grammar in a target's language.
 //!
-//! Its argument `syntax` says how the language writes each form: patterns in which `{}`,
-//! or names in braces, stand for parts. `docs/targets.md` lists them with their defaults.
+//! Its argument `syntax` contains the language's pattern for each form, in which `{}` and names in
+//! braces stand for parts. `docs/targets.md` lists the forms with their defaults.
 
 use std::collections::BTreeMap;
 
@@ -132,8 +132,8 @@ fn invalid(why: &impl ToString) -> Error {
     Error::new(ErrorKind::InvalidOperation, why.to_string())
 }
 
-/// Writes an expression in the language that `syntax` describes. `indent` is the column of the line
-/// on which it stands, where a long condition is broken.
+/// Writes an expression in the language that `syntax` describes. A condition that is too long for
+/// its line, which is indented by `indent`, is written on several lines.
 pub(super) fn code(value: &Value, syntax: &Value, indent: usize) -> Result<String, Error> {
     let expression = expression(value)?;
     let default = |form: &Form| (form.name.to_owned(), form.default.to_owned());
@@ -188,9 +188,12 @@ impl Syntax {
         self.name(&format!("{role}_{}", field.trim_start_matches('_')))
     }
 
-    fn args(&self, args: &[Expression]) -> String {
+    fn call(&self, form: &str, name: &str, args: &[Expression]) -> String {
         let args: Vec<String> = args.iter().map(|arg| self.write(arg).0).collect();
-        args.join(", ")
+        self.fill(
+            form,
+            &[("name", &self.name(name)), ("args", &args.join(", "))],
+        )
     }
 
     /// Writes an operand, in parentheses if it binds more loosely than the operator.
@@ -267,9 +270,8 @@ impl Syntax {
                 self.fill("constant", &[("", &self.place(role, field))])
             }
             Expression::Field { role, field, at } => {
-                let at = at
-                    .as_ref()
-                    .map_or_else(|| "0".to_owned(), |at| self.write(at).0);
+                let at = at.as_ref().map(|at| self.write(at).0);
+                let at = at.unwrap_or("0".to_owned());
                 self.fill("field", &[("at", &at), ("place", &self.place(role, field))])
             }
             Expression::IsMember { of, number } => {
@@ -278,17 +280,13 @@ impl Syntax {
             }
             // A language may write these as operators.
             Expression::Arithmetic { name, args } => {
-                let [a, b] = [0, 1].map(|at| {
-                    args.get(at)
-                        .map_or_else(String::new, |arg| self.write(arg).0)
-                });
+                let [a, b] = [0, 1].map(|at| args.get(at).map(|arg| self.write(arg).0));
+                let [a, b] = [a, b].map(Option::unwrap_or_default);
                 self.fill("arithmetic", &[("name", name), ("a", &a), ("b", &b)])
             }
             Expression::Compare { sign, args } => {
-                let args: Vec<String> = args
-                    .iter()
-                    .map(|arg| self.operand(arg, Binds::Tight))
-                    .collect();
+                let args = args.iter().map(|arg| self.operand(arg, Binds::Tight));
+                let args: Vec<String> = args.collect();
                 let sign = match sign.as_str() {
                     "==" | "!=" => self.pattern(sign),
                     sign => sign,
@@ -314,14 +312,8 @@ impl Syntax {
                 ];
                 return (self.fill("if", &parts), Binds::If);
             }
-            Expression::Call { name, args } => self.fill(
-                "call",
-                &[("name", &self.name(name)), ("args", &self.args(args))],
-            ),
-            Expression::BuiltIn { name, args } => self.fill(
-                "built_in",
-                &[("name", &self.name(name)), ("args", &self.args(args))],
-            ),
+            Expression::Call { name, args } => self.call("call", name, args),
+            Expression::BuiltIn { name, args } => self.call("built_in", name, args),
             Expression::Loop {
                 name,
                 from,
@@ -329,9 +321,8 @@ impl Syntax {
                 next,
                 until,
             } => {
-                let until = until
-                    .as_ref()
-                    .map_or_else(String::new, |until| self.write(until).0);
+                let until = until.as_ref().map(|until| self.write(until).0);
+                let until = until.unwrap_or_default();
                 let parts = [
                     ("from", &*self.write(from).0),
                     ("variable", &self.name(variable)),

@@ -12,8 +12,7 @@ use crate::GENERATED;
 /// Returns the model: `layout.json` with more. Each field has its `key`, `size`, and the `scalar`,
 /// `width` and `count` of its type; `record` and `enum` have records and enumerations by name; and
 /// each grammar has the records by `role`, and the `places` of the fields that it reads; `manifest`
-/// has the objects of manifest.json. A key that
-/// `layout.json` omits is null, or empty.
+/// has the objects of manifest.json. A key that `layout.json` omits is null or empty.
 pub(super) fn model(layout: &Layout, manifest: &ManifestFile) -> Value {
     let mut model = serde_json::to_value(layout).expect("the layout is plain data");
     let records: Vec<_> = layout.records.iter().map(record).collect();
@@ -22,11 +21,8 @@ pub(super) fn model(layout: &Layout, manifest: &ManifestFile) -> Value {
         list.iter().filter_map(pair).collect::<Map<_, _>>()
     };
     let enums = model["enums"].as_array().cloned().unwrap_or_default();
-    let grammars: Vec<_> = layout
-        .grammars
-        .iter()
-        .map(|own| grammar(layout, own))
-        .collect();
+    let grammars = layout.grammars.iter().map(|own| grammar(layout, own));
+    let grammars: Vec<_> = grammars.collect();
     model["record"] = by_name(&records).into();
     model["records"] = records.into();
     model["enum"] = by_name(&enums).into();
@@ -171,7 +167,7 @@ fn objects(schema: &Value) -> Value {
         .collect()
 }
 
-/// Sets the missing ones of these members to null.
+/// Sets those of these members that are missing to null.
 fn fill(value: &mut Value, keys: &[&str]) {
     for key in keys {
         let member = value.as_object_mut().map(|members| members.entry(*key));

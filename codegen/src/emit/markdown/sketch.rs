@@ -3,6 +3,8 @@
 use atf_spec::layout::{Layout, Record};
 use serde_json::{Value, json};
 
+use crate::emit;
+
 // Lengths in pixels.
 const MARGIN: u32 = 16;
 const COLUMN_WIDTH: u32 = 372;
@@ -86,10 +88,12 @@ impl File {
     fn tail(&mut self, text: &str) {
         let top = self.height + LINE_HEIGHT + 6;
         let mut bottom = top;
-        let lines = (0..).zip(wrap(text, LINE_LETTERS)).map(|(number, text)| {
-            bottom = top + number * LINE_HEIGHT;
-            json!({ "y": bottom, "text": text })
-        });
+        let lines = (0..)
+            .zip(emit::wrap(text, LINE_LETTERS))
+            .map(|(number, text)| {
+                bottom = top + number * LINE_HEIGHT;
+                json!({ "y": bottom, "text": text })
+            });
         let lines: Vec<Value> = lines.collect();
         let content = json!({ "title": "", "size": null, "lines": lines });
         self.block("open", bottom + 12 - self.height, content);
@@ -105,19 +109,4 @@ impl File {
         self.blocks.push(block);
         self.height += height + BLOCK_GAP;
     }
-}
-
-/// Wraps words into lines of at most this many letters.
-fn wrap(text: &str, letters: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }

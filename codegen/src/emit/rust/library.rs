@@ -11,8 +11,8 @@ use atf_spec::model::ManifestFile;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Options, constant_ident, open_enum, record};
-use crate::{GENERATED, GeneratedFile};
+use super::{Options, constant_ident, file, open_enum, record};
+use crate::GeneratedFile;
 
 /// The folder of the library's records.
 const FOLDER: &str = "atf/src/wire/generated";
@@ -26,56 +26,50 @@ const FOLDER: &str = "atf/src/wire/generated";
 /// Panics if a name in the layout is not a Rust identifier.
 #[must_use]
 pub fn library(layout: &Layout, manifest: &ManifestFile) -> Vec<GeneratedFile> {
-    let mut files: Vec<GeneratedFile> = layout
-        .wires
-        .iter()
-        .map(|&wire| {
-            let records = layout.records.iter().filter_map(|item| {
-                item.layout(wire)?;
-                let mut options = Options::new(&item.rust_name());
-                options.c_definition = false;
-                Some(record(layout, item, wire, &options))
-            });
-            let title = format!("The records in wire version {wire}, packed as in the files.");
-            file(
-                &format!("{FOLDER}/v{wire}.rs"),
-                &title,
-                quote!(#(#records)*),
-            )
-        })
-        .collect();
+    let wires = layout.wires.iter().map(|&wire| {
+        let records = layout.records.iter().filter_map(|item| {
+            item.layout(wire)?;
+            let mut options = Options::new(&item.rust_name());
+            options.c_definition = false;
+            Some(record(layout, item, wire, &options))
+        });
+        let title = format!("The records in wire version {wire}, packed as in the files.");
+        let path = format!("{FOLDER}/v{wire}.rs");
+        file(&path, &title, quote!(#(#records)*))
+    });
     let enums = layout.enums.iter().map(|enumeration| {
         let options = Options::new(&enumeration.rust_name());
         let effects = call_effects(enumeration, &options.ident);
         let newtype = open_enum(layout, enumeration, &options);
         quote!(#newtype #effects)
     });
-    files.push(file(
-        &format!("{FOLDER}/enums.rs"),
-        "The enumerations and flags.",
-        quote!(#(#enums)*),
-    ));
-    files.push(file(
-        &format!("{FOLDER}/table.rs"),
-        "The wire versions, and each record's fields in every version.",
-        table::tokens(layout),
-    ));
-    files.push(file(
-        &format!("{FOLDER}/decoded.rs"),
-        "Each record as one type for all wire versions.",
-        decoded::tokens(layout),
-    ));
-    files.push(file(
-        &format!("{FOLDER}/mod.rs"),
-        "The generated records, enumerations and tables.",
-        module(layout),
-    ));
-    files.push(file(
+    let others = [
+        ("enums", "The enumerations and flags.", quote!(#(#enums)*)),
+        (
+            "table",
+            "The wire versions, and each record's fields in every version.",
+            table::tokens(layout),
+        ),
+        (
+            "decoded",
+            "Each record as one type for all wire versions.",
+            decoded::tokens(layout),
+        ),
+        (
+            "mod",
+            "The generated records, enumerations and tables.",
+            module(layout),
+        ),
+    ];
+    let others = others
+        .into_iter()
+        .map(|(name, title, tokens)| file(&format!("{FOLDER}/{name}.rs"), title, tokens));
+    let manifest = file(
         "atf/src/manifest/generated.rs",
         "The manifest's objects: their keys, and how they are read and written.",
         manifest::tokens(manifest),
-    ));
-    files
+    );
+    wires.chain(others).chain([manifest]).collect()
 }
 
 /// Emits the effects of a kind of event on the open calls of its thread.
@@ -119,16 +113,5 @@ fn module(layout: &Layout) -> TokenStream {
         pub use enums::*;
         pub use table::{Record, Wire};
         pub(crate) use table::with_wire;
-    }
-}
-
-fn file(path: &str, title: &str, tokens: TokenStream) -> GeneratedFile {
-    let tree = syn::parse2(tokens).expect("the emitter writes Rust items");
-    GeneratedFile {
-        path: path.to_owned(),
-        text: format!(
-            "// {GENERATED}\n\n//! {title}\n\n{}",
-            prettyplease::unparse(&tree)
-        ),
     }
 }

@@ -2,9 +2,9 @@
 
 use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Value, Wire};
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
-use super::{Options, constant_ident, doc, number, scalar_ident};
+use super::{Options, constant_ident, doc, number, value_tokens};
 use crate::emit::c::record_definition;
 
 /// Emits a record in one wire version: the struct, its constants, and assertions about its size,
@@ -111,39 +111,32 @@ fn constants(
 
 /// Emits constants for a field's fixed value, its maximum, and the value that means "none".
 fn field_constants(field: &Field) -> TokenStream {
+    let constant = |suffix: &str, doc: String, value: TokenStream| {
+        let docs = doc::attributes(&[doc]);
+        let name = format_ident!("{}{suffix}", constant_ident(&field.name));
+        let ty = value_tokens(field.ty);
+        quote!(#docs pub const #name: #ty = #value;)
+    };
+    let name = &field.name;
     let fixed = field.value.as_ref().map(|value| {
-        let docs = doc::attributes(&[format!("The value of `{}`.", field.name)]);
-        let name = constant_ident(&field.name);
-        let ty = value_type(field.ty);
         let value = match value {
             Value::Text(text) => {
                 let bytes = Literal::byte_string(text.as_bytes());
                 quote!(*#bytes)
             }
-            Value::Number(number) => {
-                let number = Literal::u64_unsuffixed(*number);
-                quote!(#number)
-            }
+            Value::Number(number) => Literal::u64_unsuffixed(*number).into_token_stream(),
         };
-        quote!(#docs pub const #name: #ty = #value;)
+        constant("", format!("The value of `{name}`."), value)
     });
     let none = field.none.map(|none| {
-        let docs = doc::attributes(&[format!(
-            "The value of `{}` that means \"none\".",
-            field.name
-        )]);
-        let name = format_ident!("{}_NONE", constant_ident(&field.name));
-        let ty = value_type(field.ty);
         let none = number(field.ty.scalar, none);
-        let none: TokenStream = none.parse().expect("a number or a path");
-        quote!(#docs pub const #name: #ty = #none;)
+        let none = none.parse().expect("a number or a path");
+        let doc = format!("The value of `{name}` that means \"none\".");
+        constant("_NONE", doc, none)
     });
     let max = field.max.map(|max| {
-        let docs = doc::attributes(&[format!("The maximum of `{}`.", field.name)]);
-        let name = format_ident!("{}_MAX", constant_ident(&field.name));
-        let ty = value_type(field.ty);
-        let max = Literal::u64_unsuffixed(max);
-        quote!(#docs pub const #name: #ty = #max;)
+        let max = Literal::u64_unsuffixed(max).into_token_stream();
+        constant("_MAX", format!("The maximum of `{name}`."), max)
     });
     quote!(#fixed #max #none)
 }
@@ -174,11 +167,6 @@ fn assertions(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStr
     }
 }
 
-/// Returns the type of a field's value, such as `u32` or `[u8; 4]`.
-fn value_type(ty: Type) -> TokenStream {
-    array(quote_scalar(ty.scalar), ty.count)
-}
-
 /// Returns the type of a field in the struct, which has alignment 1 and is little-endian on every
 /// host.
 fn wire_type(ty: Type) -> TokenStream {
@@ -188,18 +176,9 @@ fn wire_type(ty: Type) -> TokenStream {
         Scalar::U32 => quote!(::zerocopy::little_endian::U32),
         Scalar::U64 => quote!(::zerocopy::little_endian::U64),
     };
-    array(scalar, ty.count)
-}
-
-fn quote_scalar(scalar: Scalar) -> TokenStream {
-    let ident = scalar_ident(scalar);
-    quote!(#ident)
-}
-
-fn array(element: TokenStream, count: Option<u32>) -> TokenStream {
-    match count.map(Literal::u32_unsuffixed) {
-        Some(count) => quote!([#element; #count]),
-        None => element,
+    match ty.count.map(Literal::u32_unsuffixed) {
+        Some(count) => quote!([#scalar; #count]),
+        None => scalar,
     }
 }
 

@@ -13,7 +13,7 @@ use atf_spec::rust_names::DECODED;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::super::{constant_ident, doc, scalar_ident};
+use super::super::{constant_ident, doc, scalar_ident, value_tokens};
 
 pub(super) fn tokens(layout: &Layout) -> TokenStream {
     let modules = layout.wires.iter().map(|wire| format_ident!("v{wire}"));
@@ -85,7 +85,7 @@ impl Member<'_> {
                 let ident = format_ident!("{}", item.rust_name());
                 quote!(#ident)
             }
-            None => array(self.ty),
+            None => value_tokens(self.ty),
         }
     }
 
@@ -322,7 +322,7 @@ impl<'a> Decoded<'a> {
                 let doc = format!("The value of `{}` in every wire version.", field.key());
                 let docs = doc::attributes(&[doc]);
                 let (module, _, ident) = self.module_and_ident(layouts.first()?.wire);
-                let (ty, constant) = (array(field.ty), constant_ident(&field.name));
+                let (ty, constant) = (value_tokens(field.ty), constant_ident(&field.name));
                 return Some(quote!(#docs pub const #name: #ty = #module::#ident::#constant;));
             }
             let nones: Option<Vec<u64>> = all.iter().map(|field| field.none).collect();
@@ -504,14 +504,6 @@ fn is_padding(field: &Field) -> bool {
 
 fn find<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
     fields.iter().find(|field| field.key() == name)
-}
-
-fn array(ty: Type) -> TokenStream {
-    let scalar = scalar_ident(ty.scalar);
-    match ty.count.map(Literal::u32_unsuffixed) {
-        Some(count) => quote!([#scalar; #count]),
-        None => quote!(#scalar),
-    }
 }
 
 /// Converts a number to the little-endian type of the packed struct.
