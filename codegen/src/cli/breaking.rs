@@ -13,7 +13,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 
 use super::text::print;
-use super::{Cli, origin, refuse};
+use super::{Cli, at, invalid, origin, refuse};
 
 /// Options of `spec breaking`.
 #[derive(clap::Args)]
@@ -51,7 +51,7 @@ fn category_parser() -> impl TypedValueParser<Value = Category> {
 pub(super) fn run(options: &Options, cli: &Cli) -> io::Result<ExitCode> {
     if options.new.is_some() && (cli.spec.is_some() || cli.overlay.is_some()) {
         let why = "--spec and --overlay make the current spec, so NEW must be left out";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        return Err(invalid(why));
     }
     let (old, new) = match (&options.old, &options.new) {
         (Some(old), Some(new)) => (read(old)?, read(new)?),
@@ -152,19 +152,17 @@ fn version(edition: &Value, of: &str) -> Option<[u64; 3]> {
 /// Reads an edition: a spec's folder or a layout.json. Returns `None` if the spec has faults, after
 /// printing them.
 fn read(path: &Path) -> io::Result<Option<Value>> {
-    let at =
-        |error: &dyn std::fmt::Display| io::Error::other(format!("{}: {error}", path.display()));
     if path.is_dir() {
         if !path.join("records").is_dir() {
-            return Err(at(&"not a spec's folder: no folder `records`"));
+            return Err(at(path, "not a spec's folder: no folder `records`"));
         }
         return compile(&Origin::Folder(path.to_owned()), None);
     }
-    let text = fs::read_to_string(path).map_err(|error| at(&error))?;
-    let value: Value = serde_json::from_str(&text).map_err(|error| at(&error))?;
+    let text = fs::read_to_string(path).map_err(|error| at(path, error))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| at(path, error))?;
     match serde_json::from_value::<Layout>(value.clone()) {
         Ok(_) => Ok(Some(value)),
-        Err(error) => Err(at(&format_args!("not a layout.json: {error}"))),
+        Err(error) => Err(at(path, format_args!("not a layout.json: {error}"))),
     }
 }
 
@@ -180,7 +178,7 @@ fn compile(origin: &Origin, overlay: Option<&Path>) -> io::Result<Option<Value>>
 /// Returns the `layout.json` of the last release before or at the current spec.
 fn last_release(current: &Origin) -> io::Result<PathBuf> {
     let why = "name OLD: there is no release beside the current spec, in `released/VERSION`";
-    let none = || io::Error::new(io::ErrorKind::NotFound, why);
+    let none = || invalid(why);
     let Origin::Folder(spec) = current else {
         return Err(none());
     };

@@ -7,12 +7,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use atf_spec::Compiled;
-use atf_spec::diagnostic::Diagnostic;
 use atf_spec::origin::Origin;
 use atf_spec::text;
 
 use super::text::print;
-use super::{Context, refuse};
+use super::{Context, invalid, refuse};
 
 /// Options of `spec check`.
 #[derive(clap::Args)]
@@ -35,12 +34,9 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         if !faults.is_empty() {
             return refuse(&compiled.files, &faults);
         }
-        let lines = context
-            .spec
-            .sources
-            .iter()
-            .filter_map(|source| source.text.as_ref());
-        let lines: u32 = lines.map(|text| text.lines.value).sum();
+        let sources = context.spec.sources.iter();
+        let lines = sources.filter_map(|source| Some(source.text.as_ref()?.lines.value));
+        let lines: u32 = lines.sum();
         line = format!("all {lines} lines of the documents match the claims\n");
     }
     let claims: usize = context.found.claims.values().map(Vec::len).sum();
@@ -68,14 +64,13 @@ pub(super) fn bless(
     };
     let Origin::Folder(spec) = origin else {
         let why = "--bless writes spec/digests.yaml, so it needs a checkout";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        return Err(invalid(why));
     };
     if has_overlay {
         let why = "--bless writes the official digests, so it cannot be used with --overlay";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        return Err(invalid(why));
     }
-    let written: Result<String, Vec<Diagnostic>> = text::digests(known, folder);
-    match written {
+    match text::digests(known, folder) {
         Ok(yaml) => fs::write(spec.join("digests.yaml"), yaml)?,
         Err(faults) => return refuse(&compiled.files, &faults).map(Some),
     }

@@ -1,26 +1,20 @@
 //! `spec conflicts`: lists all disagreements, grouped by the decision that settles them.
 
 use std::fmt::Write as _;
-use std::io;
-use std::process::ExitCode;
 
 use atf_spec::model::DecisionKind;
 use atf_spec::reconcile::{Disagreement, How};
 
 use super::Context;
-use super::text::{paragraph, print};
+use super::text::paragraph;
 
-pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
+pub(super) fn run(context: &Context<'_>) -> String {
     let groups = context.found.groups(context.spec);
     let mut out = String::new();
     for group in &groups {
         let decision = &group.settlement.decision;
-        let _ = writeln!(
-            out,
-            "{} on {}",
-            decision.decision.name(),
-            group.settlement.at
-        );
+        let (kind, at) = (decision.decision.name(), &group.settlement.at);
+        let _ = writeln!(out, "{kind} on {at}");
         paragraph(&mut out, 2, &decision.title);
         for found in &group.disagreements {
             paragraph(&mut out, 4, &format!("{}: {}", found.key, values(found)));
@@ -28,10 +22,9 @@ pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
         out.push('\n');
     }
     let count = |kind| {
-        groups
-            .iter()
-            .filter(|group| group.settlement.decision.decision.value == kind)
-            .count()
+        let kinds = groups.iter();
+        let kinds = kinds.map(|group| group.settlement.decision.decision.value);
+        kinds.filter(|known| *known == kind).count()
     };
     let _ = writeln!(
         out,
@@ -42,8 +35,7 @@ pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
         context.found.disagreements.len(),
         context.spec.decisions.silences.len(),
     );
-    print(io::stdout(), &out)?;
-    Ok(ExitCode::SUCCESS)
+    out
 }
 
 /// Formats values and the sources that claim them: `28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)`.
@@ -60,9 +52,7 @@ fn values(found: &Disagreement) -> String {
             None => values.push((&claim.value, vec![who])),
         }
     }
-    let text: Vec<String> = values
-        .iter()
-        .map(|(value, who)| format!("{value} ({})", who.join(", ")))
-        .collect();
-    text.join(" · ")
+    let texts = values.iter();
+    let texts = texts.map(|(value, who)| format!("{value} ({})", who.join(", ")));
+    texts.collect::<Vec<_>>().join(" · ")
 }

@@ -12,7 +12,7 @@ use atf_spec::files::{File, Files};
 use atf_spec::place::Place;
 use serde::Deserialize;
 
-use super::{Context, refuse};
+use super::{Context, at, refuse};
 
 /// The largest file of a template folder, in bytes.
 const MAX_TEMPLATE: u64 = 4 << 20;
@@ -25,10 +25,7 @@ pub(super) fn rendered(
     let mut templates = Templates::new();
     collect(dir, "", &mut templates)?;
     if !templates.keys().any(|path| folder::output(path).is_some()) {
-        return Err(invalid(format!(
-            "{}: no file ends in .jinja",
-            dir.display()
-        )));
+        return Err(at(dir, "no file ends in .jinja"));
     }
     let layout = context.layout()?;
     match folder::render(&templates, &layout, &context.spec.manifest, "") {
@@ -41,9 +38,8 @@ pub(super) fn rendered(
             let range = error.range().unwrap_or_default();
             let [start, end] = [range.start, range.end].map(|at| u32::try_from(at).unwrap_or(0));
             let place = Place { file, start, end };
-            let why = error
-                .detail()
-                .map_or_else(|| error.kind().to_string(), str::to_owned);
+            let kind = || error.kind().to_string();
+            let why = error.detail().map_or_else(kind, str::to_owned);
             refuse(&files, &[Diagnostic::error(place, why)])?;
             Ok(None)
         }
@@ -52,25 +48,18 @@ pub(super) fn rendered(
 
 /// Reads the files of a folder, and of those below it. Does not follow symlinks.
 fn collect(dir: &Path, prefix: &str, templates: &mut Templates) -> io::Result<()> {
-    let at = |error: io::Error, path: &Path| {
-        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-    };
-    for entry in std::fs::read_dir(dir).map_err(|error| at(error, dir))? {
-        let entry = entry.map_err(|error| at(error, dir))?;
+    for entry in std::fs::read_dir(dir).map_err(|error| at(dir, error))? {
+        let entry = entry.map_err(|error| at(dir, error))?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         let name = entry.file_name().into_string();
-        let name =
-            name.map_err(|_| invalid(format!("{}: the name is not UTF-8", path.display())))?;
+        let name = name.map_err(|_| at(&path, "the name is not UTF-8"))?;
         if kind.is_dir() {
             collect(&path, &format!("{prefix}{name}/"), templates)?;
         } else if kind.is_file() && name.ends_with(".jinja") {
             if entry.metadata()?.len() > MAX_TEMPLATE {
-                return Err(invalid(format!(
-                    "{}: more than {MAX_TEMPLATE} bytes",
-                    path.display()
-                )));
+                return Err(at(&path, format_args!("more than {MAX_TEMPLATE} bytes")));
             }
-            let text = std::fs::read_to_string(&path).map_err(|error| at(error, &path))?;
+            let text = std::fs::read_to_string(&path).map_err(|error| at(&path, error))?;
             templates.insert(format!("{prefix}{name}"), text);
         }
     }
@@ -94,9 +83,8 @@ struct Answered {
 /// Runs a program with `layout.json` as its standard input, and takes the files from its standard
 /// output. Its messages go to standard error.
 pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
-    let name = program.display();
     let layout = json::layout(&context.layout()?, context.spec);
-    let failed = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
+    let failed = |error: io::Error| at(program, error);
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -105,18 +93,17 @@ pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<
     // In a thread of its own, because the program may write before it has read everything.
     let input = child.stdin.take();
     let writer = std::thread::spawn(move || {
-        // A program that does not read its input is not wrong.
+        // A program may ignore its input.
         input.map(|mut input| input.write_all(layout.text.as_bytes()))
     });
     let output = child.wait_with_output().map_err(failed)?;
     let _ = writer.join();
     if !output.status.success() {
-        return Err(invalid(format!("{name}: {}", output.status)));
+        return Err(at(program, output.status));
     }
     let answer: Answer = serde_json::from_slice(&output.stdout).map_err(|error| {
-        invalid(format!(
-            "{name}: standard output: expected {{\"files\": [{{\"path\": …, \"text\": …}}]}}: {error}"
-        ))
+        let expected = "standard output: expected {\"files\": [{\"path\": …, \"text\": …}]}";
+        at(program, format_args!("{expected}: {error}"))
     })?;
     let mut files: Vec<GeneratedFile> = Vec::new();
     for Answered { path, text } in answer.files {
@@ -125,18 +112,13 @@ pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<
             .split('/')
             .all(|part| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']));
         if !is_inside {
-            return Err(invalid(format!(
-                "{name}: `{path}` is not a path below the output folder"
-            )));
+            let why = format!("`{path}` is not a path below the output folder");
+            return Err(at(program, why));
         }
         if files.iter().any(|file| file.path == path) {
-            return Err(invalid(format!("{name}: two files are named `{path}`")));
+            return Err(at(program, format_args!("two files are named `{path}`")));
         }
         files.push(GeneratedFile { path, text });
     }
     Ok(files)
-}
-
-fn invalid(why: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, why)
 }

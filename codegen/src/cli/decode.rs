@@ -8,7 +8,7 @@ use atf_interpreter::{File, View, grammar_of};
 use atf_spec::grammar::Grammar;
 use atf_spec::layout::{Field, Layout, Scalar, Value, Wire};
 
-use super::Context;
+use super::{Context, at, invalid};
 
 /// Options of `decode`.
 #[derive(clap::Args)]
@@ -31,9 +31,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
     let layout = atf_spec::resolve::resolve(context.spec);
-    let name = options.file.display();
-    let bytes = std::fs::read(&options.file)
-        .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
+    let bytes = std::fs::read(&options.file).map_err(|error| at(&options.file, error))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     let done = match (&options.record, options.at) {
         (Some(record), Some(at)) => one(&mut out, options, &layout, &bytes, record, at),
@@ -56,30 +54,26 @@ fn one(
 ) -> io::Result<ExitCode> {
     let Some(record) = layout.record(name) else {
         let known: Vec<_> = layout.records.iter().map(|own| own.name.as_str()).collect();
-        return Err(invalid(&format!(
+        return Err(invalid(format!(
             "there is no record `{name}`, only {}",
             known.join(", ")
         )));
     };
-    let stated = grammar_of(layout, bytes).and_then(|grammar| {
-        let file = File::open(layout, grammar, bytes).ok()?;
-        Some(file.wire())
-    });
+    let stated = grammar_of(layout, bytes)
+        .and_then(|grammar| Some(File::open(layout, grammar, bytes).ok()?.wire()));
     let wire = options.wire.or(stated).or(layout.wires.first().copied());
     let Some(fields) = wire.and_then(|wire| record.layout(wire)) else {
         let known: Vec<_> = layout.wires.iter().map(Wire::to_string).collect();
-        return Err(invalid(&format!(
+        return Err(invalid(format!(
             "`{name}` has only the wire versions {}",
             known.join(" and ")
         )));
     };
     let size = bytes.len() as u64;
-    if at
-        .checked_add(record.size.into())
-        .is_none_or(|end| end > size)
-    {
+    let end = at.checked_add(record.size.into());
+    if end.is_none_or(|end| end > size) {
         let (file, needed) = (options.file.display(), record.size);
-        return Err(invalid(&format!(
+        return Err(invalid(format!(
             "{file}: `{name}` takes {needed} bytes, but the file ends at {size}"
         )));
     }
@@ -101,12 +95,8 @@ fn whole(
 ) -> io::Result<ExitCode> {
     let path = path.display();
     let Some(grammar) = grammar_of(layout, bytes) else {
-        let known: Vec<_> = layout
-            .grammars
-            .iter()
-            .map(|own| own.file.as_str())
-            .collect();
-        return Err(invalid(&format!(
+        let known: Vec<_> = layout.grammars.iter().map(|it| it.file.as_str()).collect();
+        return Err(invalid(format!(
             "{path}: byte 0: not the magic of {}",
             known.join(" or ")
         )));
@@ -200,8 +190,4 @@ fn value(layout: &Layout, view: &View<'_>, field: &Field) -> String {
         [] => number.to_string(),
         names => format!("{number} ({})", names.join(", ")),
     }
-}
-
-fn invalid(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, why)
 }

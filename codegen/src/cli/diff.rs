@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 use std::io;
-use std::process::ExitCode;
 
 use atf_spec::difference::{Difference, differences};
 use atf_spec::layout::Wire;
 use atf_spec::load::Spec;
 
-use super::Context;
-use super::text::print;
+use super::{Context, invalid};
 
 /// Options of `spec diff`.
 #[derive(clap::Args)]
@@ -21,20 +19,17 @@ pub(super) struct Options {
     to: Wire,
 }
 
-pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<String> {
     for wire in [options.from, options.to] {
         if !context.spec.wires().any(|known| known == wire) {
             let known: Vec<String> = context.spec.wires().map(|wire| wire.to_string()).collect();
-            let why = format!(
-                "there is no wire version {wire}, only {}",
-                known.join(" and ")
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+            let known = known.join(" and ");
+            return Err(invalid(format!(
+                "there is no wire version {wire}, only {known}"
+            )));
         }
     }
-    let out = diff(context.spec, options.from, options.to);
-    print(io::stdout(), &out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(diff(context.spec, options.from, options.to))
 }
 
 fn diff(spec: &Spec, from: Wire, to: Wire) -> String {
@@ -61,15 +56,8 @@ fn diff(spec: &Spec, from: Wire, to: Wire) -> String {
         if let (Some(old), Some(new)) = (value(from), value(to))
             && old.value != new.value
         {
-            let (old, new) = (
-                (old.scalar.name(), old.value),
-                (new.scalar.name(), new.value),
-            );
-            let _ = writeln!(
-                out,
-                "{}: {} {:#x} → {} {:#x}",
-                constant.name, old.0, old.1, new.0, new.1
-            );
+            let [old, new] = [old, new].map(|it| format!("{} {:#x}", it.scalar.name(), it.value));
+            let _ = writeln!(out, "{}: {old} → {new}", constant.name);
         }
     }
     out

@@ -11,8 +11,8 @@ use atf_spec::breaking::{Category, changes};
 use atf_spec::model::RuleSpec;
 use serde::Deserialize;
 
-use super::Context;
 use super::text::print;
+use super::{Context, at, invalid};
 
 /// Options of `spec edition`.
 #[derive(clap::Args)]
@@ -92,7 +92,7 @@ pub(super) fn summary(
     };
     let corpus: Corpus = json(&folder.join("corpus.json")).map_err(|error| {
         let remedy = "name the corpus's folder with --corpus; a checkout has it in";
-        io::Error::other(format!("{error}; {remedy} conformance/corpus"))
+        invalid(format!("{error}; {remedy} conformance/corpus"))
     })?;
     let tests_changes = |case: &Case| {
         let broken = case.broken.iter().map(|broken| &broken.rule);
@@ -103,13 +103,8 @@ pub(super) fn summary(
     for table in &corpus.tables {
         let table: Table = json(&folder.join(table))?;
         all += table.cases.len();
-        affected.extend(
-            table
-                .cases
-                .into_iter()
-                .filter(tests_changes)
-                .map(|case| case.name),
-        );
+        let cases = table.cases.into_iter().filter(tests_changes);
+        affected.extend(cases.map(|case| case.name));
     }
     let applying = all - affected.len();
     let version = context.spec.editions.corpus.version.as_str();
@@ -127,8 +122,6 @@ pub(super) fn summary(
 }
 
 fn json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
-    let at =
-        |error: &dyn std::fmt::Display| io::Error::other(format!("{}: {error}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| at(&error))?;
-    serde_json::from_str(&text).map_err(|error| at(&error))
+    let text = fs::read_to_string(path).map_err(|error| at(path, error))?;
+    serde_json::from_str(&text).map_err(|error| at(path, error))
 }

@@ -10,7 +10,7 @@ use atf_codegen::{GENERATED, GeneratedFile};
 use clap::ValueEnum;
 
 use super::text::print;
-use super::{Context, custom, edition};
+use super::{Context, at, custom, edition, invalid};
 
 /// The targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -79,13 +79,11 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     if context.has_overlay && options.out.is_none() && !options.check {
         let why = "with --overlay, name the folder to write with --out DIR; to replace the official \
                    files in a checkout, use --out .";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        return Err(invalid(why));
     }
     let root = options.out.as_ref().or(context.root.as_ref());
-    let root = root.ok_or_else(|| {
-        let why = "name the folder to write with --out DIR; only a checkout has a default";
-        io::Error::new(io::ErrorKind::InvalidInput, why)
-    })?;
+    let why = "name the folder to write with --out DIR; only a checkout has a default";
+    let root = root.ok_or_else(|| invalid(why))?;
     let is_edition = context.has_overlay && options.out.is_some() && !options.check;
     let summary = is_edition.then(|| edition::summary(options.corpus.as_deref(), context));
     let edition = match summary.transpose()? {
@@ -124,7 +122,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
                 stale.insert(target);
             } else {
                 let whole = root.join(&path);
-                std::fs::remove_file(&whole).map_err(|error| at(&whole, &error))?;
+                std::fs::remove_file(&whole).map_err(|error| at(&whole, error))?;
                 print(io::stdout(), &format!("removed {path}\n"))?;
             }
         }
@@ -133,11 +131,8 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     if stale.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let names: Vec<String> = stale
-        .iter()
-        .filter_map(ValueEnum::to_possible_value)
-        .map(|value| value.get_name().to_owned())
-        .collect();
+    let names = stale.iter().filter_map(ValueEnum::to_possible_value);
+    let names: Vec<String> = names.map(|it| it.get_name().to_owned()).collect();
     let names = names.join(" ");
     let program = match &context.root {
         Some(_) => "cargo run -p atf-codegen --",
@@ -156,7 +151,7 @@ fn update(root: &Path, files: &[GeneratedFile], check: bool) -> io::Result<bool>
         let is_fresh = match std::fs::read(&path) {
             Ok(bytes) => bytes == file.text.as_bytes(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            Err(error) => return Err(at(&path, &error)),
+            Err(error) => return Err(at(&path, error)),
         };
         if is_fresh {
             continue;
@@ -165,7 +160,7 @@ fn update(root: &Path, files: &[GeneratedFile], check: bool) -> io::Result<bool>
             print(io::stdout(), &format!("stale: {}\n", file.path))?;
             is_stale = true;
         } else {
-            write(root, &file.path, &file.text).map_err(|error| at(&path, &error))?;
+            write(root, &file.path, &file.text).map_err(|error| at(&path, error))?;
             print(io::stdout(), &format!("wrote {}\n", file.path))?;
         }
     }
@@ -207,18 +202,15 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
 /// Returns files that an earlier run generated in the same folders and this run did not. The mark
 /// in their first lines identifies them.
 fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
-    let folders: BTreeSet<&str> = files
-        .iter()
-        .filter_map(|file| file.path.rsplit_once('/'))
-        .map(|(folder, _)| folder)
-        .collect();
+    let paths = files.iter().filter_map(|file| file.path.rsplit_once('/'));
+    let folders: BTreeSet<&str> = paths.map(|(folder, _)| folder).collect();
     let mark = GENERATED.trim_start_matches("@generated ");
     let mut leftovers = Vec::new();
     for folder in folders {
         let entries = match std::fs::read_dir(root.join(folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(at(&root.join(folder), &error)),
+            Err(error) => return Err(at(&root.join(folder), error)),
         };
         for entry in entries {
             let entry = entry?;
@@ -277,8 +269,4 @@ fn write(root: &Path, path: &str, text: &str) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(path, text)
-}
-
-fn at(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

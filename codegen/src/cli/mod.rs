@@ -11,6 +11,7 @@ mod generate;
 mod text;
 mod why;
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -94,8 +95,7 @@ pub(crate) fn run() -> ExitCode {
 fn origin(cli: &Cli) -> io::Result<Origin> {
     let named = cli.spec.iter().chain(&cli.overlay);
     if let Some(missing) = named.into_iter().find(|folder| !folder.is_dir()) {
-        let why = format!("{}: no such folder", missing.display());
-        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        return Err(at(missing, "no such folder"));
     }
     match &cli.spec {
         Some(folder) => Ok(Origin::Folder(folder.clone())),
@@ -107,9 +107,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     match &cli.command {
         Command::Spec(SpecCommand::Breaking(options)) => return breaking::run(options, cli),
         Command::Manual { out } => {
-            clap_mangen::generate_to(Cli::command(), out).map_err(|error| {
-                io::Error::new(error.kind(), format!("{}: {error}", out.display()))
-            })?;
+            clap_mangen::generate_to(Cli::command(), out).map_err(|error| at(out, error))?;
             return Ok(ExitCode::SUCCESS);
         }
         _ => {}
@@ -136,16 +134,18 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         spec,
         found,
     };
-    match &cli.command {
-        Command::Generate(options) => generate::run(options, &context),
-        Command::Decode(options) => decode::run(options, &context),
+    let text = match &cli.command {
+        Command::Generate(options) => return generate::run(options, &context),
+        Command::Decode(options) => return decode::run(options, &context),
         Command::Spec(SpecCommand::Breaking(_)) | Command::Manual { .. } => unreachable!("above"),
-        Command::Spec(SpecCommand::Check(options)) => check::run(options, &context),
-        Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
-        Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),
+        Command::Spec(SpecCommand::Check(options)) => return check::run(options, &context),
+        Command::Spec(SpecCommand::Edition(options)) => return edition::run(options, &context),
+        Command::Spec(SpecCommand::Why(options)) => why::run(options, &context)?,
+        Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context)?,
         Command::Spec(SpecCommand::Conflicts) => conflicts::run(&context),
-        Command::Spec(SpecCommand::Edition(options)) => edition::run(options, &context),
-    }
+    };
+    print(io::stdout(), &text)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The input of every subcommand that needs a spec without faults.
@@ -166,6 +166,16 @@ impl Context<'_> {
         let layout = self.compiled.layout();
         layout.ok_or_else(|| io::Error::other("the spec has faults"))
     }
+}
+
+/// Returns a usage error.
+fn invalid(why: impl Into<String>) -> io::Error {
+    io::Error::other(why.into())
+}
+
+/// Adds the path of a file to an error about it.
+fn at(path: &Path, error: impl Display) -> io::Error {
+    io::Error::other(format!("{}: {error}", path.display()))
 }
 
 /// Prints all faults and returns the exit status.
@@ -198,17 +208,13 @@ fn root_of(origin: &Origin) -> Option<PathBuf> {
         return None;
     };
     let whole = std::fs::canonicalize(spec).unwrap_or_else(|_| spec.clone());
-    Some(
-        whole
-            .parent()
-            .map_or_else(|| PathBuf::from("."), Path::to_owned),
-    )
+    Some(whole.parent().unwrap_or(Path::new(".")).to_owned())
 }
 
 /// Returns the editions of the spec inside this program.
 fn built_in_editions() -> EditionsFile {
-    let (_, text) = BUILT_IN
-        .iter()
+    let mut files = BUILT_IN.iter();
+    let (_, text) = files
         .find(|(path, _)| *path == "editions.yaml")
         .expect("the spec has editions");
     let root = Node::parse(FileId(0), text.as_bytes()).expect("the file is YAML");

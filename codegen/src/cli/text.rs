@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use atf_codegen::emit;
+
 /// The width of printed text.
 const WIDTH: usize = 96;
 
@@ -22,22 +24,7 @@ pub(super) fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
 
 /// Appends `text` to `out`, wrapped, with each line indented by `indent` spaces.
 pub(super) fn paragraph(out: &mut String, indent: usize, text: &str) {
-    let mut column = 0;
-    for word in text.split_whitespace() {
-        let width = word.chars().count();
-        if column > 0 && column + 1 + width > WIDTH {
-            out.push('\n');
-            column = 0;
-        }
-        if column == 0 {
-            let _ = write!(out, "{:indent$}", "");
-            column = indent;
-        } else {
-            out.push(' ');
-            column += 1;
-        }
-        out.push_str(word);
-        column += width;
+    for line in emit::wrap(text, WIDTH - indent) {
+        let _ = writeln!(out, "{:indent$}{line}", "");
     }
-    out.push('\n');
 }

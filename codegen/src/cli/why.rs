@@ -1,14 +1,16 @@
 //! `spec why`: shows each source's claims about a field, a record, an enumeration or a topic, and
 //! the decision.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
-use std::process::ExitCode;
 
-use atf_spec::reconcile::{Claim, Disagreement, Key};
+use atf_spec::model::RuleSpec;
+use atf_spec::reconcile::{Claim, Key};
+use atf_spec::yaml::At;
 
-use super::Context;
-use super::text::{paragraph, print};
+use super::text::paragraph;
+use super::{Context, invalid};
 
 /// Options of `spec why`.
 #[derive(clap::Args)]
@@ -19,17 +21,14 @@ pub(super) struct Options {
     subject: String,
 }
 
-pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<String> {
     let subject = options.subject.as_str();
     let mut out = String::new();
     let is_known = introduce(context, subject, &mut out);
+    let is_about = |key: &Key| key.subject == subject || key.to_string() == subject;
+    let claims = context.found.claims.iter();
     let mut has_claims = false;
-    for (key, claims) in context
-        .found
-        .claims
-        .iter()
-        .filter(|(key, _)| key.subject == subject || key.to_string() == subject)
-    {
+    for (key, claims) in claims.filter(|(key, _)| is_about(key)) {
         has_claims = true;
         explain(context, key, claims, &mut out);
     }
@@ -42,20 +41,15 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         if !near.is_empty() {
             let _ = write!(why, "; did you mean {}?", near.join(", "));
         }
-        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        return Err(invalid(why));
     }
     for rule in context.spec.all_rules().map(|(_, rule)| rule) {
-        let is_about = rule
-            .about
-            .iter()
-            .chain(rule.settled_by.iter())
-            .any(|about| about.value == subject);
-        if is_about {
+        let mut subjects = rule.about.iter().chain(&rule.settled_by);
+        if subjects.any(|about| about.value == subject) {
             paragraph(&mut out, 2, &format!("{}: {}", rule.id, rule.rule));
         }
     }
-    print(io::stdout(), &out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(out)
 }
 
 /// Returns all names that contain this word.
@@ -64,34 +58,16 @@ fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     let word = word.to_lowercase();
     let silences = spec.decisions.silences.iter();
     let rules = spec.all_rules().map(|(_, rule)| rule.id.value.clone());
-    let mut names: Vec<String> = context
-        .found
-        .claims
-        .keys()
-        .map(|key| key.subject.clone())
-        .chain(silences.map(|silence| silence.silence.value.clone()))
-        .chain(rules)
-        .filter(|name| name.to_lowercase().contains(&word))
-        .collect();
-    names.sort();
-    names.dedup();
-    names
+    let subjects = context.found.claims.keys().map(|key| key.subject.clone());
+    let silences = silences.map(|silence| silence.silence.value.clone());
+    let names = subjects.chain(silences).chain(rules);
+    let near = names.filter(|name| name.to_lowercase().contains(&word));
+    near.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Shows the rule with this id. Returns whether it exists.
-fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
-    let Some((_, rule)) = context
-        .spec
-        .all_rules()
-        .find(|(_, rule)| rule.id.value == id)
-    else {
-        return false;
-    };
-    let join = |names: &[atf_spec::yaml::At<String>]| {
-        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
-        names.join(", ")
-    };
-    let _ = writeln!(out, "{id}");
+/// Shows a rule.
+fn explain_rule(rule: &RuleSpec, out: &mut String) {
+    let _ = writeln!(out, "{}", rule.id);
     paragraph(out, 2, &rule.rule);
     if let Some(note) = &rule.note {
         paragraph(out, 2, note);
@@ -107,19 +83,17 @@ fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
             paragraph(out, 2, &format!("{title}: {names}"));
         }
     }
-    true
+}
+
+fn join(names: &[At<String>]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    names.join(", ")
 }
 
 /// Shows the spec's own entry for the subject. Returns whether there is one.
 fn introduce(context: &Context<'_>, subject: &str, out: &mut String) -> bool {
     let spec = context.spec;
-    let field = subject.split_once('.').and_then(|(record, field)| {
-        spec.record(record)?
-            .fields
-            .iter()
-            .find(|known| known.name.value == field)
-    });
-    if let Some(field) = field {
+    if let Some(field) = spec.field(subject) {
         let _ = writeln!(out, "{subject}");
         paragraph(out, 2, &field.means);
         for wire in spec.wires() {
@@ -132,38 +106,25 @@ fn introduce(context: &Context<'_>, subject: &str, out: &mut String) -> bool {
     } else if let Some(record) = spec.record(subject) {
         let _ = writeln!(out, "{subject}: {} bytes in {}", record.size, record.file);
         paragraph(out, 2, &record.means);
-    } else if let Some(known) = spec
-        .enums
-        .enums
-        .iter()
-        .find(|known| known.name.value == subject)
-    {
+    } else if let Some(known) = spec.enumeration(subject) {
         let _ = writeln!(out, "{subject}");
         paragraph(out, 2, &known.means);
-    } else if let Some(topic) = spec
-        .topics
-        .iter()
-        .find(|topic| topic.topic.value == subject)
-    {
+    } else if let Some(topic) = spec.topic(subject) {
         let _ = writeln!(out, "{subject}");
         paragraph(out, 2, &topic.question);
         for (term, means) in topic.terms.iter() {
             paragraph(out, 4, &format!("{term}: {means}"));
         }
-    } else if let Some(silence) = spec
-        .decisions
-        .silences
-        .iter()
-        .find(|silence| silence.silence.value == subject)
-    {
+    } else if let Some(silence) = spec.silence(subject) {
         let _ = writeln!(out, "{subject}: no source answers this");
         paragraph(out, 2, &silence.question);
         paragraph(out, 2, &silence.decision);
         paragraph(out, 4, &silence.reason);
         let _ = writeln!(out, "    confidence: {}", silence.confidence.name());
-        let tests: Vec<&str> = silence.tested_by.iter().map(|test| test.as_str()).collect();
-        let _ = writeln!(out, "    tested by: {}", tests.join(", "));
-    } else if !rule(context, subject, out) {
+        let _ = writeln!(out, "    tested by: {}", join(&silence.tested_by));
+    } else if let Some(rule) = spec.rule(subject) {
+        explain_rule(rule, out);
+    } else {
         return false;
     }
     out.push('\n');
@@ -176,18 +137,13 @@ fn explain(context: &Context<'_>, key: &Key, claims: &[Claim], out: &mut String)
         let verb = claim.how.verb();
         let place = context.compiled.files.locate(claim.place);
         let _ = writeln!(out, "    {}  {} ({verb})", claim.source, claim.value);
-        let says = claim
-            .says
-            .as_ref()
-            .map_or(String::new(), |says| format!(" — {says}"));
+        let says = claim.says.as_ref();
+        let says = says.map_or_else(String::new, |says| format!(" — {says}"));
         paragraph(out, 8, &format!("{}{says} [{place}]", claim.section));
     }
-    let found = context
-        .found
-        .disagreements
-        .iter()
-        .find(|found| found.key == *key);
-    match found.and_then(|found: &Disagreement| found.settlement.as_ref()) {
+    let mut disagreements = context.found.disagreements.iter();
+    let found = disagreements.find(|found| found.key == *key);
+    match found.and_then(|found| found.settlement.as_ref()) {
         None => out.push_str(" all agree\n"),
         Some(settlement) => {
             let decision = &settlement.decision;
@@ -195,11 +151,8 @@ fn explain(context: &Context<'_>, key: &Key, claims: &[Claim], out: &mut String)
             paragraph(out, 4, &title);
             paragraph(out, 6, &decision.reason);
             let place = context.compiled.files.locate(settlement.place);
-            let _ = writeln!(
-                out,
-                "      confidence: {} [{place}]",
-                decision.confidence.name()
-            );
+            let confidence = decision.confidence.name();
+            let _ = writeln!(out, "      confidence: {confidence} [{place}]");
         }
     }
     out.push('\n');
