@@ -5,29 +5,27 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::{changed_spec, copy_of_spec, real_spec, replace, run, run_in};
+use crate::{
+    changed_spec, copy_of_spec, experiment, put, real_spec, replace, run, run_in, temp, utf8,
+};
 
 /// Returns a copy of the real spec with versions that are the same in every edition.
 fn spec() -> TempDir {
     let copy = copy_of_spec();
     let edition = |of: &str| format!("{of}: {{ version: 1.2.3, digest: '' }}\n");
     let editions = ["spec", "rules", "corpus"].map(edition).concat();
-    fs::write(copy.path().join("editions.yaml"), editions).expect("a temporary file");
+    put(copy.path(), "editions.yaml", editions);
     copy
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().expect("a path in UTF-8")
 }
 
 /// Writes the layout.json of a spec below its folder, and returns the path.
 fn layout(spec: &TempDir) -> String {
     let ran = run(
         spec.path(),
-        &["generate", "json", "--out", text(spec.path())],
+        &["generate", "json", "--out", utf8(spec.path())],
     );
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    text(&spec.path().join("spec/layout.json")).to_owned()
+    utf8(&spec.path().join("spec/layout.json")).to_owned()
 }
 
 /// Each case is a title, differences of the spec's files, and the status and output of the command.
@@ -54,7 +52,7 @@ fn each_change_has_its_category() {
             };
             replace(new.path(), file, &side('-'), &side('+'));
         }
-        let ran = run_in(&real_spec(), &["spec", "breaking", &old, text(new.path())]);
+        let ran = run_in(&real_spec(), &["spec", "breaking", &old, utf8(new.path())]);
         assert_eq!(ran.stderr, "", "{title}");
         found += &format!("{change}\n=> {}\n{}\n", ran.status, ran.stdout);
     }
@@ -95,7 +93,7 @@ fn fail_on_and_versions_set_the_status() {
         (&old, &["--fail-on", "everything"], 2),
     ];
     for (new, options, status) in cases {
-        let editions = ["spec", "breaking", text(old.path()), text(new.path())];
+        let editions = ["spec", "breaking", utf8(old.path()), utf8(new.path())];
         let ran = run_in(&real_spec(), &[&editions, options].concat());
         assert_eq!(ran.status, status, "{options:?}: {}", ran.stderr);
     }
@@ -109,22 +107,17 @@ fn the_last_release_and_the_current_spec_are_the_defaults() {
     assert_eq!((ran.status, &*ran.stderr), (2, why));
     let layout = fs::read_to_string(layout(&spec)).expect("a layout.json");
     for (version, name) in [("0.9.0", "AtfOld"), ("0.10.0", "AtfNew")] {
-        let folder = spec.path().join("released").join(version);
-        fs::create_dir_all(&folder).expect("a temporary folder");
-        let layout = layout.replace("AtfRingHeader", name);
-        fs::write(folder.join("layout.json"), layout).expect("a temporary file");
+        let path = format!("released/{version}/layout.json");
+        put(spec.path(), &path, layout.replace("AtfRingHeader", name));
     }
     let ran = run(spec.path(), &["spec", "breaking"]);
     assert_eq!(ran.status, 8, "{}", ran.stderr);
     let change = "ring_header: c_name AtfNew → AtfRingHeader\n";
-    assert!(ran.stdout.contains(change), "{}", ran.stdout);
-    let vendor = real_spec().join("experiments/vendor");
-    let ran = run(
-        spec.path(),
-        &["--overlay", text(&vendor), "spec", "breaking"],
-    );
+    ran.prints(change);
+    let vendor = experiment("vendor");
+    let ran = run(spec.path(), &["--overlay", &vendor, "spec", "breaking"]);
     let addition = "os: members.freebsd = 6 added\n";
-    assert!(ran.stdout.contains(addition), "{}", ran.stdout);
+    ran.prints(addition);
 }
 
 /// Members that only newer programs write do not make an older layout.json incomparable.
@@ -139,7 +132,7 @@ fn what_an_edition_lacks_is_named() {
     fs::write(&path, layout.to_string()).expect("a temporary file");
     let ran = run_in(
         &real_spec(),
-        &["spec", "breaking", &path, text(spec.path())],
+        &["spec", "breaking", &path, utf8(spec.path())],
     );
     let says = "no changes\nnot compared: rules, which only NEW has\n";
     assert_eq!((ran.status, &*ran.stdout), (0, says));
@@ -147,16 +140,12 @@ fn what_an_edition_lacks_is_named() {
 
 #[test]
 fn editions_that_cannot_be_read_are_errors() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let file = |name: &str, text: &str| {
-        fs::write(folder.path().join(name), text).expect("a temporary file");
-    };
-    file("empty.json", "");
-    file("other.json", "{\"cases\": []}");
+    let folder = temp();
+    put(folder.path(), "empty.json", "");
+    put(folder.path(), "other.json", "{\"cases\": []}");
     let faulty = changed_spec("records/index_footer.yaml", "size: 64", "size: 60");
-    let faulty = text(faulty.path());
-    let vendor = real_spec().join("experiments/vendor");
-    let vendor = ["--overlay", text(&vendor)];
+    let faulty = utf8(faulty.path());
+    let vendor = experiment("vendor");
     let cases: [(&[&str], &str); 6] = [
         (&["nowhere.json"], "atf-codegen: nowhere.json: No such file"),
         (
@@ -172,13 +161,13 @@ fn editions_that_cannot_be_read_are_errors() {
             &["."],
             "atf-codegen: .: not a spec's folder: no folder `records`\n",
         ),
-        (&[faulty, vendor[0], vendor[1]], "so NEW must be left out\n"),
+        (&[faulty, "--overlay", &vendor], "so NEW must be left out\n"),
     ];
     for (arguments, says) in cases {
-        let old = text(&real_spec()).to_owned();
+        let old = utf8(&real_spec()).to_owned();
         let arguments = [&["spec", "breaking", &old], arguments].concat();
         let ran = run_in(folder.path(), &arguments);
-        assert_eq!((ran.status, &*ran.stdout), (2, ""), "{arguments:?}");
-        assert!(ran.stderr.contains(says), "{says}: {}", ran.stderr);
+        ran.fails(2);
+        ran.reports(says);
     }
 }

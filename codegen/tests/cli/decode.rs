@@ -2,35 +2,28 @@
 
 use std::fs;
 
-use crate::{real_spec, run};
+use crate::{experiment, real_spec, run, run_over, temp, utf8};
+
+const INDEX: &str = "sample-small/session_20260105_101500/pid_4242/thread_0/index.atf";
 
 /// Returns the path of a trace file of the samples.
 fn sample(path: &str) -> String {
     let path = atf_samples::folder().join(path);
-    path.to_str().expect("a path in UTF-8").to_owned()
+    utf8(&path).to_owned()
 }
 
 #[test]
 fn each_field_is_shown_with_its_offset_and_meaning() {
-    let ran = run(
-        &real_spec(),
-        &[
-            "decode",
-            &sample("sample-small/session_20260105_101500/pid_4242/thread_0/index.atf"),
-        ],
-    );
-    assert_eq!((ran.status, &*ran.stderr), (0, ""));
-    let lines: Vec<_> = ran.stdout.lines().collect();
+    let ran = run(&real_spec(), &["decode", &sample(INDEX)]);
+    let lines: Vec<_> = ran.succeeds().lines().collect();
     assert_eq!(lines[1], "         0    magic            u8[4]   \"ATI2\"");
     assert!(
         lines[5].contains("os               u8      "),
         "{}",
         lines[5]
     );
-    let events = lines
-        .iter()
-        .filter(|line| line.ends_with("  index_event"))
-        .count();
+    let events = lines.iter().filter(|line| line.ends_with("  index_event"));
+    let events = events.count();
     let kinds = lines
         .iter()
         .filter(|line| line.contains("event_kind") && line.ends_with(')'));
@@ -41,26 +34,22 @@ fn each_field_is_shown_with_its_offset_and_meaning() {
 /// No generated code knows the field that the overlay adds.
 #[test]
 fn an_overlays_field_is_decoded_without_generated_code() {
-    let overlay = real_spec().join("experiments/vendor");
-    let overlay = overlay.to_str().expect("a path in UTF-8");
-    let file = sample("sample-small/session_20260105_101500/pid_4242/thread_0/index.atf");
+    let overlay = experiment("vendor");
+    let file = sample(INDEX);
     let size = fs::metadata(&file).expect("a sample").len();
     let at = (size - 64).to_string();
     let record = ["decode", &file, "--record", "index_footer", "--at", &at];
-    let ran = run(
-        &real_spec(),
-        &[&["--overlay", overlay][..], &record].concat(),
-    );
-    assert_eq!((ran.status, &*ran.stderr), (0, ""));
-    assert!(ran.stdout.contains("dropped_count"), "{}", ran.stdout);
+    let ran = run_over(&overlay, &record);
+    ran.succeeds();
+    ran.prints("dropped_count");
     assert!(!run(&real_spec(), &record).stdout.contains("dropped_count"));
 }
 
 #[test]
 fn a_file_that_cannot_be_decoded_is_refused_with_the_place() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = temp();
     let file = folder.path().join("index.atf");
-    let path = file.to_str().expect("a path in UTF-8").to_owned();
+    let path = utf8(&file).to_owned();
     let refused = |bytes: &[u8], arguments: &[&str]| {
         fs::write(&file, bytes).expect("a temporary file");
         let ran = run(&real_spec(), &[&["decode", &path], arguments].concat());

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{files, generate, generated, real_spec, run};
+use crate::{files, generate, generated, real_spec, run, temp, utf8};
 
 #[test]
 fn a_second_generate_writes_nothing() {
-    let out = tempfile::tempdir().expect("a temporary folder");
+    let out = temp();
     let first = generate(&out, &[]);
     assert_eq!(first.status, 0, "{}", first.stderr);
     let expected = [
@@ -20,37 +20,26 @@ fn a_second_generate_writes_nothing() {
     ];
     for path in expected {
         assert!(out.path().join(path).is_file(), "{path}");
-        assert!(
-            first.stdout.contains(&format!("wrote {path}\n")),
-            "{}",
-            first.stdout
-        );
+        first.prints(&format!("wrote {path}\n"));
     }
     let written = files(out.path());
     assert_eq!(first.stdout.lines().count(), written.len());
-    let second = generate(&out, &[]);
-    assert_eq!((second.status, second.stdout.as_str()), (0, ""));
+    assert_eq!(generate(&out, &[]).succeeds(), "");
     assert_eq!(files(out.path()), written);
 }
 
 #[test]
 fn a_check_of_fresh_files_prints_nothing() {
     let ran = generate(&generated(), &["--check"]);
-    assert_eq!(
-        (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "", "")
-    );
+    assert_eq!(ran.succeeds(), "");
 }
 
 #[test]
 fn the_committed_files_are_up_to_date() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let out = repository.to_str().expect("a path in UTF-8");
+    let out = utf8(&repository);
     let ran = run(&real_spec(), &["generate", "--check", "--out", out]);
-    assert_eq!(
-        (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "", "")
-    );
+    assert_eq!(ran.succeeds(), "");
 }
 
 #[test]
@@ -67,11 +56,8 @@ fn a_check_lists_stale_files_and_the_fix_and_writes_nothing() {
     assert_eq!((ran.status, ran.stdout.as_str()), (1, expected));
     assert_eq!(files(out.path()), before);
     let fixed = generate(&out, &["c", "json"]);
-    assert_eq!(fixed.status, 0);
-    assert_eq!(
-        fixed.stdout,
-        "wrote atf/include/atf_v1.h\nwrote spec/layout.json\n"
-    );
+    let expected = "wrote atf/include/atf_v1.h\nwrote spec/layout.json\n";
+    assert_eq!(fixed.succeeds(), expected);
     assert_eq!(generate(&out, &["--check"]).status, 0);
 }
 
@@ -89,16 +75,15 @@ fn generate_removes_leftovers_and_keeps_other_files() {
     assert_eq!((checked.status, checked.stdout.as_str()), (1, expected));
     assert!(leftover.exists());
     let fixed = generate(&out, &[]);
-    let expected = "removed atf/src/wire/generated/v9.rs\n";
-    assert_eq!((fixed.status, fixed.stdout.as_str()), (0, expected));
+    assert_eq!(fixed.succeeds(), "removed atf/src/wire/generated/v9.rs\n");
     assert!(!leftover.exists() && own.exists());
 }
 
 #[cfg(unix)]
 #[test]
 fn generate_replaces_a_symlink_and_not_its_target() {
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let theirs = tempfile::tempdir().expect("a temporary folder");
+    let out = temp();
+    let theirs = temp();
     let victim = theirs.path().join("victim");
     fs::write(&victim, "theirs").expect("a temporary file");
     let symlink = |target: &Path, name: &str| {
@@ -107,8 +92,7 @@ fn generate_replaces_a_symlink_and_not_its_target() {
     fs::create_dir(out.path().join("spec")).expect("a folder");
     symlink(&victim, "spec/layout.json");
     let ran = generate(&out, &["json"]);
-    let expected = (0, "wrote spec/layout.json\n");
-    assert_eq!((ran.status, ran.stdout.as_str()), expected);
+    assert_eq!(ran.succeeds(), "wrote spec/layout.json\n");
     // A folder may be a symlink too.
     symlink(theirs.path(), "spec/schema");
     let ran = generate(&out, &["schema"]);
@@ -119,21 +103,18 @@ fn generate_replaces_a_symlink_and_not_its_target() {
 
 #[test]
 fn generating_one_target_writes_no_other() {
-    let out = tempfile::tempdir().expect("a temporary folder");
+    let out = temp();
     let ran = generate(&out, &["json"]);
-    assert_eq!(
-        (ran.status, ran.stdout.as_str()),
-        (0, "wrote spec/layout.json\n")
-    );
+    assert_eq!(ran.succeeds(), "wrote spec/layout.json\n");
     assert_eq!(files(out.path()).len(), 1);
 }
 
 #[test]
 fn an_unwritable_file_is_named() {
-    let out = tempfile::tempdir().expect("a temporary folder");
+    let out = temp();
     fs::write(out.path().join("spec"), "in the way").expect("a temporary file");
     let ran = generate(&out, &["json"]);
-    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""));
+    ran.fails(2);
     assert!(ran.stderr.starts_with("atf-codegen: "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("layout.json: "), "{}", ran.stderr);
+    ran.reports("layout.json: ");
 }

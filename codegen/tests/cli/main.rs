@@ -8,6 +8,7 @@ mod overlay;
 mod spec;
 mod targets;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -23,6 +24,56 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
+impl Ran {
+    /// Checks that the command printed a text.
+    pub(crate) fn prints(&self, text: &str) {
+        assert!(self.stdout.contains(text), "{text} in\n{}", self.stdout);
+    }
+
+    /// Checks that the command's messages contain a text.
+    pub(crate) fn reports(&self, text: &str) {
+        assert!(self.stderr.contains(text), "{text} in\n{}", self.stderr);
+    }
+
+    /// Checks that the command succeeded without a message, and returns what it printed.
+    pub(crate) fn succeeds(&self) -> &str {
+        assert_eq!((self.status, &*self.stderr), (0, ""));
+        &self.stdout
+    }
+
+    /// Checks that the command failed and printed nothing, and returns its messages.
+    pub(crate) fn fails(&self, status: i32) -> &str {
+        assert_eq!(
+            (self.status, &*self.stdout),
+            (status, ""),
+            "{}",
+            self.stderr
+        );
+        &self.stderr
+    }
+}
+
+pub(crate) fn temp() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+pub(crate) fn utf8(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+/// Writes a file below a folder, and creates the folders that contain it.
+pub(crate) fn put(folder: &Path, path: &str, text: impl AsRef<[u8]>) {
+    let path = folder.join(path);
+    let above = path.parent().expect("a file is in a folder");
+    fs::create_dir_all(above).expect("a temporary folder");
+    fs::write(path, text).expect("a temporary file");
+}
+
+/// Returns the folder of an experiment.
+pub(crate) fn experiment(name: &str) -> String {
+    utf8(&real_spec().join("experiments").join(name)).to_owned()
+}
+
 pub(crate) fn real_spec() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
 }
@@ -35,6 +86,12 @@ pub(crate) fn command(spec: &Path, arguments: &[&str]) -> Command {
 
 pub(crate) fn run(spec: &Path, arguments: &[&str]) -> Ran {
     output(&mut command(spec, arguments))
+}
+
+/// Runs the command with the real spec and an overlay.
+pub(crate) fn run_over(overlay: &str, arguments: &[&str]) -> Ran {
+    let overlay = ["--overlay", overlay];
+    run(&real_spec(), &[&overlay, arguments].concat())
 }
 
 /// Runs the command in a folder, without naming a spec.
@@ -55,16 +112,13 @@ fn output(command: &mut Command) -> Ran {
 
 /// Runs `generate` with an output folder on the real spec.
 pub(crate) fn generate(out: &TempDir, arguments: &[&str]) -> Ran {
-    let out = out.path().to_str().expect("a path in UTF-8");
-    run(
-        &real_spec(),
-        &[&["generate", "--out", out], arguments].concat(),
-    )
+    let generate = ["generate", "--out", utf8(out.path())];
+    run(&real_spec(), &[&generate, arguments].concat())
 }
 
 /// Returns a folder with all generated files.
 pub(crate) fn generated() -> TempDir {
-    let out = tempfile::tempdir().expect("a temporary folder");
+    let out = temp();
     let ran = generate(&out, &[]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     out
@@ -72,7 +126,7 @@ pub(crate) fn generated() -> TempDir {
 
 /// Returns a copy of the real spec.
 pub(crate) fn copy_of_spec() -> TempDir {
-    let copy = tempfile::tempdir().expect("a temporary folder");
+    let copy = temp();
     for folder in ["", "sources", "records", "behaviour", "grammar", "rules"] {
         fs::create_dir_all(copy.path().join(folder)).expect("a temporary folder");
         for entry in fs::read_dir(real_spec().join(folder)).expect("a folder of the spec") {
@@ -101,46 +155,28 @@ pub(crate) fn replace(spec: &Path, file: &str, old: &str, new: &str) {
     fs::write(&path, text.replace(old, new)).expect("a temporary file");
 }
 
-/// Returns all files below a folder with their bytes.
-pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut all = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(next).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                all.push((path.clone(), fs::read(&path).expect("a file")));
-            }
-        }
-    }
-    all.sort();
-    all
+/// Returns all files below a folder with their bytes, by relative path.
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    atf_samples::tree(folder).expect("a folder")
 }
 
 #[test]
 fn a_missing_spec_is_a_usage_error() {
     for arguments in [&["spec", "check"][..], &["generate", "--check"]] {
         let ran = run(Path::new("no/such/spec"), arguments);
-        let says = "atf-codegen: no/such/spec: no such folder\n";
-        assert_eq!(
-            (ran.status, ran.stderr.as_str()),
-            (2, says),
-            "{arguments:?}"
-        );
+        assert_eq!(ran.fails(2), "atf-codegen: no/such/spec: no such folder\n");
     }
 }
 
 #[test]
 fn below_the_repository_its_spec_is_found() {
     let ran = run_in(&real_spec().join("records"), &["spec", "check"]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    ran.succeeds();
 }
 
 #[test]
 fn elsewhere_the_built_in_spec_generates_the_same_files() {
-    let elsewhere = tempfile::tempdir().expect("a temporary folder");
+    let elsewhere = temp();
     let built_in = |arguments: &[&str]| {
         let ran = run_in(elsewhere.path(), arguments);
         let note = "atf-codegen: no folder `spec` here or above: using built-in spec ";
@@ -150,9 +186,9 @@ fn elsewhere_the_built_in_spec_generates_the_same_files() {
         Ran { stderr, ..ran }
     };
     let ran = built_in(&["generate", "--out", "generated"]);
-    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    ran.succeeds();
     let out = elsewhere.path().join("generated");
-    let out = out.to_str().expect("a path in UTF-8");
+    let out = utf8(&out);
     let ran = run(&real_spec(), &["generate", "--check", "--out", out]);
     assert_eq!((ran.status, &*ran.stdout), (0, ""));
 
@@ -164,11 +200,10 @@ fn elsewhere_the_built_in_spec_generates_the_same_files() {
     }
     assert_eq!(fs::read_dir(elsewhere.path()).expect("a folder").count(), 1);
 
-    let vendor = real_spec().join("experiments/vendor");
-    let vendor = vendor.to_str().expect("a path in UTF-8");
-    let ran = built_in(&["--overlay", vendor, "generate", "c", "--out", "vendor"]);
-    assert_eq!((ran.status, &*ran.stderr), (0, ""));
-    assert!(ran.stdout.contains("changed: os\n"), "{}", ran.stdout);
+    let vendor = experiment("vendor");
+    let ran = built_in(&["--overlay", &vendor, "generate", "c", "--out", "vendor"]);
+    ran.succeeds();
+    ran.prints("changed: os\n");
     let remedy = "name the corpus's folder with --corpus to list the cases that still apply\n";
     assert!(ran.stdout.ends_with(remedy), "{}", ran.stdout);
 }
@@ -176,17 +211,17 @@ fn elsewhere_the_built_in_spec_generates_the_same_files() {
 /// An installed program shows faults as in a checkout, with the names of the spec's files.
 #[test]
 fn faults_of_an_overlay_name_the_built_in_files() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::create_dir_all(folder.path().join("acme/records")).expect("a temporary folder");
-    let file = folder.path().join("acme/records/index_footer.yaml");
-    fs::write(file, "size: 60\n").expect("a temporary file");
+    let folder = temp();
+    put(
+        folder.path(),
+        "acme/records/index_footer.yaml",
+        "size: 60\n",
+    );
     let ran = run_in(folder.path(), &["--overlay", "acme", "spec", "check"]);
-    assert_eq!((ran.status, &*ran.stdout), (1, ""));
+    ran.fails(1);
     let spec = copy_of_spec();
-    let arguments = ["--overlay", "acme", "spec", "check"];
-    let mut command = command(spec.path(), &arguments);
-    command.current_dir(folder.path());
-    let beside = output(&mut command);
+    let mut command = command(spec.path(), &["--overlay", "acme", "spec", "check"]);
+    let beside = output(command.current_dir(folder.path()));
     let (_, faults) = ran.stderr.split_once('\n').expect("a note");
     assert_eq!(faults, beside.stderr);
     for file in [
@@ -217,8 +252,8 @@ fn the_version_names_the_built_in_spec() {
 /// usual status.
 #[test]
 fn a_closed_pipe_changes_neither_status_nor_work() {
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let out_path = out.path().to_str().expect("a path in UTF-8");
+    let out = temp();
+    let out_path = utf8(out.path());
     let broken = changed_spec("enums.yaml", "enums:\n", "enumerations:\n");
     let real = real_spec();
     let cases: [(&Path, &[&str], i32); 5] = [
@@ -241,11 +276,8 @@ fn a_closed_pipe_changes_neither_status_nor_work() {
         let ended = child.wait().expect("the command ends");
         assert_eq!(ended.code(), Some(status), "{arguments:?}");
     }
-    assert_eq!(
-        generate(&out, &["--check"]).status,
-        0,
-        "all files are written"
-    );
+    let checked = generate(&out, &["--check"]);
+    assert_eq!(checked.status, 0, "all files are written");
 }
 
 #[test]
@@ -265,7 +297,7 @@ fn help_shows_examples_and_exit_statuses() {
     for (arguments, text) in says {
         let ran = run(&real_spec(), arguments);
         assert_eq!(ran.status, 0);
-        assert!(ran.stdout.contains(text), "{}", ran.stdout);
+        ran.prints(text);
     }
     assert_eq!(run(&real_spec(), &["spec", "everything"]).status, 2);
 }

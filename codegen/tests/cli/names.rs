@@ -8,21 +8,17 @@ use atf_spec::rust_names::{DECODED, METHODS};
 use syn::{ImplItem, Item, Type};
 use tempfile::TempDir;
 
-use crate::{Ran, files, real_spec, run};
+use crate::{Ran, files, put, real_spec, run_over, temp, utf8};
 
 /// Checks an overlay that consists of one file.
 fn check(file: &str, text: &str) -> Ran {
-    let overlay = tempfile::tempdir().expect("a temporary folder");
-    let path = overlay.path().join(file);
-    let folder = path.parent().expect("a file is in a folder");
-    fs::create_dir_all(folder).expect("a temporary folder");
-    fs::write(&path, text).expect("a temporary file");
+    let overlay = temp();
+    put(overlay.path(), file, text);
     check_overlay(&overlay)
 }
 
 fn check_overlay(overlay: &TempDir) -> Ran {
-    let overlay = overlay.path().to_str().expect("a path in UTF-8");
-    run(&real_spec(), &["--overlay", overlay, "spec", "check"])
+    run_over(utf8(overlay.path()), &["spec", "check"])
 }
 
 /// Checks an overlay that adds an enumeration with one member.
@@ -44,57 +40,55 @@ fn check_constant(name: &str) -> Ran {
 
 /// Checks the vendor's example, which adds a footer field, with another name for that field.
 fn check_field(name: &str) -> Ran {
-    let overlay = tempfile::tempdir().expect("a temporary folder");
-    for folder in ["sources", "records"] {
-        fs::create_dir(overlay.path().join(folder)).expect("a temporary folder");
-    }
+    let overlay = temp();
+    let example = real_spec().join("experiments/vendor");
     for file in [
         "format.yaml",
         "enums.yaml",
         "sources/ACME.yaml",
         "records/index_footer.yaml",
     ] {
-        let example = real_spec().join("experiments/vendor").join(file);
-        let text = fs::read_to_string(example).expect("a file of the example");
-        let text = text.replace("dropped_count", name);
-        fs::write(overlay.path().join(file), text).expect("a temporary file");
+        let text = fs::read_to_string(example.join(file)).expect("a file of the example");
+        put(overlay.path(), file, text.replace("dropped_count", name));
     }
     check_overlay(&overlay)
 }
 
 /// Checks an overlay that adds a record of one field.
 fn check_record(name: &str, field: &str) -> Ran {
-    let overlay = tempfile::tempdir().expect("a temporary folder");
-    let format = format!("records: [{name}]\n");
-    fs::write(overlay.path().join("format.yaml"), format).expect("a temporary file");
-    fs::create_dir(overlay.path().join("records")).expect("a temporary folder");
+    let overlay = temp();
+    put(
+        overlay.path(),
+        "format.yaml",
+        format!("records: [{name}]\n"),
+    );
     let record = format!(
         "record: {name}\nc_name: AcmeThing\ntitle: Acme's thing\nfile: acme.atf\nmeans: Hm.\n\
          size: 8\nfields:\n  \
          - {{ name: {field}, offset: 0, type: u64, means: Hm., claims: [] }}\n"
     );
-    let file = overlay.path().join(format!("records/{name}.yaml"));
-    fs::write(file, record).expect("a temporary file");
+    put(overlay.path(), &format!("records/{name}.yaml"), record);
     check_overlay(&overlay)
 }
 
 fn assert_refused(ran: &Ran, why: &str) {
     assert_eq!(ran.status, 1, "{why}: {}", ran.stdout);
-    assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
+    ran.reports(why);
 }
 
 /// Documents cite sources by their ids, in tables and links.
 #[test]
 fn a_sources_id_has_no_special_characters() {
     for (id, status) in [("AC|ME", 1), ("AC ME", 1), ("AC*/", 1), ("ACME-2.1_a", 0)] {
-        let overlay = tempfile::tempdir().expect("a temporary folder");
-        let format = format!("sources: [\"{id}\"]\n");
-        fs::write(overlay.path().join("format.yaml"), format).expect("a temporary file");
-        fs::create_dir(overlay.path().join("sources")).expect("a temporary folder");
+        let overlay = temp();
+        put(
+            overlay.path(),
+            "format.yaml",
+            format!("sources: [\"{id}\"]\n"),
+        );
         let source =
             format!("source: \"{id}\"\ntitle: Acme's\ndocument: acme\nabout: Hm.\nwire: 1\n");
-        let file = overlay.path().join("sources/ACME.yaml");
-        fs::write(file, source).expect("a temporary file");
+        put(overlay.path(), "sources/ACME.yaml", source);
         let ran = check_overlay(&overlay);
         assert_eq!(ran.status, status, "{id}: {}", ran.stderr);
         let why = format!("`{id}` is not a valid id for a source");
@@ -112,7 +106,7 @@ fn names_that_clash_with_nothing_are_accepted() {
         check_field("unix_time"),
     ];
     for ran in accepted {
-        assert_eq!((ran.status, &*ran.stderr), (0, ""));
+        ran.succeeds();
     }
 }
 
@@ -202,7 +196,7 @@ fn check_object(name: &str) -> Ran {
 #[test]
 fn an_overlay_can_add_a_record() {
     let ran = check_record("acme", "thing");
-    assert_eq!((ran.status, &*ran.stderr), (0, ""));
+    ran.succeeds();
     let accessor = check_record("v1_index_footer", "checksum_");
     assert_refused(&accessor, "`checksum_` is not a valid name for a field");
     let accessor = check_record("v1_index_footer", "event_count");
@@ -215,8 +209,9 @@ fn a_records_page_replaces_no_other_page_of_the_reference() {
     let reference = real_spec().join("../docs/reference");
     let mut pages = BTreeSet::new();
     for (path, _) in files(&reference) {
-        let stem = path.file_stem().and_then(|stem| stem.to_str());
-        let stem = stem.expect("a page's name").to_lowercase();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let (stem, _) = name.rsplit_once('.').expect("a page's name");
+        let stem = stem.to_lowercase();
         let record = stem.split('.').next().unwrap_or_default();
         let file = real_spec().join(format!("records/{record}.yaml"));
         if !file.exists() {
@@ -304,12 +299,10 @@ fn a_key_of_the_manifest_has_a_type_that_its_enumeration_can_hold() {
 
 /// Generates the library with an overlay that consists of one file, and returns one of its files.
 fn library(file: &str, text: &str, of: &str) -> String {
-    let overlay = tempfile::tempdir().expect("a temporary folder");
-    fs::write(overlay.path().join(file), text).expect("a temporary file");
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let [from, to] = [&overlay, &out].map(|folder| folder.path().to_str().expect("UTF-8"));
-    let arguments = ["--overlay", from, "generate", "rust", "--out", to];
-    let ran = run(&real_spec(), &arguments);
+    let (overlay, out) = (temp(), temp());
+    put(overlay.path(), file, text);
+    let generate = ["generate", "rust", "--out", utf8(out.path())];
+    let ran = run_over(utf8(overlay.path()), &generate);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     fs::read_to_string(out.path().join(of)).expect("a file of the library")
 }
@@ -359,7 +352,7 @@ fn the_compiler_knows_every_method_of_the_decoded_records() {
     let mut found = BTreeSet::new();
     for folder in ["index", "detail"] {
         for (path, bytes) in files(&real_spec().join("../atf/src").join(folder)) {
-            let text = String::from_utf8(bytes).unwrap_or_else(|_| panic!("{}", path.display()));
+            let text = String::from_utf8(bytes).unwrap_or_else(|_| panic!("{path}"));
             found.extend(methods(&text));
         }
     }

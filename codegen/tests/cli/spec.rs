@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::{changed_spec, files, real_spec, run};
+use crate::{changed_spec, files, real_spec, run, temp, utf8};
 
 /// Every subcommand rejects a spec with faults, and shows the faults.
 #[test]
@@ -11,13 +11,10 @@ fn one_changed_offset_is_refused_at_its_line_and_nothing_is_generated() {
     let new = "1: { offset: 24, type: u32, none: 0xFFFFFFFF }";
     let spec = changed_spec("records/index_event.yaml", old, new);
     let text = fs::read_to_string(spec.path().join("records/index_event.yaml")).expect("the copy");
-    let line = text
-        .lines()
-        .position(|line| line.contains(new))
-        .expect("the change")
-        + 1;
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let out_path = out.path().to_str().expect("a path in UTF-8");
+    let line = text.lines().position(|line| line.contains(new));
+    let line = line.expect("the change") + 1;
+    let out = temp();
+    let out_path = utf8(out.path());
     for arguments in [
         &["spec", "check"][..],
         &["spec", "conflicts"],
@@ -26,36 +23,24 @@ fn one_changed_offset_is_refused_at_its_line_and_nothing_is_generated() {
         &["generate", "--check", "--out", out_path],
     ] {
         let ran = run(spec.path(), arguments);
-        assert_eq!((ran.status, ran.stdout.as_str()), (1, ""), "{arguments:?}");
+        ran.fails(1);
         let place = format!("--> records/index_event.yaml:{line}:20\n");
         let says = "index_event.detail_seq.layout is 4 bytes at 24 in wire version 1\n";
-        assert!(ran.stderr.contains(says), "{}", ran.stderr);
-        assert!(ran.stderr.contains(&place), "{}", ran.stderr);
-        assert!(
-            ran.stderr.contains("the sources say 4 bytes at 28"),
-            "{}",
-            ran.stderr
-        );
-        assert!(
-            ran.stderr.contains("= note: at `fields[5].wire.1.offset`"),
-            "{}",
-            ran.stderr
-        );
+        ran.reports(says);
+        ran.reports(&place);
+        ran.reports("the sources say 4 bytes at 28");
+        ran.reports("= note: at `fields[5].wire.1.offset`");
         assert!(ran.stderr.ends_with(" faults\n"), "{}", ran.stderr);
     }
-    assert_eq!(files(out.path()), []);
+    assert!(files(out.path()).is_empty());
 }
 
 #[test]
 fn a_format_fault_is_counted_and_shown_without_colour() {
     let spec = changed_spec("enums.yaml", "enums:\n", "enumerations:\n");
     let ran = run(spec.path(), &["spec", "check"]);
-    assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));
-    assert!(
-        ran.stderr.contains("error: unknown key `enumerations`\n"),
-        "{}",
-        ran.stderr
-    );
+    ran.fails(1);
+    ran.reports("error: unknown key `enumerations`\n");
     assert!(ran.stderr.ends_with("\n2 faults\n"), "{}", ran.stderr);
     assert!(!ran.stderr.contains('\x1b'), "{}", ran.stderr);
 }
@@ -63,10 +48,10 @@ fn a_format_fault_is_counted_and_shown_without_colour() {
 #[test]
 fn a_consistent_spec_is_summarized() {
     let ran = run(&real_spec(), &["spec", "check"]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    ran.succeeds();
     let (consistent, settled) = ("the spec is consistent: ", " disagreements, all settled, ");
     assert!(ran.stdout.starts_with(consistent), "{}", ran.stdout);
-    assert!(ran.stdout.contains(settled), "{}", ran.stdout);
+    ran.prints(settled);
 }
 
 #[test]
@@ -99,8 +84,8 @@ fn why_explains_everything_in_the_spec() {
     ];
     for (subject, answer) in subjects {
         let ran = run(&real_spec(), &["spec", "why", subject]);
-        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{subject}");
-        assert!(ran.stdout.contains(answer), "{subject}: {}", ran.stdout);
+        ran.succeeds();
+        ran.prints(answer);
     }
 }
 
@@ -111,7 +96,7 @@ fn why_shows_the_place_of_each_claim() {
     let claimed = |line: &str| line.contains(r#"field: reserved, type: "u8[28]""#);
     let line = source.lines().position(claimed).expect("S0 claims it") + 1;
     let place = format!("[sources/S0.yaml:{line}:");
-    assert!(ran.stdout.contains(&place), "{place} in {}", ran.stdout);
+    ran.prints(&place);
 }
 
 #[test]
@@ -124,7 +109,7 @@ fn why_of_an_unknown_subject_is_a_usage_error() {
         "os.beos",
     ] {
         let ran = run(&real_spec(), &["spec", "why", subject]);
-        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{subject}");
+        ran.fails(2);
         let says = format!("atf-codegen: the spec has no `{subject}`; name RECORD.FIELD");
         assert!(ran.stderr.starts_with(&says), "{}", ran.stderr);
     }
@@ -133,7 +118,7 @@ fn why_of_an_unknown_subject_is_a_usage_error() {
 #[test]
 fn diff_shows_moved_added_and_removed_fields() {
     let ran = run(&real_spec(), &["spec", "diff", "1", "2"]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    ran.succeeds();
     let lines = [
         "index_footer: the same",
         "- _reserved2     u32 at 20",
@@ -147,11 +132,10 @@ fn diff_shows_moved_added_and_removed_fields() {
         let is_there = ran.stdout.lines().any(|found| found.trim_start() == line);
         assert!(is_there, "{line} in\n{}", ran.stdout);
     }
-    let same = run(&real_spec(), &["spec", "diff", "1", "1"]);
+    let same = run(&real_spec(), &["spec", "diff", "1", "1"]).stdout;
     assert!(
-        same.stdout.lines().all(|line| line.ends_with(": the same")),
-        "{}",
-        same.stdout
+        same.lines().all(|line| line.ends_with(": the same")),
+        "{same}"
     );
 }
 
@@ -159,15 +143,15 @@ fn diff_shows_moved_added_and_removed_fields() {
 fn diff_with_an_unknown_wire_version_is_a_usage_error() {
     for (version, says) in [("9", "there is no wire version 9"), ("300", "300")] {
         let ran = run(&real_spec(), &["spec", "diff", "1", version]);
-        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{version}");
-        assert!(ran.stderr.contains(says), "{}", ran.stderr);
+        ran.fails(2);
+        ran.reports(says);
     }
 }
 
 #[test]
 fn conflicts_lists_every_decision_with_its_claims() {
     let ran = run(&real_spec(), &["spec", "conflicts"]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    ran.succeeds();
     let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = [
         "conflict on index_footer.reserved",

@@ -9,23 +9,19 @@ use atf_codegen::emit::folder::FORMS;
 use atf_samples::tools::{has, skip_without};
 use tempfile::TempDir;
 
-use crate::{Ran, files, real_spec, run};
-
-fn path(path: &Path) -> &str {
-    path.to_str().expect("a path in UTF-8")
-}
+use crate::{Ran, files, put, real_spec, run, temp, utf8};
 
 /// Runs `generate` with an option that names a target, and returns the output folder too.
 fn generate(option: &str, target: &Path) -> (TempDir, Ran) {
-    let out = tempfile::tempdir().expect("a temporary folder");
-    let arguments = ["generate", option, path(target), "--out", path(out.path())];
+    let out = temp();
+    let arguments = ["generate", option, utf8(target), "--out", utf8(out.path())];
     let ran = run(&real_spec(), &arguments);
     (out, ran)
 }
 
 fn template(text: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("page.txt.jinja"), text).expect("a temporary file");
+    let folder = temp();
+    put(folder.path(), "page.txt.jinja", text);
     folder
 }
 
@@ -61,7 +57,7 @@ fn a_reader_from_templates_in_a_language_that_we_do_not_ship_reads_and_recovers(
             fs::write(&file, &bytes[..size]).expect("a temporary file");
             let document = atf_interpreter::read_path(&file).expect("a readable file");
             let count = document["derived"]["event_count"].as_str();
-            let _ = writeln!(list, "{}", path(&file));
+            let _ = writeln!(list, "{}", utf8(&file));
             let _ = writeln!(expected, "{}", count.unwrap_or("refused"));
         }
     }
@@ -126,9 +122,9 @@ fn a_fault_in_a_template_is_shown_with_its_place_and_nothing_is_written() {
     let fault = |text: &str| {
         let folder = template(text);
         let (out, ran) = generate("--template", folder.path());
-        assert_eq!((ran.status, &*ran.stdout), (1, ""));
+        ran.fails(1);
         assert!(files(out.path()).is_empty());
-        ran.stderr.replace(path(folder.path()), "DIR")
+        ran.stderr.replace(utf8(folder.path()), "DIR")
     };
     assert_eq!(
         fault("one\n{{ record.index_heder.size }}\n"),
@@ -140,17 +136,13 @@ fn a_fault_in_a_template_is_shown_with_its_place_and_nothing_is_written() {
     assert!(unclosed.contains("--> DIR/page.txt.jinja:1:"), "{unclosed}");
     let form = fault("{{ grammars[0].functions[0].is|code({'iff': ''}) }}");
     assert!(form.contains("an expression has no form `iff`"), "{form}");
-    let empty = tempfile::tempdir().expect("a temporary folder");
+    let empty = temp();
     let (_, ran) = generate("--template", empty.path());
     assert_eq!(ran.status, 2);
-    assert!(
-        ran.stderr.contains("no file ends in .jinja"),
-        "{}",
-        ran.stderr
-    );
+    ran.reports("no file ends in .jinja");
     let (_, ran) = generate("--template", Path::new("no/such/folder"));
     assert_eq!(ran.status, 2);
-    assert!(ran.stderr.contains("no/such/folder: "), "{}", ran.stderr);
+    ran.reports("no/such/folder: ");
 }
 
 #[cfg(unix)]
@@ -158,7 +150,7 @@ fn a_fault_in_a_template_is_shown_with_its_place_and_nothing_is_written() {
 fn a_programs_files_are_written_below_the_output_folder_only() {
     let program = |body: &str| -> (TempDir, PathBuf) {
         use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = temp();
         let file = folder.path().join("target");
         fs::write(&file, format!("#!/bin/sh\n{body}\n")).expect("a temporary file");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("a mode");
@@ -185,7 +177,7 @@ fn a_programs_files_are_written_below_the_output_folder_only() {
         let (out, ran) = generate("--target", &file);
         assert_eq!((ran.status, &*ran.stdout), (2, ""), "{body}");
         assert!(files(out.path()).is_empty(), "{body}");
-        ran.stderr.replace(path(&file), "PROGRAM")
+        ran.stderr.replace(utf8(&file), "PROGRAM")
     };
     for path in [
         "../x",
