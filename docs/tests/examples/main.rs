@@ -1,7 +1,7 @@
 //! Tests that every command and example in the documents and in `--help` produces the documented
 //! result.
 //!
-//! Commands are run as written, unless [`table`] specifies otherwise; other examples must be in the
+//! Commands are run as written, unless [`table`] specifies otherwise. Other examples must be in the
 //! table.
 
 #![cfg(unix)]
@@ -18,7 +18,7 @@ use std::process::Output;
 
 use atf_docs::{Example, examples, is_shown, sessions};
 use sandbox::{Sandbox, root};
-use table::{BLOCKS, HELP, How, SPANS, STAND_FOR};
+use table::{ENTRIES, How, find, placeholders};
 
 /// The documents whose examples are run.
 const DOCUMENTS: [&str; 26] = [
@@ -114,13 +114,12 @@ fn every_block_of_the_documents_gives_its_result() {
             is_elsewhere(first, ".ci/python", path);
             continue;
         }
-        let is_it = |(place, line, _): &(&str, &str, How)| *place == path && *line == first;
-        let how = match (BLOCKS.iter().position(is_it), language.as_str()) {
-            (Some(at), _) => {
-                known.insert(at);
-                BLOCKS[at].2
+        let how = match (find(path, first), language.as_str()) {
+            (Some(how), _) => {
+                known.insert((path, first.to_owned()));
+                how
             }
-            (None, "sh") if path == TUTORIAL => How::Elsewhere("downloads", ".ci/tutorial", path),
+            (None, "sh") if path == TUTORIAL => How::Elsewhere(".ci/tutorial", path),
             (None, "sh" | "console") => How::Runs(0, None),
             (None, _) => {
                 unknown.push(format!("{path}: {first}"));
@@ -137,38 +136,29 @@ fn every_block_of_the_documents_gives_its_result() {
             }
             How::Runs(status, instead) => runs(&sandbox, instead.unwrap_or(&block), status, ""),
             How::Rust => {
-                let lines = |text: &str| {
-                    text.lines()
-                        .map(|line| line.trim().to_owned())
-                        .collect::<Vec<_>>()
+                let lines = |text: &'_ str| -> Vec<String> {
+                    text.lines().map(|line| line.trim().to_owned()).collect()
                 };
                 let (part, whole) = (lines(&block), lines(&rust));
                 let is_there = whole.windows(part.len()).any(|window| window == part);
-                assert!(
-                    is_there,
-                    "{path}: not in docs/tests/rust.rs, word for word:\n{block}"
-                );
+                let why = "not in docs/tests/rust.rs, word for word";
+                assert!(is_there, "{path}: {why}:\n{block}");
             }
             How::Parses => match language.as_str() {
                 "toml" => drop(toml::from_str::<toml::Table>(&block).expect(first)),
                 "json" => drop(serde_json::from_str::<serde_json::Value>(&block).expect(first)),
                 _ => panic!("{path}: no parser for {language}"),
             },
-            How::Elsewhere(why, place, words) if !why.is_empty() => {
-                is_elsewhere(first, place, words);
-            }
-            How::Form(why) if !why.is_empty() => {}
-            other => panic!("{path}: {first}: {other:?} has no reason"),
+            How::Elsewhere(place, words) => is_elsewhere(first, place, words),
+            How::Form => {}
         }
     }
-    assert!(
-        unknown.is_empty(),
-        "not in docs/tests/examples/table.rs: {unknown:#?}"
-    );
-    let gone: Vec<_> = (0..BLOCKS.len())
-        .filter(|at| !known.contains(at))
-        .map(|at| BLOCKS[at])
-        .collect();
+    let table = "docs/tests/examples/table.txt";
+    assert!(unknown.is_empty(), "not in {table}: {unknown:#?}");
+    let others = ["sentences", "--help", "placeholders"];
+    let blocks = ENTRIES.iter().filter(|it| !others.contains(&it.place));
+    let is_gone = |it: &&table::Entry| !known.contains(&(it.place, it.example.to_owned()));
+    let gone: Vec<_> = blocks.filter(is_gone).collect();
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
@@ -198,34 +188,34 @@ fn every_command_within_a_sentence_runs() {
             continue;
         }
         if known.insert(span.clone()) {
-            classified(&sandbox, &span, SPANS);
+            test_command(&sandbox, "sentences", &span);
         }
     }
-    assert_none_is_gone(SPANS, &known);
+    assert_none_is_gone("sentences", &known);
 }
 
-fn classified(sandbox: &Sandbox, command: &str, table: &[(&str, How)]) {
-    let listed = table.iter().find(|(text, _)| *text == command);
-    match listed.map_or(How::Runs(0, None), |(_, how)| *how) {
+/// Tests a command as its entry says, or as it is.
+fn test_command(sandbox: &Sandbox, place: &str, command: &str) {
+    match find(place, command).unwrap_or(How::Runs(0, None)) {
         How::Runs(status, Some(instead)) => runs(sandbox, instead, status, ""),
         How::Runs(status, None) => runs(sandbox, &filled_in(command), status, ""),
-        How::Elsewhere(why, place, words) if !why.is_empty() => is_elsewhere(command, place, words),
+        How::Elsewhere(file, words) => is_elsewhere(command, file, words),
         other => panic!("{command}: {other:?} does not apply to a command"),
     }
 }
 
 /// Replaces the placeholder words in a command.
 fn filled_in(command: &str) -> String {
-    let fill = |text: String, (words, meant): &(&str, &str)| {
+    let fill = |text: String, (words, meant): (&str, &str)| {
         text.replace(&format!(" {words} "), &format!(" {meant} "))
     };
-    STAND_FOR.iter().fold(format!(" {command} "), fill)
+    placeholders().fold(format!(" {command} "), fill)
 }
 
-/// Checks that each entry of a table is an example.
-fn assert_none_is_gone(table: &[(&str, How)], known: &BTreeSet<String>) {
-    let gone = table.iter().filter(|(text, _)| !known.contains(*text));
-    let gone: Vec<_> = gone.collect();
+/// Checks that each entry for commands in a place is one of these.
+fn assert_none_is_gone(place: &str, known: &BTreeSet<String>) {
+    let entries = ENTRIES.iter().filter(|it| it.place == place);
+    let gone: Vec<_> = entries.filter(|it| !known.contains(it.example)).collect();
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
@@ -238,42 +228,28 @@ fn names_exist(path: &str, command: &str) {
     };
     let manifests = text("Cargo.toml");
     let (_, members) = manifests.split_once("members = [").expect("members");
-    let members = members
-        .split_once(']')
-        .expect("their end")
-        .0
-        .split('"')
-        .skip(1)
-        .step_by(2);
-    let folders: Vec<(String, &str)> = members
-        .map(|folder| {
+    let (members, _) = members.split_once(']').expect("their end");
+    let folders: Vec<&str> = members.split('"').skip(1).step_by(2).collect();
+    let place = format!("{path}: `{command}`");
+    for package in after("-p") {
+        let line = format!("name = \"{package}\"");
+        let is_it = |folder: &&&str| {
             let manifest = text(&format!("{folder}/Cargo.toml"));
-            let name = manifest
-                .lines()
-                .find_map(|line| line.strip_prefix("name = "));
-            (name.expect("a name").trim_matches('"').to_owned(), folder)
-        })
-        .collect();
-    let packages = after("-p");
-    for package in &packages {
-        let folder = folders.iter().find(|(name, _)| name == package);
-        let Some((_, folder)) = folder else {
-            panic!("{path}: `{command}`: no package {package}");
+            manifest.lines().any(|own| own == line)
         };
+        let folder = folders.iter().find(is_it);
+        let folder = folder.unwrap_or_else(|| panic!("{place}: no package {package}"));
         for test in after("--test") {
             let tests = root().join(folder).join("tests");
-            let is_there = tests.join(&test).join("main.rs").is_file()
-                || tests.join(format!("{test}.rs")).is_file();
-            assert!(
-                is_there,
-                "{path}: `{command}`: {package} has no test {test}"
-            );
+            let files = [format!("{test}/main.rs"), format!("{test}.rs")];
+            let is_there = files.iter().any(|file| tests.join(file).is_file());
+            assert!(is_there, "{place}: {package} has no test {test}");
         }
     }
     for named in after("--path").into_iter().chain(after("--manifest-path")) {
         assert!(
             root().join(&named).exists(),
-            "{path}: `{command}`: {named} does not exist"
+            "{place}: {named} does not exist"
         );
     }
 }
@@ -373,14 +349,14 @@ fn every_help_text_is_short_and_its_examples_run() {
             texts += 1;
             for (example, _) in sessions(&help) {
                 if known.insert(example.clone()) {
-                    classified(&sandbox, &example, HELP);
+                    test_command(&sandbox, "--help", &example);
                 }
             }
             commands.extend(subcommands(&help).map(|name| format!("{command} {name}")));
         }
     }
     assert!(texts > 20, "only {texts} help texts");
-    assert_none_is_gone(HELP, &known);
+    assert_none_is_gone("--help", &known);
 }
 
 /// Returns the subcommands in a help page, except for `help`.
