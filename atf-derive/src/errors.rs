@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::ItemStruct;
 
 /// The errors of one expansion.
 #[derive(Default)]
@@ -21,6 +22,20 @@ impl Errors {
         }
     }
 
+    /// Parses the item under the macro, which must be a struct as the message says.
+    pub(crate) fn parse_item(&mut self, item: TokenStream, message: &str) -> Option<ItemStruct> {
+        let parsed = syn::parse2(item);
+        let wrong = |error: syn::Error| self.add(syn::Error::new(error.span(), message));
+        parsed.map_err(wrong).ok()
+    }
+
+    /// Returns the errors, followed by the expansion.
+    pub(crate) fn followed_by(self, expansion: TokenStream) -> TokenStream {
+        let mut tokens = self.into_tokens();
+        tokens.extend(expansion);
+        tokens
+    }
+
     /// Returns one `compile_error!` per error.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.0
@@ -29,7 +44,7 @@ impl Errors {
     }
 }
 
-/// Joins names for a message: `a, b, c`.
+/// Joins names for a message, as in `a, b, c`.
 pub(crate) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use atf_codegen::emit::rust::{self, Options};
 use atf_spec::layout::Layout;
 use proc_macro2::{Ident, TokenStream};
-use syn::{Fields, ItemStruct};
+use syn::Fields;
 
 use crate::errors::{Errors, names};
 
@@ -28,12 +28,8 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
     };
     let ident = enumeration.rust_name();
     let expected = format!("{name} is open: expected `struct {ident};`");
-    let item = match syn::parse2::<ItemStruct>(item) {
-        Ok(item) => item,
-        Err(error) => {
-            errors.add(syn::Error::new(error.span(), expected));
-            return errors.into_tokens();
-        }
+    let Some(item) = errors.parse_item(item, &expected) else {
+        return errors.into_tokens();
     };
     if !matches!(item.fields, Fields::Unit) || !item.generics.params.is_empty() {
         errors.at(&item.ident, expected);
@@ -45,8 +41,5 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
         fields: BTreeMap::new(),
         c_definition: true,
     };
-    let expansion = rust::open_enum(layout, enumeration, &options);
-    let mut tokens = errors.into_tokens();
-    tokens.extend(expansion);
-    tokens
+    errors.followed_by(rust::open_enum(layout, enumeration, &options))
 }

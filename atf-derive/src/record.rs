@@ -6,7 +6,6 @@ mod pins;
 use atf_codegen::emit::rust::{self, Options};
 use atf_spec::layout::Layout;
 use proc_macro2::TokenStream;
-use syn::ItemStruct;
 
 use crate::errors::Errors;
 use arguments::Arguments;
@@ -20,20 +19,14 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
     let Some((record, fields)) = chosen else {
         return errors.into_tokens();
     };
-    let item = match syn::parse2::<ItemStruct>(item) {
-        Ok(item) => item,
-        Err(error) => {
-            let (name, ident) = (&record.name, record.rust_name());
-            let message = format!("{name} is a struct: expected `struct {ident};`");
-            errors.add(syn::Error::new(error.span(), message));
-            return errors.into_tokens();
-        }
+    let (name, ident) = (&record.name, record.rust_name());
+    let expected = format!("{name} is a struct: expected `struct {ident};`");
+    let Some(item) = errors.parse_item(item, &expected) else {
+        return errors.into_tokens();
     };
     if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
-        errors.at(
-            &item.generics,
-            format!("{} has one layout: no generics", record.name),
-        );
+        let message = format!("{name} has one layout: no generics");
+        errors.at(&item.generics, message);
     }
     let pinned = pins::check(record, fields, &item.fields, &mut errors);
     let options = Options {
@@ -43,8 +36,5 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
         fields: pinned,
         c_definition: true,
     };
-    let expansion = rust::record(layout, record, fields.wire, &options);
-    let mut tokens = errors.into_tokens();
-    tokens.extend(expansion);
-    tokens
+    errors.followed_by(rust::record(layout, record, fields.wire, &options))
 }
