@@ -60,29 +60,19 @@ fn production() -> BTreeMap<String, String> {
         "fuzz/safety",
         "python/tables",
     ] {
-        collect(&format!("{package}/src"), &mut files);
+        let folder = format!("{package}/src");
+        let tree = atf_samples::tree(&root().join(&folder)).expect("a package's sources");
+        for (name, bytes) in tree.into_iter().filter(|(name, _)| name.ends_with(".rs")) {
+            let text = String::from_utf8(bytes).expect("UTF-8");
+            let code = text.split("#[cfg(test)]\nmod tests {").next();
+            files.insert(
+                format!("{folder}/{name}"),
+                code.unwrap_or_default().to_owned(),
+            );
+        }
     }
     assert!(files.len() > 300, "only {} files", files.len());
     files
-}
-
-fn collect(folder: &str, files: &mut BTreeMap<String, String>) {
-    for entry in
-        fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"))
-    {
-        let entry = entry.expect("an entry");
-        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
-        if entry.path().is_dir() {
-            collect(&path, files);
-        } else if path.ends_with(".rs") {
-            let text = text(&path);
-            let code = text
-                .split("#[cfg(test)]\nmod tests {")
-                .next()
-                .unwrap_or_default();
-            files.insert(path, code.to_owned());
-        }
-    }
 }
 
 /// Returns whether a line uses one of the layouts, as in `v1::IndexEvent`.
@@ -96,17 +86,14 @@ fn names_a_layout(line: &str) -> bool {
 
 #[test]
 fn only_listed_files_name_both_layouts() {
-    let naming: Vec<String> = production()
-        .into_iter()
-        .filter(|(_, code)| !code.starts_with("// @generated"))
-        .filter(|(_, code)| {
-            let code = code
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"));
-            code.into_iter().any(names_a_layout)
-        })
-        .map(|(path, _)| path)
-        .collect();
+    let is_naming = |(_, code): &(String, String)| {
+        let mut lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        !code.starts_with("// @generated") && lines.any(names_a_layout)
+    };
+    let naming = production().into_iter().filter(is_naming);
+    let naming: Vec<String> = naming.map(|(path, _)| path).collect();
     let mut listed: Vec<&str> = LAYOUTS.iter().map(|(path, _)| *path).collect();
     listed.sort_unstable();
     assert_eq!(

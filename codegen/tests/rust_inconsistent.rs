@@ -1,6 +1,8 @@
 //! The emitter does not check the layout, so rustc must: every wrong offset fails the build with an
 //! error that shows the field.
 
+mod support;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -10,6 +12,7 @@ use std::process::{Command, Output};
 use atf_codegen::emit::rust::{self, Options};
 use atf_spec::layout::{Layout, Record, RecordLayout, Wire};
 use quote::{format_ident, quote};
+use support::layout;
 use syn::{Attribute, Item, ItemMod};
 use tempfile::TempDir;
 
@@ -22,12 +25,6 @@ const ZEROCOPY: &str = "
         #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U64([u8; 8]);
     }
 ";
-
-fn layout() -> Layout {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/layout.json");
-    let text = fs::read_to_string(path).expect("the resolved layout is committed");
-    serde_json::from_str(&text).expect("the committed layout is well-formed")
-}
 
 /// Returns a record in one wire version as a module, without zerocopy's derives.
 fn module(name: &str, layout: &Layout, record: &Record, wire: Wire) -> ItemMod {

@@ -6,7 +6,6 @@
 //! misreported.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// The libraries whose code is checked: a folder, and what precedes its paths in `allowed.txt`.
@@ -52,19 +51,8 @@ fn silent(text: &str) -> Vec<&str> {
     silent.map(|(_, line)| *line).collect()
 }
 
-fn files(folder: &Path, found: &mut Vec<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else {
-            found.push(path.to_str().unwrap().replace('\\', "/"));
-        }
-    }
-}
-
 #[test]
-fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
+fn every_substitute_for_a_missing_value_has_a_reason() {
     let mut counts: BTreeMap<(String, String), i64> = BTreeMap::new();
     let mut reason = "";
     for line in ALLOWED.lines().skip(2).filter(|line| !line.is_empty()) {
@@ -74,31 +62,28 @@ fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
         }
         assert!(!reason.is_empty(), "a line before the first reason: {line}");
         let (file, line) = line.split_once(": ").expect("FILE: LINE");
-        *counts
-            .entry((file.to_owned(), line.to_owned()))
-            .or_default() -= 1;
+        let place = (file.to_owned(), line.to_owned());
+        *counts.entry(place).or_default() -= 1;
     }
     let mut looked_at = 0;
-    let mut paths = Vec::new();
     for (folder, prefix) in LIBRARIES {
-        let root = format!("{}/../{folder}", env!("CARGO_MANIFEST_DIR"));
-        let mut found = Vec::new();
-        files(Path::new(&root), &mut found);
-        let name = |path: &String| path.replacen(&root, prefix, 1);
-        paths.extend(found.into_iter().map(|path| (name(&path), path)));
-    }
-    for (name, path) in paths {
-        if TESTS.contains(&name.as_str()) || name.ends_with("/tests.rs") {
-            continue;
-        }
-        let text = fs::read_to_string(&path).unwrap();
-        // The reasons for generated code are in the generator.
-        if text.starts_with("// @generated") {
-            continue;
-        }
-        looked_at += 1;
-        for line in silent(&text) {
-            *counts.entry((name.clone(), line.to_owned())).or_default() += 1;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join(folder);
+        for (name, bytes) in atf_samples::tree(&folder).unwrap() {
+            let name = format!("{prefix}{name}");
+            if TESTS.contains(&name.as_str()) || name.ends_with("/tests.rs") {
+                continue;
+            }
+            let text = String::from_utf8(bytes).unwrap();
+            // The reasons for generated code are in the generator.
+            if text.starts_with("// @generated") {
+                continue;
+            }
+            looked_at += 1;
+            for line in silent(&text) {
+                *counts.entry((name.clone(), line.to_owned())).or_default() += 1;
+            }
         }
     }
     assert!(looked_at > 50, "{looked_at}");
@@ -119,7 +104,7 @@ fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
 }
 
 #[test]
-fn a_line_is_found_by_what_it_does() {
+fn substitutes_and_early_returns_are_found() {
     let text = "\
         let a = b.unwrap_or_default();\n\
         // c.unwrap_or(0)\n\
