@@ -55,11 +55,10 @@ pub(crate) fn name(file: &GeneratedFile) -> &str {
     name.unwrap_or_else(|| panic!("{} is not below docs/reference", file.path))
 }
 
-/// The links and anchors of a page.
+/// The anchors, pictures and markup of a page.
 #[derive(Default)]
 pub(crate) struct Page {
     pub(crate) anchors: Vec<String>,
-    pub(crate) links: Vec<String>,
     pub(crate) images: Vec<String>,
     pub(crate) html: Vec<String>,
     /// The number of emphasized passages. No page should have any.
@@ -82,7 +81,6 @@ impl Page {
                         title.push_str(&text);
                     }
                 }
-                Event::Start(Tag::Link { dest_url, .. }) => page.links.push(dest_url.into_string()),
                 Event::Start(Tag::Image { dest_url, .. }) => {
                     page.images.push(dest_url.into_string());
                 }
