@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::freshness::fingerprint;
 use crate::layout::Layout;
-use crate::load::{Loaded, Spec, load};
+use crate::load::{Spec, load};
 use crate::origin::Origin;
 use crate::reconcile::{Reconciliation, reconcile};
 use crate::resolve::resolve;
@@ -35,25 +35,21 @@ pub fn compile(folder: &Path) -> Compiled {
 /// file. An overlay is a folder with the same structure that contains only changes.
 #[must_use]
 pub fn compile_with(origin: &Origin, overlay: Option<&Path>) -> Compiled {
-    let Loaded { files, spec } = load(origin, overlay);
-    match spec {
-        Err(faults) => Compiled {
-            files,
-            spec: None,
-            reconciliation: None,
-            faults,
-        },
+    let (files, spec) = load(origin, overlay);
+    let (spec, reconciliation, faults) = match spec {
+        Err(faults) => (None, None, faults),
         Ok(spec) => {
             let mut reconciliation = reconcile(&spec);
             let found = std::mem::take(&mut reconciliation.faults);
             let faults = check(&files, &spec, &reconciliation.claims, found);
-            Compiled {
-                files,
-                spec: Some(spec),
-                reconciliation: Some(reconciliation),
-                faults,
-            }
+            (Some(spec), Some(reconciliation), faults)
         }
+    };
+    Compiled {
+        files,
+        spec,
+        reconciliation,
+        faults,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Finds the verification of a statement: something that fails if the statement becomes false, or a
-//! decision that explains why the statement does not apply.
+//! Finds what verifies a statement: something that fails if the statement becomes false, or a decision
+//! that explains why it does not apply.
 
 use crate::load::Spec;
 use crate::model::{RuleSpec, Topic};
@@ -107,20 +107,13 @@ impl<'a> Held<'a> {
     /// Finds everything that verifies a stance. `term` is one of the topic's terms.
     #[must_use]
     pub fn new(spec: &'a Spec, topic: &'a Topic, term: &str) -> Self {
-        let rules = spec.all_rules().map(|(_, rule)| rule);
-        let name = topic.topic.as_str();
-        let resting = rules.filter(|rule| rule.settled_by.iter().any(|known| known.value == name));
-        let choices = topic.decisions.iter().filter_map(|d| d.choice.as_ref());
+        let holds = topic.held_by.iter().filter_map(|text| Hold::parse(text));
+        let chooses_another =
+            topic.choices().count() > 0 && !topic.choices().any(|choice| choice.value == term);
         Self {
-            rules: resting.collect(),
-            holds: topic
-                .held_by
-                .iter()
-                .filter_map(|text| Hold::parse(text))
-                .collect(),
-            is_overruled: topic.against.is_some()
-                || choices.clone().count() > 0
-                    && !choices.clone().any(|choice| choice.value == term),
+            rules: spec.rules_citing(&topic.topic).collect(),
+            holds: holds.collect(),
+            is_overruled: topic.against.is_some() || chooses_another,
             topic,
         }
     }

@@ -46,19 +46,10 @@ pub struct Spec {
     pub editions: EditionsFile,
 }
 
-/// The loaded files, for locating diagnostics, and the spec or its faults.
-#[derive(Debug)]
-pub struct Loaded {
-    /// The files.
-    pub files: Files,
-    /// The spec, or the format faults that were found.
-    pub spec: Result<Spec, Vec<Diagnostic>>,
-}
-
 /// Reads all files of the spec and merges the overlay's files into them. Reports each unreadable or
-/// malformed file, and still reads the others.
+/// malformed file, and still reads the others. Also returns the files, for locating diagnostics.
 #[must_use]
-pub fn load(origin: &Origin, overlay: Option<&Path>) -> Loaded {
+pub fn load(origin: &Origin, overlay: Option<&Path>) -> (Files, Result<Spec, Vec<Diagnostic>>) {
     let mut loader = Loader {
         origin,
         overlay: overlay.map(|folder| Origin::Folder(folder.to_owned())),
@@ -93,14 +84,8 @@ pub fn load(origin: &Origin, overlay: Option<&Path>) -> Loaded {
         .sort_by_key(|record| order(&record.record).unwrap_or(usize::MAX));
     loader.refuse_unread();
     let Loader { files, faults, .. } = loader;
-    Loaded {
-        files,
-        spec: if faults.is_empty() {
-            Ok(spec)
-        } else {
-            Err(faults)
-        },
-    }
+    let is_well_formed = faults.is_empty();
+    (files, is_well_formed.then_some(spec).ok_or(faults))
 }
 
 impl Spec {
