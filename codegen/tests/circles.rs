@@ -1,4 +1,4 @@
-//! Checks that modules depend on each other in one direction only.
+//! Checks that modules depend on each other in only one direction.
 //!
 //! The files and subfolders of a folder must not use each other in a cycle. A `mod.rs` and its
 //! children may use each other, because they form one module.

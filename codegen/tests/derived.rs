@@ -1,5 +1,5 @@
-//! Compares the fields that a writer derives from the events, as the grammars list them, with files
-//! built by hand, in which the interpreter finds the events.
+//! Checks the fields that a writer derives from the events, as the grammars list them, in files built
+//! by hand.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use atf_samples::files::{DetailFile, DetailRecord, IndexFile, crc32c};
 use atf_spec::grammar::Derivation;
 
 #[test]
-fn derived_fields_state_what_the_events_are() {
+fn derived_fields_match_the_events() {
     let compiled = atf_spec::compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec"));
     let layout = compiled.layout().expect("no faults");
     let details = [(2, 1000), (5, 1400), (9, 1900)];

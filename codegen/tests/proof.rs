@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use support::{headers, layout};
 
-/// Returns what compilers see of a header, so that changed comments need no new proof.
+/// Removes a header's comments, so that a changed comment needs no new proof.
 fn without_comments(header: &str) -> String {
     let mut parts = header.split("/*");
     let code = parts.next().map(str::to_owned);

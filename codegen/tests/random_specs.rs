@@ -282,7 +282,7 @@ fn changed<'a>(real: &Value, changes: impl Iterator<Item = &'a Change>) -> Resul
     serde_json::from_value(layout).map_err(|error| error.to_string())
 }
 
-/// Generates and compiles everything from the changed layout. Returns what failed.
+/// Generates and compiles everything from the changed layout. Returns the first failure.
 fn attempt(changes: &[Change], real: &Value, manifest: &ManifestFile) -> Result<(), String> {
     // The spec's compiler refuses keywords of C as names of fields.
     let no_renamed_field = changes.iter().filter(|change| change.what > 2);
@@ -429,7 +429,7 @@ impl Program {
     }
 }
 
-/// A file, and what the interpreter reads in it.
+/// A file, and the interpreter's answer for it.
 struct Read {
     path: PathBuf,
     document: Value,
@@ -526,7 +526,7 @@ fn run(command: &mut Command) -> Result<String, String> {
     ))
 }
 
-/// Tries a random spec. Of one that fails, returns the changes that are needed for that, and why.
+/// Tries a random spec. If it fails, returns the changes that are needed for the failure, and why.
 fn reduced(seed: u64, real: &Value, manifest: &ManifestFile) -> Result<(), String> {
     let random = &mut Random::new(seed);
     let count = 2 + random.below(12);
@@ -576,7 +576,7 @@ fn every_target_compiles_and_reads_by_random_specs() {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// A path that no test uses would hide a language without a check.
+/// Otherwise, a new language would not be tested.
 #[test]
 fn every_language_has_a_check() {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("../readers");

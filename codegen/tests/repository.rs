@@ -204,7 +204,7 @@ fn every_cited_test_benchmark_and_section_exists() {
 }
 
 #[test]
-fn missing_tests_and_helpers_are_not_taken_for_tests() {
+fn only_test_functions_count_as_tests() {
     let file =
         "#[test]\nfn here() {\n}\n\nfn helper() {\n}\nmod inner {\n    #[test]\n    fn there() {\n";
     assert!(has_test(file, "here") && has_test(file, "there"));

@@ -12,8 +12,8 @@ use atf::thread::ThreadReader;
 use atf_docs::{Example, examples};
 use atf_samples::tools::has;
 
-/// A language: its name in `readers` and in its page, the tools that its examples need, the file of
-/// an example, what surrounds the fragments on the page, and the script that runs the file.
+/// A language: its name in `readers` and on its page, the tools that its examples need, the file of
+/// an example, the code before and after the fragments on the page, and the script that runs the file.
 struct Language {
     folder: &'static str,
     name: &'static str,
@@ -150,14 +150,14 @@ fn the_examples_in_each_language_run() {
                 .expect("sh runs");
             let printed = String::from_utf8_lossy(&output.stdout);
             assert!(output.status.success(), "{text}\n{output:?}");
-            holds(&text, &printed, folder.path());
+            check(&text, &printed, folder.path());
         }
         assert!(count > 0, "{}: no examples", language.folder);
     }
 }
 
-/// Checks what an example printed or wrote.
-fn holds(text: &str, printed: &str, folder: &Path) {
+/// Checks the output or the files of an example.
+fn check(text: &str, printed: &str, folder: &Path) {
     let written = folder.join("traces/pid_4242/thread_0");
     if text.contains("SessionWriter") {
         assert_eq!(printed, "");

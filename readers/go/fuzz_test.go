@@ -130,7 +130,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// The seeds are whole files, and what they are truncated to is read too.
+// The seeds are whole files, and the same files truncated.
 func TestSeeds(t *testing.T) {
 	for wire := range indexPlacesOf {
 		index, err := ReadIndexFile("index.atf", indexSeed(wire))

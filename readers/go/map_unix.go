@@ -10,7 +10,7 @@ import (
 // small is the size in bytes below which files are read: a process may map only some 65,000.
 const small = 1 << 16
 
-// mapped returns a file's bytes, and what frees them.
+// mapped returns a file's bytes, and a function that frees them.
 func mapped(path string) ([]byte, func() error, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -273,7 +273,7 @@ func (m *MergedEvents) Event() SessionEvent {
 	return m.event
 }
 
-// run is successive events of a thread whose times do not go back: usually all of them.
+// run is successive events of a thread whose times do not decrease: usually all of them.
 type run struct {
 	file   *IndexFile
 	events IndexEvents

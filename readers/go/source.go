@@ -16,13 +16,13 @@ type FormatError struct {
 	// File is the file's name.
 	File string
 
-	// Offset is the offset in bytes of what is wrong.
+	// Offset is the offset of the error in bytes.
 	Offset uint64
 
 	// Field is the field that is wrong, such as "index footer, checksum".
 	Field string
 
-	// Expected says what was expected there.
+	// Expected describes the value that was expected there.
 	Expected string
 
 	// Rule is the rule that the file breaks, such as "ATF-IFTR-004".

@@ -157,7 +157,7 @@ pub(crate) fn page(
         Some(json!({"name": name, "title": section.title}))
     });
     let mut decisions: Vec<Value> = decisions.collect();
-    // A topic's page and that of its disagreement are the same section.
+    // A topic and its disagreement share a section.
     decisions.dedup_by(|a, b| a["title"] == b["title"]);
     let values = found
         .claims

@@ -131,7 +131,7 @@ impl Model<'_> {
     }
 }
 
-/// Returns whether no other implementation fails a case that one fails, and another passes it.
+/// Returns whether this implementation is the only one that fails a case, and others pass it.
 fn is_only(one: &Implementation, answer: &Answer, by_case: &ByCase<'_>) -> bool {
     let answers = by_case.get(answer.case.as_str()).into_iter().flatten();
     let mut others = answers.filter(|(other, it)| other.slug != one.slug && it.role == answer.role);

@@ -10,7 +10,7 @@ use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 pub(crate) const RULES: &str = "docs/reference/rules.md";
 pub(crate) const DECISIONS: &str = "docs/reference/reconciliation.md";
 
-/// The documents and pictures of the repository, by path.
+/// The documents and pictures in the repository, by path.
 pub(crate) struct Docs {
     pub(crate) pages: BTreeMap<String, Doc>,
     pub(crate) pictures: BTreeMap<String, Vec<u8>>,
@@ -58,7 +58,7 @@ impl Docs {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{folder}/{name}");
             let path = path.trim_start_matches('/');
-            // Files that a build leaves beside the readers are no documents.
+            // Builds leave files in the readers' folders.
             let is_built = ["node_modules", "build", "dist", "target"].contains(&name.as_str());
             if entry.path().is_dir() {
                 if recursive && !is_built {

@@ -92,7 +92,7 @@ impl Output {
         Ok(())
     }
 
-    /// Adds a page to the search: its kind, name and text, and its address or that of a part of it.
+    /// Adds an entry to the search: kind, name, text, and the address of a page or of a part of one.
     pub(crate) fn index(&mut self, kind: &str, name: &str, text: &str, address: &str) {
         let page = if address.ends_with('/') {
             "index.html"
@@ -107,7 +107,7 @@ impl Output {
         self.files.contains_key(&format!("{address}index.html"))
     }
 
-    /// Adds the files that are about all pages: the search, and the list of addresses.
+    /// Adds the files that depend on all pages: the search, and the list of addresses.
     pub(crate) fn finish(&mut self) {
         let search = json!(self.search);
         self.file("search.js", format!("const ATF_SEARCH = {search};\n"));

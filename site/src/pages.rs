@@ -46,7 +46,7 @@ pub(crate) struct Model<'a> {
 }
 
 impl Model<'_> {
-    /// Writes all pages but those of results.
+    /// Writes all pages except the results.
     pub(crate) fn write(&self, output: &mut Output) -> io::Result<()> {
         let by_case = self.results.by_case();
         self.documents(output)?;

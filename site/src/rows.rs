@@ -38,7 +38,7 @@ pub(crate) fn summary(one: &Implementation) -> Value {
     row
 }
 
-/// Returns a version's row, with what changed since the version before.
+/// Returns a version's row, with the number of changes since the version before.
 pub(crate) fn history(version: &Version, before: Option<&Version>) -> Value {
     let failures = |version: &Version| {
         let failures = version.failures();

@@ -159,7 +159,7 @@ fn every_link_leads_to_a_file_and_an_anchor_of_the_site() {
 }
 
 #[test]
-fn everything_has_the_address_that_the_document_states() {
+fn every_page_has_its_documented_address() {
     let document = include_str!("../../docs/conformance/site.md");
     let rows = document.lines().filter(|line| line.starts_with("| `"));
     for row in rows {
@@ -219,7 +219,7 @@ fn every_published_address_has_a_page_and_a_withdrawn_one_says_so() {
 }
 
 #[test]
-fn pages_show_who_fails_what_and_escape_answers() {
+fn pages_show_failures_and_escape_answers() {
     let case = SITE.page(&format!("cases/{CASE}/"));
     for text in [
         "accept, expected &lt;recover&gt; or reject",
@@ -404,7 +404,7 @@ fn a_browser_filters_by_words_of_an_entry_and_of_its_heading() {
 }
 
 #[test]
-fn a_browser_opens_what_a_cell_of_the_matrix_links_to() {
+fn a_browser_opens_the_target_of_a_matrix_cell() {
     let cell = values(SITE.page("results/"), "href");
     let cell = cell.iter().find(|link| link.starts_with("#pair-")).unwrap();
     let Some(page) = opened(&format!("results/index.html{cell}")) else {

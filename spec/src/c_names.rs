@@ -45,7 +45,7 @@ pub enum Owner<'a> {
     Field(&'a str, &'a str),
 }
 
-/// The names that every header defines, apart from include guards, and those of the accessors'
+/// The names that every header defines, apart from include guards, and the names of the accessors'
 /// parameters.
 const OF_EVERY_HEADER: [&str; 17] = [
     "ATF_CAST",
@@ -196,7 +196,7 @@ fn add_version<'a>(
     }
 }
 
-/// Returns those of a field's names that a header defines.
+/// Returns the names that a header defines for a field.
 fn defined_for(field: &Field, names: FieldNames) -> Vec<String> {
     let mut defined = Vec::new();
     if field.ty.scalar.size() > 1 {

@@ -2,10 +2,10 @@
 //! file that it cannot read, as expressions over the file's bytes.
 //!
 //! Expressions have two types, numbers and truth values. A number is from 0 to 2^63 - 1; the
-//! largest is [`NOWHERE`], an offset that no file has. A sum or product that is greater, and a
-//! difference below 0, is nowhere, and so is a number in a file from there on. Bytes after the end
-//! of the file read as 0. Loops follow offsets that increase, and no function calls itself, directly
-//! or through others, so all expressions end.
+//! largest is [`NOWHERE`], an offset that no file has. Greater sums and products, differences below
+//! 0, and greater numbers in a file count as nowhere. Bytes after the end of the file read as 0.
+//! Loops follow offsets that increase, and no function calls itself, directly or through others, so
+//! every evaluation ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -98,7 +98,7 @@ pub enum Step {
 pub struct Requirement {
     /// The condition, a truth value.
     pub requires: Expression,
-    /// The only wire version with this requirement, if it is not one of all.
+    /// The only wire version with this requirement. Omitted if all have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wire: Option<u8>,
     /// The offset of the record that is wrong. Omitted for the header, which is at 0.
@@ -177,7 +177,7 @@ pub enum Kind {
 #[cfg_attr(feature = "compiler", derive(schemars::JsonSchema))]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Expression {
-    /// A number that is written down.
+    /// A literal number.
     Number {
         /// The number.
         value: u64,
@@ -239,24 +239,24 @@ pub enum Expression {
     },
     /// `add`, `sub`, `mul`, `div`, `rem`, `min` or `max` of two numbers.
     Arithmetic {
-        /// Which of them.
+        /// The operation.
         name: String,
         /// The numbers.
         args: Vec<Expression>,
     },
     /// `==`, `!=`, `<`, `<=`, `>` or `>=` between two numbers.
     Compare {
-        /// Which of them.
+        /// The comparison.
         sign: String,
         /// The numbers.
         args: Vec<Expression>,
     },
-    /// Whether all are true. Those after the first that is false are not evaluated.
+    /// Whether all are true. Evaluation stops at the first that is false.
     And {
         /// The truth values.
         args: Vec<Expression>,
     },
-    /// Whether any is true. Those after the first that is true are not evaluated.
+    /// Whether any is true. Evaluation stops at the first that is true.
     Or {
         /// The truth values.
         args: Vec<Expression>,
@@ -291,11 +291,11 @@ pub enum Expression {
     },
     /// `first`, `last` or `count` of the offsets from a start on, each followed by the next.
     ///
-    /// `first` is the first for which a condition holds, or nowhere; `last` the last, after which
-    /// nowhere follows; `count` the number of steps to it. A next one that is not greater than the
-    /// one before counts as nowhere.
+    /// `first` is the first offset for which a condition holds, or nowhere. `last` is the last offset,
+    /// after which nowhere follows. `count` is the number of steps to it. A next offset that is not
+    /// greater than the one before counts as nowhere.
     Loop {
-        /// Which of them.
+        /// The kind of loop.
         name: String,
         /// The first offset.
         from: Box<Expression>,

@@ -1,4 +1,4 @@
-//! The names in the library in Rust that the spec does not contain. A name of the spec that becomes
+//! The names in the Rust library that do not come from the spec. A name in the spec that clashed with
 //! one of them would not compile.
 
 /// The records that the library decodes. It reads the other records in place.
@@ -46,7 +46,7 @@ pub const PRELUDE: &[&str] = &[
     "TryFrom", "Vec",
 ];
 
-/// The types beside the enumerations.
+/// The other types in the module of the enumerations.
 pub const BESIDE_ENUMS: &[&str] = &[
     "CallEffect",
     "Field",
@@ -58,7 +58,7 @@ pub const BESIDE_ENUMS: &[&str] = &[
     "Wire",
 ];
 
-/// The types beside the manifest's objects.
+/// The other types in the module of the manifest's objects.
 pub const BESIDE_OBJECTS: &[&str] = &[
     "Error",
     "ManifestThread",

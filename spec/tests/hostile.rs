@@ -131,7 +131,7 @@ fn a_place_inside_a_character_is_shown() {
 }
 
 #[test]
-fn no_cut_of_a_real_file_panics() {
+fn no_truncated_real_file_panics() {
     for (name, bytes) in real_files() {
         for end in (0..bytes.len()).step_by(97) {
             place_all(&name, &bytes[..end]);
@@ -184,7 +184,7 @@ fn a_tab_in_place_of_any_leading_space_is_reported_at_its_place() {
 }
 
 #[test]
-fn no_missing_line_of_a_small_spec_panics() {
+fn no_small_spec_with_a_missing_line_panics() {
     let folder = base();
     for (name, bytes) in files_below(folder.path()) {
         let path = folder.path().join(&name);

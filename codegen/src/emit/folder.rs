@@ -98,7 +98,7 @@ fn pascal(name: &str) -> String {
     pascal
 }
 
-/// Appends an underscore to a name that is one of the words, which the language reserves.
+/// Appends an underscore to a name that the language reserves.
 fn avoid(name: String, words: &str) -> String {
     if words.split_whitespace().any(|word| word == name) {
         name + "_"
@@ -119,7 +119,7 @@ fn wrapped(text: &str, prefix: &str) -> String {
     lines.join(&format!("\n{prefix}"))
 }
 
-/// Returns an expression as a list of branches, each with `is` and `when`, which the last lacks.
+/// Returns an expression as a list of branches, each with `is` and, except for the last, `when`.
 fn branches(value: &Value) -> Result<Value, Error> {
     let mut rest = value.clone();
     let mut list = Vec::new();

@@ -1,5 +1,5 @@
-//! Emits the rules as a table in Rust, for the conformance kit. Each check refers to its rule by a
-//! constant, so a check for a missing rule does not compile.
+//! Emits the rules as a table in Rust. Each check refers to its rule by a constant, so a check for a
+//! missing rule does not compile.
 
 use atf_spec::load::Spec;
 use atf_spec::model::{EditionSpec, Exclusion, RuleSpec, When};
@@ -113,7 +113,7 @@ fn name(rule: &RuleSpec) -> syn::Ident {
     format_ident!("{}", rule.id.replace('-', "_"))
 }
 
-/// Returns the path of a variant of a fieldless enum, whose names the library shares with the spec.
+/// Returns the path of an enum's variant, which has the same name in the library as in the spec.
 fn variant(of: &str, variant: impl std::fmt::Debug) -> TokenStream {
     let (of, variant) = (format_ident!("{of}"), format_ident!("{variant:?}"));
     quote!(#of::#variant)

@@ -122,7 +122,7 @@ fn the_last_release_and_the_current_spec_are_the_defaults() {
 
 /// Members that only newer programs write do not make an older layout.json incomparable.
 #[test]
-fn what_an_edition_lacks_is_named() {
+fn missing_members_of_an_edition_are_listed() {
     let spec = spec();
     let path = layout(&spec);
     let mut layout: serde_json::Value =

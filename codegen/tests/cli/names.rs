@@ -169,7 +169,7 @@ fn a_type_in_cpp_has_no_member_of_its_own_name() {
 }
 
 #[test]
-fn macros_are_in_capitals_so_that_they_replace_no_field() {
+fn macro_names_are_in_capitals() {
     assert_refused(
         &check_constant("checksum"),
         "`checksum` is not a valid name for a macro",
@@ -205,7 +205,7 @@ fn an_overlay_can_add_a_record() {
 }
 
 #[test]
-fn a_records_page_replaces_no_other_page_of_the_reference() {
+fn a_record_cannot_have_the_name_of_another_page() {
     let reference = real_spec().join("../docs/reference");
     let mut pages = BTreeSet::new();
     for (path, _) in files(&reference) {
@@ -267,7 +267,7 @@ fn a_constant_in_rust_has_one_meaning() {
 }
 
 #[test]
-fn a_field_is_not_named_like_a_part_of_the_decoded_record() {
+fn a_field_cannot_have_the_name_of_a_method_of_its_record() {
     for name in ["wire", "bytes", "encode", "clone"] {
         let ran = check_field(name);
         assert_refused(&ran, "already has a meaning in the library in Rust");
@@ -275,7 +275,7 @@ fn a_field_is_not_named_like_a_part_of_the_decoded_record() {
 }
 
 #[test]
-fn a_key_of_the_manifest_is_not_named_like_a_part_of_its_reader() {
+fn a_manifest_key_cannot_have_a_name_that_its_reader_uses() {
     for name in ["reader", "object", "place", "position"] {
         let ran = check_key(&format!("name: {name}, type: u8"));
         assert_refused(&ran, "already has a meaning in the library in Rust");
@@ -283,7 +283,7 @@ fn a_key_of_the_manifest_is_not_named_like_a_part_of_its_reader() {
 }
 
 #[test]
-fn a_key_of_the_manifest_has_a_type_that_its_enumeration_can_hold() {
+fn a_manifest_keys_type_fits_its_enumeration() {
     for ty in ["text", "hex, digits: 2", "i64", "boolean"] {
         let ran = check_key(&format!("name: acme, enum: os, type: {ty}"));
         assert_refused(&ran, "only u8, u32 and u64 can have an enumeration");

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{changed_spec, experiment, files, put, real_spec, run, run_over, temp, utf8};
 
-/// Only `--out .` replaces the official files of a checkout with those of an edition.
+/// Only `--out .` replaces the official files of a checkout.
 #[test]
 fn an_edition_never_replaces_the_official_files_by_accident() {
     let checkout = temp();
@@ -156,8 +156,8 @@ fn a_fault_names_the_overlays_file() {
     ran.reports("nowhere: no such folder");
 }
 
-/// A carriage return would not compile in Rust, and the order of text that changes its direction is
-/// not what it seems.
+/// A carriage return would not compile in Rust, and text that changes its direction could look like
+/// other text.
 #[test]
 fn a_text_with_control_characters_is_refused() {
     for (escape, name) in [

@@ -25,8 +25,8 @@ fn template(text: &str) -> TempDir {
     folder
 }
 
-/// Sends the paths of files to the generated reader, and expects of each the events that the
-/// interpreter finds, or its refusal. The files are those of the samples, cut at every 61st byte.
+/// The generated reader must find as many events as the interpreter, or refuse the file as well. The
+/// files are the samples, truncated at every 61st byte.
 #[test]
 fn a_reader_from_templates_in_a_language_that_we_do_not_ship_reads_and_recovers() {
     if !has("lua5.4") {
@@ -147,7 +147,7 @@ fn a_fault_in_a_template_is_shown_with_its_place_and_nothing_is_written() {
 
 #[cfg(unix)]
 #[test]
-fn a_programs_files_are_written_below_the_output_folder_only() {
+fn a_program_writes_only_below_the_output_folder() {
     let program = |body: &str| -> (TempDir, PathBuf) {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = temp();

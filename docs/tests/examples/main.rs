@@ -170,8 +170,7 @@ fn every_command_within_a_sentence_runs() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let is_command = |span: &str| {
-        // Without arguments, `atf convert` is merely the name of a command. `--help` shows it with
-        // its arguments.
+        // Without arguments, `atf convert` is only the name of a command. `--help` shows its arguments.
         OURS.iter().any(|name| span.starts_with(name))
             && span.split(' ').count() > 2
             && !span.ends_with(" -p")
@@ -194,7 +193,7 @@ fn every_command_within_a_sentence_runs() {
     assert_none_is_gone("sentences", &known);
 }
 
-/// Tests a command as its entry says, or as it is.
+/// Tests a command as its entry specifies, or as written if it has none.
 fn test_command(sandbox: &Sandbox, place: &str, command: &str) {
     match find(place, command).unwrap_or(How::Runs(0, None)) {
         How::Runs(status, Some(instead)) => runs(sandbox, instead, status, ""),

@@ -16,7 +16,7 @@ fn prompt(command: &str) -> String {
 }
 
 #[test]
-fn the_picture_shows_what_the_commands_print() {
+fn the_committed_picture_is_current() {
     let sandbox = Sandbox::new();
     let mut screen = prompt(&format!("cd {FOLDER}"));
     for command in COMMANDS {
@@ -29,7 +29,7 @@ fn the_picture_shows_what_the_commands_print() {
 }
 
 #[test]
-fn the_flame_graph_is_the_one_that_the_command_draws() {
+fn the_committed_flame_graph_is_current() {
     let output = Sandbox::new().sh("atf flamegraph --thread 2 samples/sample-small");
     is_committed("docs/flame.svg", &String::from_utf8_lossy(&output.stdout));
 }

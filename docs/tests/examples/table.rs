@@ -1,8 +1,8 @@
 //! How to test the examples that do not run as they are: the entries of `table.txt`.
 //!
-//! `== PLACE` begins the entries of a document's code blocks, of the commands within the documents'
-//! `sentences`, of the commands in `--help`, or of the words that stand for others, the `placeholders`. An
-//! entry is an example, of a block its first line, and an indented line:
+//! `== PLACE` begins the entries for the code blocks of a document, for commands in the `sentences` of
+//! all documents, or for commands in `--help`. An entry is an example (of a code block, the first
+//! line), followed by an indented line:
 //!
 //! ```text
 //! status N                 it runs in the sandbox, and ends with this status
@@ -12,6 +12,8 @@
 //! WHY: FILE has `WORDS`    this file, which contains the words, runs or checks it
 //! WHY: not run             it shows a form, so there is nothing to run
 //! ```
+//!
+//! `== placeholders` begins the words that are replaced in commands, with their replacements.
 //!
 //! A command without an entry must run as written and succeed. The tests fail for any other example
 //! without an entry, and for an entry that is in no document.

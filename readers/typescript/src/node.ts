@@ -133,7 +133,7 @@ export class Thread {
     }
 }
 
-/** Successive events of a thread whose times do not go back: usually all of them. */
+/** Successive events of a thread whose times do not decrease: usually all of them. */
 interface Run {
     readonly threadId: number;
     readonly index: IndexFile;

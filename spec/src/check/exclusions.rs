@@ -1,4 +1,5 @@
-//! Checks that each verdict that a rule excludes has a reason, and that each reason is about the rule.
+//! Checks that rules give a reason for each verdict that they exclude, and that the reason is about
+//! the rule.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;

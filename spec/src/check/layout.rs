@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn ascii_text_fits_in_as_many_bytes() {
+    fn ascii_text_fits_an_array_of_its_length() {
         let text = |text: &str| Value::Text(text.to_owned());
         assert!(fits("u8[4]", text("ATI2")) && !fits("u8[4]", text("ATI")));
         assert!(!fits("u8[4]", text("ÄÖ")), "two letters, four bytes");

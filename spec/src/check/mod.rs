@@ -62,8 +62,7 @@ fn has_term(topic: &Topic, term: &At<String>, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns all faults in the spec, including `found`, which are the faults that `reconcile` found
-/// in the claims.
+/// Returns all faults in the spec, including those that `reconcile` found in the claims: `found`.
 ///
 /// An invalid name would cause dozens of faults in the claims that use it, so claims are checked
 /// only if all names are valid.

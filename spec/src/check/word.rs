@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_are_words_that_a_field_could_have_and_none_is_listed_twice() {
+    fn keywords_are_in_lower_case_and_listed_once() {
         let mut all: Vec<&str> = KEYWORDS.split_whitespace().collect();
         assert!(
             all.iter()

@@ -44,8 +44,8 @@ pub struct RuleSpec {
     /// recoverable events of a file that it could also refuse.
     #[serde(default)]
     pub allows: List<At<Verdict>>,
-    /// Why other verdicts are wrong. Required for `accept` and `recover`, wherever a reader may not
-    /// read a file that breaks the rule as if it were whole, or not read it at all.
+    /// Why other verdicts are wrong. Required for `accept` if readers must recover or refuse the file,
+    /// and for `recover` if they must refuse it, unless `allows` lists the verdict.
     #[serde(default)]
     pub excludes: List<Exclusion>,
     /// The records, fields and enums that it is about.
@@ -64,13 +64,13 @@ pub struct RuleSpec {
     pub untestable: Option<String>,
 }
 
-/// A verdict that is wrong, and why: sentences of sources, or a harm to data.
+/// A wrong verdict, and why it is wrong: sentences of sources, or harm to data.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Exclusion {
     /// The wrong verdict.
     pub verdict: At<Verdict>,
-    /// Whether it is wrong for files that break the rule or for those that follow it.
+    /// Whether it is wrong for files that break the rule or for files that follow it.
     #[serde(default)]
     pub when: When,
     /// The sentences that exclude it. Each is about a topic that the rule cites in `settled_by`.
@@ -84,10 +84,10 @@ pub struct Exclusion {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// Those that break the rule.
+    /// Files that break the rule.
     #[default]
     Broken,
-    /// Those that follow the rule and break no rule that readers report.
+    /// Files that follow the rule and break no rule that readers report.
     Followed,
 }
 

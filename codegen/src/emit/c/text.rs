@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn newlines_are_kept_and_leave_no_blank_at_the_end() {
+    fn newlines_are_kept_without_trailing_blanks() {
         assert_eq!(wrap("one\n\ntwo", " * "), "one\n *\n * two");
     }
 }

@@ -15,9 +15,9 @@ use super::{camel, pascal};
 pub struct Form {
     /// The key in `syntax`.
     pub name: &'static str,
-    /// What it stands for, and the parts in its pattern.
+    /// Its meaning, and the parts of its pattern.
     pub means: &'static str,
-    /// The pattern of templates that do not give one.
+    /// The pattern for templates that do not define one.
     pub default: &'static str,
 }
 
@@ -112,7 +112,7 @@ const fn form(name: &'static str, means: &'static str, default: &'static str) ->
 /// The longest line that is not broken.
 const COLUMNS: usize = 100;
 
-/// How tightly a form of the language binds, from loose to tight.
+/// How tightly a form binds its operands, from loose to tight.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binds {
     If,

@@ -132,9 +132,9 @@ fn grammar(layout: &Layout, grammar: &Grammar) -> Value {
     value
 }
 
-/// Returns the objects of manifest.json, the whole first: each has its `name`, `doc` and `fields`,
-/// and each field its `name`, `doc`, `type`, `is_required`, and what limits it: `minimum` and
-/// `maximum`, `is_hex`, or the object `of` which it consists.
+/// Returns the objects of manifest.json, first the one that describes the whole file. Each has its
+/// `name`, `doc` and `fields`; each field has its `name`, `doc`, `type`, `is_required`, `is_hex`,
+/// `minimum` and `maximum`, and the object `of` which it or its list consists.
 fn objects(schema: &Value) -> Value {
     let members = |value: &Value| value.as_object().cloned().unwrap_or_default();
     let of = |value: &Value| {
@@ -167,7 +167,7 @@ fn objects(schema: &Value) -> Value {
         .collect()
 }
 
-/// Sets those of these members that are missing to null.
+/// Sets those of the members that are missing to null.
 fn fill(value: &mut Value, keys: &[&str]) {
     for key in keys {
         let member = value.as_object_mut().map(|members| members.entry(*key));

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn newlines_in_text_end_no_row_or_heading() {
+    fn newlines_do_not_end_a_row_or_heading() {
         assert_eq!(prose("one\ntwo\n\n*3*"), "one two \\*3\\*");
         assert_eq!(prose("as `x\ny` has it"), "as `x y` has it");
         assert_eq!(escape("one\n|"), "one \\|");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_counted_in_english() {
+    fn versions_are_listed_in_english() {
         assert_eq!(versions(&[1]), "version 1");
         assert_eq!(versions(&[1, 2]), "versions 1 and 2");
     }

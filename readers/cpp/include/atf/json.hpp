@@ -36,8 +36,8 @@ struct Value {
     const Object* object() const { return as<Object>(); }
 };
 
-/// Parses a text. Returns nothing if it is invalid, or values are nested more than 128 deep, and
-/// says where.
+/// Parses a text. If it is invalid, or values are nested more than 128 deep, returns nothing and sets
+/// `why` to the place and the reason.
 std::optional<Value> parse(std::string_view text, std::string& why);
 
 /// The least and the greatest value of an integer.
@@ -271,7 +271,7 @@ inline std::optional<Value> parse(std::string_view text, std::string& why) {
     return internal::Parser(text).whole(why);
 }
 
-// Each `read` returns whether a value has a type. If not, `why` says where, and what was expected.
+// Each `read` returns whether a value has a type. If not, `why` is the place and what was expected.
 
 inline bool expect(bool is_type, std::string& why, std::string_view type) {
     if (!is_type) why.append(": expected ").append(type);

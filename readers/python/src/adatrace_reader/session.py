@@ -149,7 +149,7 @@ def _strict_json(data: bytes) -> Any:
     def refuse(word: str) -> None:
         raise ValueError(word)
 
-    # -0 is no integer.
+    # -0 is not an integer.
     number: Callable[[str], Any] = lambda digits: -0.0 if digits == "-0" else int(digits)
     text = data.decode("utf-8")
     value = json.loads(text, object_pairs_hook=once, parse_constant=refuse, parse_int=number)

@@ -159,7 +159,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Setters for events, which programs create.
+    /// Emits setters, for records of events, which programs create themselves.
     fn setters(&self, ident: &Ident) -> TokenStream {
         let setters = self.fields.iter().map(|member| {
             let (name, ty) = (member.ident(), member.rust_type(self.layout));

@@ -2,7 +2,7 @@ package atf.format;
 
 import java.io.IOException;
 
-/** A file that cannot be read: where it is wrong, and what was expected there. */
+/** A file that cannot be read: the place of the error, and what was expected there. */
 public final class FormatException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -26,7 +26,7 @@ public final class FormatException extends IOException {
         return file;
     }
 
-    /** Returns the offset in bytes of what is wrong. */
+    /** Returns the offset of the error in bytes. */
     public long offset() {
         return offset;
     }
@@ -36,7 +36,7 @@ public final class FormatException extends IOException {
         return field;
     }
 
-    /** Returns what was expected there. */
+    /** Returns a description of the value that was expected there. */
     public String expected() {
         return expected;
     }

@@ -142,7 +142,7 @@ final class Json {
             throw invalid();
         }
         at = number.end();
-        // -0 is no integer. Nor is a number of many digits, which would take long to convert.
+        // -0 is not an integer, nor is a number with many digits, which would take long to convert.
         boolean isInteger = number.group(2).isEmpty() && !number.group(1).equals("-0");
         if (isInteger && number.group(1).length() <= 20) {
             return new BigInteger(number.group(1));

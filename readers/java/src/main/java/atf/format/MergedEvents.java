@@ -51,7 +51,7 @@ final class MergedEvents implements Iterator<Merged> {
     }
 
     /**
-     * Successive events of a thread whose times do not go back: usually all of them. Its rank is in
+     * Successive events of a thread whose times do not decrease: usually all of them. Its rank is in
      * the order of threads and positions.
      */
     private static final class Run implements Comparable<Run> {
