@@ -69,6 +69,8 @@ pub mod yaml;
 
 #[cfg(feature = "compiler")]
 mod compile;
+#[cfg(feature = "compiler")]
+mod inline_schema;
 mod named;
 #[cfg(feature = "compiler")]
 pub use compile::{Compiled, compile, compile_with};

@@ -1,9 +1,10 @@
 //! Builds JSON Schemas: for the spec's YAML files, from the types that they are parsed into, and
 //! for manifest.json, from `manifest.yaml`.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use schemars::{JsonSchema, schema_for};
 use serde_json::{Map, Value, json};
 
+use crate::inline_schema::inline_schema;
 use crate::layout::Layout;
 use crate::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, GrammarFile,
@@ -14,19 +15,7 @@ use crate::model::{
 /// A fixed value in a file: a number or text.
 pub struct NumberOrText;
 
-impl JsonSchema for NumberOrText {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "NumberOrText".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["integer", "string"], "minimum": 0 })
-    }
-}
+inline_schema!(NumberOrText, { "type": ["integer", "string"], "minimum": 0 });
 
 /// Returns the name and schema of each of the spec's own files.
 #[must_use]

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::inline_schema::inline_schema;
 use crate::yaml::{At, List, Pairs};
 
 /// Lines of a document, counted from 1: `12`, or `12-14` inclusive.
@@ -189,24 +190,12 @@ impl<'de> Deserialize<'de> for Lines {
     }
 }
 
-impl JsonSchema for Lines {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Lines".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "integer", "minimum": 1 },
-                { "type": "string", "pattern": "^[1-9][0-9]*-[1-9][0-9]*$" },
-            ]
-        })
-    }
-}
+inline_schema!(Lines, {
+    "anyOf": [
+        { "type": "integer", "minimum": 1 },
+        { "type": "string", "pattern": "^[1-9][0-9]*-[1-9][0-9]*$" },
+    ]
+});
 
 impl fmt::Display for Citation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -241,19 +230,7 @@ impl<'de> Deserialize<'de> for Citation {
     }
 }
 
-impl JsonSchema for Citation {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Citation".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "pattern": "^[A-Z][A-Z0-9]*:[1-9][0-9]*(-[1-9][0-9]*)?$",
-        })
-    }
-}
+inline_schema!(Citation, {
+    "type": "string",
+    "pattern": "^[A-Z][A-Z0-9]*:[1-9][0-9]*(-[1-9][0-9]*)?$",
+});

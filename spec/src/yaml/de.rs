@@ -107,6 +107,26 @@ struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
+    /// Returns the decoder of another node.
+    const fn at(self, node: &'a Node) -> Self {
+        Self { node, ..self }
+    }
+
+    /// Decodes a mapping. Unknown keys are faults if the known ones are given.
+    fn mapping<'de, V: Visitor<'de>>(
+        self,
+        known: Option<&'static [&'static str]>,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let entries = Entries {
+            entries: self.entries()?.iter(),
+            value: None,
+            known,
+            decoder: self,
+        };
+        self.placed(visitor.visit_map(entries))
+    }
+
     fn wrong(self, expected: &str) -> Fault {
         de::Error::custom(format!(
             "expected {expected}, found {}",
@@ -180,7 +200,7 @@ impl<'a> Decoder<'a> {
 impl<'de> de::Deserializer<'de> for Decoder<'_> {
     type Error = Fault;
 
-    /// Is used only for fixed values, which have one of two types.
+    /// Decodes fixed values, which have one of two types.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.node.value {
             Value::Int(_) => self.deserialize_u64(visitor),
@@ -237,19 +257,12 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         };
         self.placed(visitor.visit_seq(Items {
             items: items.iter(),
-            report: self.report,
+            decoder: self,
         }))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        let entries = self.entries()?;
-        let entries = Entries {
-            entries: entries.iter(),
-            value: None,
-            known: None,
-            report: self.report,
-        };
-        self.placed(visitor.visit_map(entries))
+        self.mapping(None, visitor)
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -264,14 +277,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
                 part: 0,
             }));
         }
-        let entries = self.entries()?;
-        let entries = Entries {
-            entries: entries.iter(),
-            value: None,
-            known: Some(fields),
-            report: self.report,
-        };
-        self.placed(visitor.visit_map(entries))
+        self.mapping(Some(fields), visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -293,7 +299,8 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
 
 struct Items<'a> {
     items: std::slice::Iter<'a, Node>,
-    report: &'a RefCell<Report>,
+    /// The decoder of the sequence.
+    decoder: Decoder<'a>,
 }
 
 impl<'de> de::SeqAccess<'de> for Items<'_> {
@@ -303,8 +310,7 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
     where
         T: DeserializeSeed<'de>,
     {
-        let report = self.report;
-        let decoders = self.items.by_ref().map(|node| Decoder { node, report });
+        let decoders = self.items.by_ref().map(|node| self.decoder.at(node));
         let mut sound = decoders.filter(|decoder| !decoder.is_known_as_faulty());
         sound.next().map(|decoder| decoder.entry(seed)).transpose()
     }
@@ -314,7 +320,8 @@ struct Entries<'a> {
     entries: std::slice::Iter<'a, (Key, Node)>,
     value: Option<&'a Node>,
     known: Option<&'static [&'static str]>,
-    report: &'a RefCell<Report>,
+    /// The decoder of the mapping.
+    decoder: Decoder<'a>,
 }
 
 impl<'de> de::MapAccess<'de> for Entries<'_> {
@@ -325,26 +332,18 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         K: DeserializeSeed<'de>,
     {
         for (key, value) in self.entries.by_ref() {
-            if let Some(known) = self
-                .known
-                .filter(|known| !known.contains(&key.text.as_str()))
-            {
-                let mut report = self.report.borrow_mut();
+            let text = key.text.as_str();
+            if let Some(known) = self.known.filter(|known| !known.contains(&text)) {
+                let mut report = self.decoder.report.borrow_mut();
                 if report.unknown.insert(key.place) {
-                    let message = format!("unknown key `{}`", key.text);
+                    let message = format!("unknown key `{text}`");
                     let fault = Diagnostic::error(key.place, message)
                         .label(format!("expected one of: {}", known.join(", ")));
                     report.faults.push(fault);
                 }
                 continue;
             }
-            let report = self.report;
-            if (Decoder {
-                node: value,
-                report,
-            })
-            .is_known_as_faulty()
-            {
+            if self.decoder.at(value).is_known_as_faulty() {
                 continue;
             }
             self.value = Some(value);
@@ -352,6 +351,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
                 value: Value::Text(key.text.clone()),
                 place: key.place,
             };
+            let report = self.decoder.report;
             return seed.deserialize(Decoder { node, report }).map(Some);
         }
         Ok(None)
@@ -361,15 +361,9 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
     where
         V: DeserializeSeed<'de>,
     {
-        let node = self
-            .value
-            .take()
-            .ok_or_else(|| de::Error::custom("a value without a key"))?;
-        Decoder {
-            node,
-            report: self.report,
-        }
-        .entry(seed)
+        let value = self.value.take();
+        let node = value.ok_or_else(|| de::Error::custom("a value without a key"))?;
+        self.decoder.at(node).entry(seed)
     }
 }
 
