@@ -396,6 +396,12 @@ impl Record {
 }
 
 impl RecordLayout {
+    /// Returns the field with this name in the spec.
+    #[must_use]
+    pub fn field_known_as(&self, key: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.key() == key)
+    }
+
     /// Returns the field with this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {

@@ -37,7 +37,7 @@ pub(super) fn model(layout: &Layout, manifest: &ManifestFile) -> Value {
 fn record(record: &Record) -> Value {
     let mut value = serde_json::to_value(record).expect("a record is plain data");
     let wires_with = |key: &str| {
-        let has = |own: &&RecordLayout| own.fields.iter().any(|field| field.key() == key);
+        let has = |own: &&RecordLayout| own.field_known_as(key).is_some();
         let layouts = record.layouts.iter().filter(has);
         layouts.map(|own| own.wire).collect::<Vec<_>>()
     };
@@ -56,10 +56,8 @@ fn record(record: &Record) -> Value {
             place["is_in_every_wire"] = (wires.len() == record.layouts.len()).into();
             place["wires"] = wires.into();
             let is_same = |own: &RecordLayout| {
-                let mut fields = own.fields.iter();
-                fields.any(|own| {
-                    (own.key(), own.offset, own.ty) == (field.key(), field.offset, field.ty)
-                })
+                let own = own.field_known_as(field.key());
+                own.is_some_and(|own| (own.offset, own.ty) == (field.offset, field.ty))
             };
             place["is_same_in_every_wire"] = record.layouts.iter().all(is_same).into();
             fill(place, &["units", "enum", "value", "max", "none"]);
@@ -113,7 +111,7 @@ fn grammar(layout: &Layout, grammar: &Grammar) -> Value {
         let record = grammar.records.iter().find(|own| own.role == *role)?;
         let record = layout.record(&record.record)?;
         let wires = record.layouts.iter().map(|own| {
-            let field = own.fields.iter().find(|field| field.key() == name);
+            let field = own.field_known_as(name);
             json!({
                 "wire": own.wire,
                 "offset": field.map_or(0, |field| field.offset),

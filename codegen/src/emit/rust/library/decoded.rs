@@ -112,15 +112,13 @@ impl<'a> Decoded<'a> {
         let header = records.find(|other| other.file == record.file && is_header(other));
         let fields = names.into_iter().filter_map(|name| {
             let in_each = || {
-                record
-                    .layouts
-                    .iter()
-                    .filter_map(|layout| find(&layout.fields, name))
+                let layouts = record.layouts.iter();
+                layouts.filter_map(|layout| layout.field_known_as(name))
             };
             let of_header = header.is_some_and(|header| {
                 let mut layouts = header.layouts.iter();
                 header.name != record.name
-                    && layouts.all(|layout| find(&layout.fields, name).is_some())
+                    && layouts.all(|layout| layout.field_known_as(name).is_some())
             });
             let absent = if in_each().count() == layout.wires.len() {
                 Absent::Never
@@ -210,7 +208,8 @@ impl<'a> Decoded<'a> {
             first.push_str(&format!(" In {units}."));
         }
         let mut paragraphs = vec![first];
-        let lacks = |layout: &&RecordLayout| find(&layout.fields, member.field.key()).is_none();
+        let key = member.field.key();
+        let lacks = |layout: &&RecordLayout| layout.field_known_as(key).is_none();
         let lacking = self.record.layouts.iter().filter(lacks);
         let lacking: Vec<String> = lacking.map(|layout| layout.wire.to_string()).collect();
         let (versions, do_not) = match lacking.as_slice() {
@@ -306,10 +305,8 @@ impl<'a> Decoded<'a> {
     fn constants(&self) -> TokenStream {
         let layouts = &self.record.layouts;
         let in_each = |key: &str| -> Vec<&Field> {
-            let fields = layouts
-                .iter()
-                .filter_map(|layout| find(&layout.fields, key));
-            fields.collect()
+            let fields = layouts.iter();
+            fields.filter_map(|it| it.field_known_as(key)).collect()
         };
         let first = layouts.first().map_or(&[][..], |layout| &layout.fields);
         let constants = first.iter().map(|field| {
@@ -359,17 +356,17 @@ impl<'a> Decoded<'a> {
         )
     }
 
-    fn wire_fields(&self, wire: Wire) -> &'a [Field] {
-        self.record
-            .layout(wire)
-            .map_or(&[], |layout| layout.fields.as_slice())
+    /// Returns a member's field in a wire version, if that version has it.
+    fn field_in(&self, wire: Wire, member: &Member<'_>) -> Option<&'a Field> {
+        let layout = self.record.layout(wire)?;
+        layout.field_known_as(member.field.key())
     }
 
     fn decoding(&self, wire: Wire) -> TokenStream {
         let (module, variant, ident) = self.module_and_ident(wire);
         let fields = self.fields.iter().map(|member| {
             let name = member.ident();
-            let value = match find(self.wire_fields(wire), member.field.key()) {
+            let value = match self.field_in(wire, member) {
                 Some(field) => self.decode(member, field, wire),
                 None if member.absent == Absent::OfHeader => return quote!(#name),
                 None => quote!(None),
@@ -411,7 +408,8 @@ impl<'a> Decoded<'a> {
 
     fn encoding(&self, wire: Wire) -> TokenStream {
         let (module, variant, ident) = self.module_and_ident(wire);
-        let fields = self.wire_fields(wire).iter().map(|field| {
+        let layout = self.record.layout(wire).into_iter();
+        let fields = layout.flat_map(|layout| &layout.fields).map(|field| {
             let name = format_ident!("{}", field.name);
             let value = self.encode(field, wire);
             quote!(#name: #value)
@@ -493,17 +491,13 @@ fn has_magic(record: &Record) -> bool {
 }
 
 fn has_field(record: &Record, key: &str) -> bool {
-    let mut fields = record.layouts.iter().flat_map(|layout| &layout.fields);
-    fields.any(|field| field.key() == key)
+    let mut layouts = record.layouts.iter();
+    layouts.any(|layout| layout.field_known_as(key).is_some())
 }
 
 /// Returns whether a field only fills space.
 fn is_padding(field: &Field) -> bool {
     field.reserved && field.name.trim_start_matches('_').starts_with("reserved")
-}
-
-fn find<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
-    fields.iter().find(|field| field.key() == name)
 }
 
 /// Converts a number to the little-endian type of the packed struct.

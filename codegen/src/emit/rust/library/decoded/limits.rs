@@ -36,7 +36,7 @@ impl Decoded<'_> {
 
     /// Emits the check for one value, if the version cannot hold every value of the decoded type.
     fn limit(&self, member: &Member<'_>, wire: Wire) -> Option<TokenStream> {
-        let field = find(self.wire_fields(wire), member.field.key())?;
+        let field = self.field_in(wire, member)?;
         let widest = self.widest(member);
         if widest == field.ty.scalar && field.none.is_none() {
             return None;
