@@ -83,8 +83,8 @@ fn accessors_read_and_write_the_bytes_of_both_wire_versions() {
         for compiler in Compiler::all() {
             for options in [[wire].as_slice(), &[wire, "-DSIDE_BY_SIDE"]] {
                 let output = compiler.run(&bench, &program("accessors.c"), options, &[]);
-                let said = text(&output.stdout);
-                assert!(output.status.success(), "{compiler} {options:?}:\n{said}");
+                let log = text(&output.stdout);
+                assert!(output.status.success(), "{compiler} {options:?}:\n{log}");
             }
         }
     }

@@ -19,8 +19,8 @@ fn each_header_compiles_alone_and_twice() {
         for file in &files {
             let include = format!("#include \"{}\"\n", name(file));
             for standard in compiler.standards() {
-                let said = compiler.check(&bench, &include.repeat(2), &[standard]);
-                assert_eq!(said, Ok(()), "{compiler} {standard}: {}", name(file));
+                let message = compiler.check(&bench, &include.repeat(2), &[standard]);
+                assert_eq!(message, Ok(()), "{compiler} {standard}: {}", name(file));
             }
         }
     }
@@ -43,8 +43,8 @@ fn the_headers_of_the_c_api_and_of_the_reader_in_cpp_compile_alone() {
         for name in both.iter().chain(only_cpp) {
             let source = format!("#include <{name}>\n");
             for standard in compiler.standards() {
-                let said = compiler.check(&bench, &source, &[&capi, &reader, standard]);
-                assert_eq!(said, Ok(()), "{compiler} {standard}: {name}");
+                let message = compiler.check(&bench, &source, &[&capi, &reader, standard]);
+                assert_eq!(message, Ok(()), "{compiler} {standard}: {name}");
             }
         }
     }
@@ -75,14 +75,18 @@ fn including_both_single_headers_is_one_clear_error() {
     for compiler in Compiler::all() {
         for [first, second] in [["atf_v1.h", "atf_v2.h"], ["atf_v2.h", "atf_v1.h"]] {
             let source = format!("#include \"{first}\"\n#include \"{second}\"\n");
-            let said = compiler
+            let message = compiler
                 .check(&bench, &source, &[])
                 .expect_err("the names are the same");
             assert!(
-                said.contains("include atf_wire.h instead"),
-                "{compiler}: {said}"
+                message.contains("include atf_wire.h instead"),
+                "{compiler}: {message}"
             );
-            assert_eq!(said.matches("error:").count(), 1, "{compiler}: {said}");
+            assert_eq!(
+                message.matches("error:").count(),
+                1,
+                "{compiler}: {message}"
+            );
         }
     }
 }
@@ -110,8 +114,8 @@ fn every_target_has_the_same_layout() {
         for target in TARGETS {
             for source in &sources {
                 let options = ["-target", target, "-ffreestanding", "-nostdinc++"];
-                let said = compiler.check(&bench, source, &options);
-                assert_eq!(said, Ok(()), "{compiler} -target {target}");
+                let message = compiler.check(&bench, source, &options);
+                assert_eq!(message, Ok(()), "{compiler} -target {target}");
             }
         }
     }
@@ -140,10 +144,10 @@ fn each_way_of_packing_suffices_and_its_absence_is_detected() {
         let check = |bench| compiler.check(bench, "#include \"atf_wire.h\"\n", &[]);
         assert_eq!(check(&by_pragma), Ok(()), "{compiler}");
         assert_eq!(check(&by_attribute), Ok(()), "{compiler}");
-        let said = check(&unpacked).expect_err("a detail header has unaligned fields");
+        let message = check(&unpacked).expect_err("a detail header has unaligned fields");
         assert!(
-            said.contains("detail_header.events_offset"),
-            "{compiler}: {said}"
+            message.contains("detail_header.events_offset"),
+            "{compiler}: {message}"
         );
     }
 }
@@ -181,8 +185,8 @@ fn the_module_map_names_each_header() {
                 &map,
                 &cache,
             ];
-            let said = compiler.check(&bench, &source, &options);
-            assert_eq!(said, Ok(()), "{compiler}: {module}");
+            let message = compiler.check(&bench, &source, &options);
+            assert_eq!(message, Ok(()), "{compiler}: {module}");
         }
     }
 }
@@ -221,8 +225,8 @@ fn no_text_of_the_spec_ends_a_comment_or_a_string() {
             if name(file) != "atf_wire.h" {
                 source += size;
             }
-            let said = compiler.check(&bench, &source, &[]);
-            assert_eq!(said, Ok(()), "{compiler}: {}", name(file));
+            let message = compiler.check(&bench, &source, &[]);
+            assert_eq!(message, Ok(()), "{compiler}: {}", name(file));
         }
     }
 }

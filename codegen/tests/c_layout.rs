@@ -82,15 +82,15 @@ fn a_wrong_offset_stops_the_compiler_at_that_field_and_no_other() {
     for compiler in Compiler::all() {
         for (header, c_name) in [("v1", "AtfIndexHeader"), ("wire", "AtfV1IndexHeader")] {
             let source = format!("#include \"atf_{header}.h\"\n");
-            let said = compiler
+            let printed = compiler
                 .check(&bench, &source, &[])
                 .expect_err("the offset is wrong");
             let message = format!("{wrong} ({c_name}) {message}");
-            assert!(said.contains(&message), "{compiler}: {said}");
+            assert!(printed.contains(&message), "{compiler}: {printed}");
             assert_eq!(
-                named(&layout, &said),
+                named(&layout, &printed),
                 [wrong.to_owned()].into(),
-                "{compiler}: {said}"
+                "{compiler}: {printed}"
             );
         }
         let untouched = compiler.check(&bench, "#include \"atf_v2.h\"\n", &[]);
@@ -124,10 +124,10 @@ fn each_record_compiles_alone_and_each_of_its_asserts_can_fail() {
         for compiler in &compilers {
             let context = format!("{compiler}: {} in wire version {wire}", record.name);
             assert_eq!(compiler.check(&bench, &sound, &[]), Ok(()), "{context}");
-            let said = compiler
+            let printed = compiler
                 .check(&bench, &wrong, &[])
                 .expect_err("everything is wrong");
-            assert_eq!(named(&layout, &said), all, "{context}: {said}");
+            assert_eq!(named(&layout, &printed), all, "{context}: {printed}");
         }
     }
 }
@@ -142,12 +142,12 @@ fn a_field_of_another_size_stops_the_compiler() {
     let wrong = sound.replace("uint16_t _reserved;", "uint32_t _reserved;");
     assert_ne!(sound, wrong);
     for compiler in Compiler::all() {
-        let said = compiler
+        let printed = compiler
             .check(&Bench::new(&[]), &wrong, &[])
             .expect_err("a size is wrong");
-        let named = named(&layout, &said);
+        let named = named(&layout, &printed);
         let expected = ["", "._reserved"].map(|field| format!("{}{field}", record.name));
-        assert_eq!(named, expected.into(), "{compiler}: {said}");
+        assert_eq!(named, expected.into(), "{compiler}: {printed}");
     }
 }
 
@@ -240,8 +240,11 @@ fn field_mut<'a>(layout: &'a mut Layout, record: &str, wire: Wire, name: &str) -
 }
 
 /// Returns the records and fields mentioned in a compiler's errors, as `record` and `record.field`.
-fn named(layout: &Layout, said: &str) -> BTreeSet<String> {
-    let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).collect();
+fn named(layout: &Layout, printed: &str) -> BTreeSet<String> {
+    let errors: Vec<&str> = printed
+        .lines()
+        .filter(|line| line.contains("error"))
+        .collect();
     let mut subjects = BTreeSet::new();
     for (record, wire) in records(layout) {
         subjects.insert(record.name.clone());

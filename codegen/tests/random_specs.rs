@@ -149,13 +149,13 @@ fn rename_in(value: &mut Value, roles: &[Value], old: &str, new: &str) {
 fn rename_members(layout: &mut Value, random: &mut Random) {
     let enums = items(layout, "enums");
     let at = random.below(enums.len());
-    let mut names = BTreeMap::new();
+    let mut names = BTreeSet::new();
     for member in items(&mut enums[at], "members") {
         let name = name(random);
         let name = name.trim_start_matches('_').to_owned();
         // Writers set that flag.
         let is_kept = member["name"] == "has_detail_file";
-        if !is_kept && names.insert(name.clone(), ()).is_none() {
+        if !is_kept && names.insert(name.clone()) {
             member["name"] = name.into();
         }
     }
@@ -211,10 +211,8 @@ fn split_reserved(layout: &mut Value, random: &mut Random) {
 }
 
 fn add_record(layout: &mut Value, random: &mut Random) {
-    if items(layout, "records")
-        .iter()
-        .any(|own| own["name"] == "vendor_class")
-    {
+    let mut records = items(layout, "records").iter();
+    if records.any(|own| own["name"] == "vendor_class") {
         return;
     }
     let wires = layout["wires"].as_array().expect("wires").clone();
@@ -243,13 +241,11 @@ fn add_record(layout: &mut Value, random: &mut Random) {
 
 /// Adds wire version 3, which is version 1 with another number.
 fn add_wire(layout: &mut Value) {
-    if layout["wires"]
-        .as_array()
-        .is_some_and(|wires| wires.len() > 2)
-    {
+    let wires = items(layout, "wires");
+    if wires.len() > 2 {
         return;
     }
-    items(layout, "wires").push(3.into());
+    wires.push(3.into());
     for record in items(layout, "records") {
         let layouts = items(record, "layouts");
         let mut own = layouts[0].clone();

@@ -86,28 +86,6 @@ fn failed_assertions(output: &Output) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_consistent_layout_compiles() {
-    let layout = layout();
-    let mut modules = Vec::new();
-    for record in &layout.records {
-        for RecordLayout { wire, .. } in &record.layouts {
-            modules.push(module(
-                &format!("{}_v{wire}", record.name),
-                &layout,
-                record,
-                *wire,
-            ));
-        }
-    }
-    let output = compile(&modules);
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
-
-#[test]
 fn each_wrong_offset_stops_rustc_at_that_field() {
     let layout = layout();
     let (mut modules, mut expected) = (Vec::new(), BTreeSet::new());
@@ -127,9 +105,7 @@ fn each_wrong_offset_stops_rustc_at_that_field() {
             }
         }
     }
-    let output = compile(&modules);
-    assert!(!output.status.success());
-    assert_eq!(failed_assertions(&output), expected);
+    assert_eq!(failed_assertions(&compile(&modules)), expected);
 }
 
 #[test]
