@@ -185,17 +185,17 @@ fn every_broken_spec_is_refused_with_the_expected_message() {
         for case in text.split("=== ").skip(1) {
             let (name, case) = case.split_once('\n').expect("a case has lines");
             let (changes, expected) = case.split_once(">>>\n").expect("a case expects a fault");
-            let said = said_of(changes);
+            let found = faults_of(changes);
             count += 1;
             assert!(names.insert(name.to_owned()), "two cases are called {name}");
-            if said.is_empty() {
+            if found.is_empty() {
                 wrong.push(format!("== {name}: the compiler found no fault"));
-            } else if !bless && said.trim_end() != expected.trim_end() {
+            } else if !bless && found.trim_end() != expected.trim_end() {
                 wrong.push(format!(
-                    "== {name}: expected\n{expected}\n-- but found\n{said}"
+                    "== {name}: expected\n{expected}\n-- but found\n{found}"
                 ));
             }
-            blessed.push(format!("=== {name}\n{changes}>>>\n{}\n", said.trim_end()));
+            blessed.push(format!("=== {name}\n{changes}>>>\n{}\n", found.trim_end()));
         }
         if bless {
             fs::write(&path, blessed.join("\n")).expect("a file of cases can be written");
@@ -232,7 +232,7 @@ fn files() -> Vec<PathBuf> {
 }
 
 /// Returns the compiler's output for the base as changed by a case.
-fn said_of(changes: &str) -> String {
+fn faults_of(changes: &str) -> String {
     let folder = base();
     let mut rest = changes;
     while let Some(line) = rest.lines().next() {

@@ -204,7 +204,7 @@ fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
     let compiled = atf_spec::compile(folder.path());
     let found = compiled.reconciliation.expect("no faults");
     let groups = found.groups(&compiled.spec.expect("no faults"));
-    let told = groups.iter().map(|group| {
+    let listed = groups.iter().map(|group| {
         let settled = group.disagreements.iter();
         let settled: Vec<String> = settled.map(|found| found.key.to_string()).collect();
         (group.settlement.at.as_str(), settled.join(" "))
@@ -220,7 +220,7 @@ fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
         ("order", "order.term"),
     ];
     let expected = expected.map(|(at, settled)| (at, settled.to_owned()));
-    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert_eq!(listed.collect::<Vec<_>>(), expected);
 }
 
 /// Returns the sources that claim `value` in the manner `how`.

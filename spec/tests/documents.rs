@@ -106,7 +106,7 @@ fn changed(from: &str, to: &str) -> String {
 }
 
 /// Returns the faults in the claims' lines after changing the spec.
-fn retold(difference: &str) -> String {
+fn faults_after(difference: &str) -> String {
     let (spec, _sources) = toy();
     change(
         spec.path(),
@@ -117,80 +117,80 @@ fn retold(difference: &str) -> String {
 
 #[test]
 fn a_changed_line_is_reported_with_its_number() {
-    let said = changed("- Items ascend.", "- Items descend.");
+    let found = changed("- Items ascend.", "- Items descend.");
     assert_eq!(
-        said,
+        found,
         "A, line 17: the text is not what this claim was made from"
     );
     // The same happens in a struct, a table and a heading, even for a single space.
-    let said = changed("good 1, bad 2", "good 1, bad 3");
+    let found = changed("good 1, bad 2", "good 1, bad 3");
     assert_eq!(
-        said,
+        found,
         "A, lines 2-9: the text is not what this claim was made from"
     );
-    let said = changed("| next | 4 |", "| next | 8 |");
+    let found = changed("| next | 4 |", "| next | 8 |");
     assert_eq!(
-        said,
+        found,
         "A, lines 11-15: the text is not what this claim was made from"
     );
-    let said = changed("# Toy", "# Toy ");
+    let found = changed("# Toy", "# Toy ");
     assert_eq!(
-        said,
+        found,
         "A, line 1: the text is not what this claim was made from"
     );
 }
 
 #[test]
 fn a_line_must_match_its_reason_for_claiming_nothing() {
-    let said = changed("```\n\n|", "```\nItems may be lost.\n|");
-    assert_eq!(said, "A, line 10: not a blank line");
+    let found = changed("```\n\n|", "```\nItems may be lost.\n|");
+    assert_eq!(found, "A, line 10: not a blank line");
 }
 
 #[test]
 fn an_added_or_removed_line_is_refused() {
-    let said = changed(
+    let found = changed(
         "- Items ascend.\n",
         "- Items ascend.\n- Nothing else is said.\n",
     );
-    assert_eq!(said, "A has 18 lines, not 17");
-    let said = changed("- Items ascend.\n", "");
+    assert_eq!(found, "A has 18 lines, not 17");
+    let found = changed("- Items ascend.\n", "");
     let lost = "A, line 17: the text is not what this claim was made from";
-    assert_eq!(said, format!("A has 16 lines, not 17\n{lost}"));
+    assert_eq!(found, format!("A has 16 lines, not 17\n{lost}"));
 }
 
 #[test]
 fn a_missing_document_is_named() {
     let (spec, sources) = toy();
     fs::remove_file(sources.path().join("toy.txt")).expect("a temporary file");
-    let said = compared(&spec, &sources);
-    assert!(said.starts_with("DIR/toy.txt: "), "{said}");
+    let found = compared(&spec, &sources);
+    assert!(found.starts_with("DIR/toy.txt: "), "{found}");
 }
 
 #[test]
 fn gaps_and_overlaps_are_reported_at_the_adjacent_lines() {
-    let first = |said: String| said.lines().next().unwrap_or_default().to_owned();
+    let first = |found: String| found.lines().next().unwrap_or_default().to_owned();
     let gap = |lines| format!("error: no claim covers {lines} of A");
 
     let silent = "-  silent: { blank: [10], heading: [1] }\n";
-    let said = retold(&format!("{silent}+  silent: {{ heading: [1] }}\n"));
-    assert_eq!(first(said), gap("line 10"));
-    let said = retold(&format!("{silent}+  silent: {{ blank: [10] }}\n"));
-    assert_eq!(first(said), gap("line 1"));
-    let said = retold("-    lines: 2-9\n+    lines: 4-9\n");
-    assert_eq!(first(said), gap("lines 2-3"));
-    let said = retold("-  lines: 17\n+  lines: 19\n");
-    assert_eq!(first(said), gap("lines 18-19"));
+    let found = faults_after(&format!("{silent}+  silent: {{ heading: [1] }}\n"));
+    assert_eq!(first(found), gap("line 10"));
+    let found = faults_after(&format!("{silent}+  silent: {{ blank: [10] }}\n"));
+    assert_eq!(first(found), gap("line 1"));
+    let found = faults_after("-    lines: 2-9\n+    lines: 4-9\n");
+    assert_eq!(first(found), gap("lines 2-3"));
+    let found = faults_after("-  lines: 17\n+  lines: 19\n");
+    assert_eq!(first(found), gap("lines 18-19"));
 
-    let said = retold("-    lines: 2-9\n+    lines: 2-11\n");
-    assert_eq!(first(said), "error: lines 2-11 and line 10 overlap");
-    let said = retold("-    lines: 16\n+    lines: 14-16\n");
-    assert_eq!(first(said), "error: lines 11-15 and lines 14-16 overlap");
-    let said = retold(&format!(
+    let found = faults_after("-    lines: 2-9\n+    lines: 2-11\n");
+    assert_eq!(first(found), "error: lines 2-11 and line 10 overlap");
+    let found = faults_after("-    lines: 16\n+    lines: 14-16\n");
+    assert_eq!(first(found), "error: lines 11-15 and lines 14-16 overlap");
+    let found = faults_after(&format!(
         "{silent}+  silent: {{ blank: [10], heading: [1, 16] }}\n"
     ));
-    assert_eq!(first(said), "error: line 16 and line 16 overlap");
-    let said = retold("-  lines: 17\n+  lines: 16\n");
-    assert_eq!(first(said), "error: A has 16 lines, not 17");
+    assert_eq!(first(found), "error: line 16 and line 16 overlap");
+    let found = faults_after("-  lines: 17\n+  lines: 16\n");
+    assert_eq!(first(found), "error: A has 16 lines, not 17");
 }
 
 #[test]
@@ -206,8 +206,8 @@ fn lines_without_a_digest_and_digests_without_lines_are_refused() {
 +    lines: 11-16
 ";
     change(spec.path(), joined);
-    let said = faults(spec.path());
-    let messages: Vec<&str> = said
+    let found = faults(spec.path());
+    let messages: Vec<&str> = found
         .lines()
         .filter(|line| line.starts_with("error"))
         .collect();
@@ -221,26 +221,26 @@ fn lines_without_a_digest_and_digests_without_lines_are_refused() {
 
 #[test]
 fn only_claims_of_documents_have_lines() {
-    let said = retold("-    lines: 2-9\n");
+    let found = faults_after("-    lines: 2-9\n");
     assert!(
-        said.contains("error: `lines` is missing: name the lines of A that make this claim"),
-        "{said}"
+        found.contains("error: `lines` is missing: name the lines of A that make this claim"),
+        "{found}"
     );
     let (spec, _sources) = toy();
     let other = "--- sources/B.yaml\n@@\n   - record: head\n+    lines: 3\n     where: Head\n";
     change(spec.path(), other);
-    let said = faults(spec.path());
+    let found = faults(spec.path());
     assert!(
-        said.starts_with("error: source B is not a document with lines"),
-        "{said}"
+        found.starts_with("error: source B is not a document with lines"),
+        "{found}"
     );
 }
 
 #[test]
 fn line_numbers_start_at_1() {
     for wrong in ["0", "9-2", "x", "-3", "1-", "2-x"] {
-        let said = retold(&format!("-    lines: 2-9\n+    lines: {wrong}\n"));
-        assert!(said.contains("lines"), "{wrong}: {said}");
+        let found = faults_after(&format!("-    lines: 2-9\n+    lines: {wrong}\n"));
+        assert!(found.contains("lines"), "{wrong}: {found}");
     }
 }
 
@@ -253,16 +253,16 @@ fn a_statement_hidden_in_claimed_lines_is_refused_even_with_a_digest() {
         bless(spec.path(), sources.path());
         compared(&spec, &sources)
     };
-    let said = hidden("    char rest[4];", "    short rest; char more[2];");
-    assert_eq!(said, "");
-    let said = hidden("    char rest[4];", "    char arrest[4];");
+    let found = hidden("    char rest[4];", "    short rest; char more[2];");
+    assert_eq!(found, "");
+    let found = hidden("    char rest[4];", "    char arrest[4];");
     assert_eq!(
-        said,
+        found,
         "A, line 7: no field of head is claimed from this line"
     );
-    let said = hidden("| next | 4 |", "| flags | 4 |");
+    let found = hidden("| next | 4 |", "| flags | 4 |");
     assert_eq!(
-        said,
+        found,
         "A, line 14: no field of item is claimed from this line"
     );
 

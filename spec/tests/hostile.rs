@@ -22,32 +22,32 @@ use support::{base, faults};
 const MOST: Duration = Duration::from_secs(300);
 
 /// Returns the compiler's output for the base with this text as its `constants.yaml`.
-fn said_of(text: &[u8]) -> String {
+fn faults_of(text: &[u8]) -> String {
     let folder = base();
     fs::write(folder.path().join("constants.yaml"), text).expect("a temporary file");
     let start = Instant::now();
-    let said = faults(folder.path());
+    let found = faults(folder.path());
     assert!(start.elapsed() < MOST, "too slow");
-    said
+    found
 }
 
 #[test]
 fn deep_nesting_is_refused_before_the_stack_overflows() {
     for bracket in ["[", "{ a: ", "- ", "? "] {
-        let said = said_of(bracket.repeat(100_000).as_bytes());
-        let first = said.lines().next().unwrap_or_default();
+        let found = faults_of(bracket.repeat(100_000).as_bytes());
+        let first = found.lines().next().unwrap_or_default();
         assert_eq!(first, "error: nested deeper than 32 levels", "{bracket}");
         assert!(
-            said.len() < 2000,
+            found.len() < 2000,
             "{bracket}: {} bytes of message",
-            said.len()
+            found.len()
         );
     }
     let blocks: String = (0..1000).map(|depth| " ".repeat(depth) + "a:\n").collect();
-    let said = said_of(blocks.as_bytes());
+    let found = faults_of(blocks.as_bytes());
     assert!(
-        said.starts_with("error: nested deeper than 32 levels\n  --> constants.yaml:33:"),
-        "{said}"
+        found.starts_with("error: nested deeper than 32 levels\n  --> constants.yaml:33:"),
+        "{found}"
     );
 }
 
@@ -58,46 +58,46 @@ fn a_small_text_that_expands_to_billions_of_values_is_refused_at_its_first_ancho
         let aliases = vec![format!("*{last}"); 10].join(", ");
         bomb.push_str(&format!("{name}: &{name} [{aliases}]\n"));
     }
-    let said = said_of(bomb.as_bytes());
+    let found = faults_of(bomb.as_bytes());
     assert!(
-        said.contains(
+        found.contains(
             "anchors and aliases are not allowed in spec files\n --> constants.yaml:1:4\n"
         ),
-        "{said}"
+        "{found}"
     );
 }
 
 #[test]
 fn a_file_with_too_many_values_is_refused() {
-    let said = said_of("- a\n".repeat(300_000).as_bytes());
+    let found = faults_of("- a\n".repeat(300_000).as_bytes());
     assert!(
-        said.starts_with("error: more than 250000 keys and values\n"),
-        "{said}"
+        found.starts_with("error: more than 250000 keys and values\n"),
+        "{found}"
     );
 }
 
 #[test]
 fn a_file_with_too_many_bytes_is_not_read() {
-    let said = said_of(" ".repeat(4 << 20).as_bytes());
+    let found = faults_of(" ".repeat(4 << 20).as_bytes());
     assert!(
-        !said.contains("bytes; the limit for a spec file is"),
-        "{said}"
+        !found.contains("bytes; the limit for a spec file is"),
+        "{found}"
     );
-    let said = said_of(" ".repeat((4 << 20) + 1).as_bytes());
+    let found = faults_of(" ".repeat((4 << 20) + 1).as_bytes());
     assert_eq!(
-        said,
+        found,
         "error: 4194305 bytes; the limit for a spec file is 4194304\n--> constants.yaml\n\n"
     );
 }
 
 #[test]
 fn a_very_long_line_is_shown_in_part() {
-    let said = said_of(format!("constants: {}", "x".repeat(100_000)).as_bytes());
+    let found = faults_of(format!("constants: {}", "x".repeat(100_000)).as_bytes());
     assert!(
-        said.starts_with("error: expected a sequence, found text\n"),
-        "{said}"
+        found.starts_with("error: expected a sequence, found text\n"),
+        "{found}"
     );
-    assert!(said.len() < 2000, "{} bytes of message", said.len());
+    assert!(found.len() < 2000, "{} bytes of message", found.len());
 }
 
 /// The time must be linear in the number of faults, not quadratic.
@@ -119,8 +119,8 @@ fn a_place_inside_a_character_is_shown() {
         "\u{1f511}: }\n",
         "k: @\u{fffd}",
     ] {
-        let said = said_of(text.as_bytes());
-        assert!(said.contains("error"), "{said}");
+        let found = faults_of(text.as_bytes());
+        assert!(found.contains("error"), "{found}");
     }
     let mut files = Files::default();
     let file = files.add(File::new("a.yaml", "a: \u{fffd}\n".to_owned()));

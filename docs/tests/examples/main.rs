@@ -67,7 +67,7 @@ fn all() -> impl Iterator<Item = (&'static str, Example)> {
     })
 }
 
-fn said(output: &Output) -> String {
+fn described(output: &Output) -> String {
     format!(
         "{}{}{}",
         output.status,
@@ -83,7 +83,7 @@ fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
         output.status.code(),
         Some(status),
         "$ {command}\n{}",
-        said(&output)
+        described(&output)
     );
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(
@@ -338,7 +338,7 @@ fn every_help_text_is_short_and_its_examples_run() {
         let mut commands = vec![program.to_owned()];
         while let Some(command) = commands.pop() {
             let output = sandbox.sh(&format!("COLUMNS=100 {command} --help"));
-            assert!(output.status.success(), "{}", said(&output));
+            assert!(output.status.success(), "{}", described(&output));
             let help = String::from_utf8(output.stdout).expect("UTF-8");
             let lines = help.lines().count();
             assert!(
