@@ -48,7 +48,6 @@ pub struct Spec {
 
 /// Reads all files of the spec and merges the overlay's files into them. Reports each unreadable or
 /// malformed file, and still reads the others. Also returns the files, for locating diagnostics.
-#[must_use]
 pub fn load(origin: &Origin, overlay: Option<&Path>) -> (Files, Result<Spec, Vec<Diagnostic>>) {
     let mut loader = Loader {
         origin,

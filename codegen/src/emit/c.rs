@@ -25,6 +25,9 @@ const TEMPLATES: [(&str, &str); 8] = templates!("c":
 /// Emits the headers for writers and readers in C, C++ and Swift, and the module map. `atf_v1.h`
 /// and `atf_v2.h` each cover one wire version and use the sources' names. `atf_wire.h` covers all
 /// wire versions.
+///
+/// # Panics
+/// Never, because each header has a name.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
     let one = layout
