@@ -230,8 +230,9 @@ impl SessionReader {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The position of the problem's process among the merged processes; 0 if there is only one.
-    pub process: u32,
+    /// The position of the problem's session among the sessions of all merged processes; 0 if there is
+    /// only one.
+    pub session: u32,
     /// The id in the name of the thread's folder; `None` if the problem is with the session itself.
     pub thread: Option<u32>,
     /// The error, including the file's path.

@@ -95,7 +95,7 @@ pub unsafe extern "C" fn atf_merge_next(
             };
             let event = AtfEvent::new(found.thread, found.seq, &found.event);
             place.write(AtfEvent {
-                session: found.process,
+                session: found.session,
                 ..event
             });
             read = read.saturating_add(1);

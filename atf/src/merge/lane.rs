@@ -25,7 +25,7 @@ pub(super) struct Lane<'m> {
     head: usize,
     /// The position after the last selected event.
     end: usize,
-    process: u32,
+    session: u32,
     thread: u32,
     thread_id: u32,
     wire: Wire,
@@ -45,7 +45,7 @@ impl<'m> Lane<'m> {
             at: 0,
             head: 0,
             end: 0,
-            process: thread.process,
+            session: thread.session,
             thread: thread.id,
             thread_id: header.thread_id,
             wire: header.wire,
@@ -87,7 +87,7 @@ impl<'m> Lane<'m> {
     #[inline(always)]
     fn event(&self, at: usize, record: &Record) -> MergedEvent {
         MergedEvent {
-            process: self.process,
+            session: self.session,
             thread: self.thread,
             seq: self.feed.first_seq().wrapping_add(at as u64),
             event: IndexEvent::decode(self.wire, self.thread_id, record),

@@ -128,7 +128,7 @@ mod tests {
         let feed = |id: u64| {
             let thread = Thread {
                 number: 0,
-                process: 0,
+                session: 0,
                 id: 0,
                 index: Arc::new(index(id)),
                 folder: None,

@@ -60,7 +60,7 @@ const MOST_OPEN: usize = 128;
 pub struct MergedEvent {
     /// The position of the event's session among the sessions of all merged processes: each segment of
     /// a process is a session. 0 if there is only one session.
-    pub process: u32,
+    pub session: u32,
     /// The id in the name of the thread's folder.
     pub thread: u32,
     /// Its position in the thread's `index.atf`, counted from 0.
@@ -70,11 +70,11 @@ pub struct MergedEvent {
 }
 
 impl MergedEvent {
-    /// Creates an event of a thread in a process.
+    /// Creates an event of a thread in a session.
     #[must_use]
-    pub const fn new(process: u32, thread: u32, seq: u64, event: IndexEvent) -> Self {
+    pub const fn new(session: u32, thread: u32, seq: u64, event: IndexEvent) -> Self {
         Self {
-            process,
+            session,
             thread,
             seq,
             event,
@@ -134,7 +134,7 @@ struct Source {
     /// The rank of the process.
     rank: u32,
     /// The position of the session among those of all processes.
-    position: u32,
+    session: u32,
     id: u32,
     /// The number of the thread, which all its segments share.
     thread: usize,
@@ -164,7 +164,7 @@ impl SessionReader {
 
 impl Trace {
     /// Merges the events of all processes, ordered by time, then by process, then by thread. The
-    /// processes must share a clock. An event's [`process`](MergedEvent::process) is a position in
+    /// processes must share a clock. An event's [`session`](MergedEvent::session) is a position in
     /// [`sessions`](Trace::sessions).
     #[must_use]
     pub fn merge(&self) -> Merge {
@@ -202,7 +202,7 @@ impl Merge {
     pub fn new(files: impl IntoIterator<Item = (u32, IndexReader)>) -> Self {
         let open = |(thread, (id, index))| Source {
             rank: 0,
-            position: 0,
+            session: 0,
             id,
             thread,
             files: Files::Open(Arc::new(index)),
@@ -214,7 +214,7 @@ impl Merge {
     /// Merges several processes that ran on one machine and share its clock. Events with equal
     /// timestamps are ordered by process, then by thread, then by segment.
     ///
-    /// [`process`](MergedEvent::process) is the session's position among the sessions of all
+    /// [`session`](MergedEvent::session) is the session's position among the sessions of all
     /// processes, in order. [`seq`](MergedEvent::seq) is the position in that session's file.
     #[must_use]
     pub fn of_processes<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Self {
@@ -223,7 +223,7 @@ impl Merge {
         let mut first = 0_u32;
         for (rank, process) in (0..).zip(processes) {
             problems.extend(process.problems().into_iter().map(|error| Problem {
-                process: first,
+                session: first,
                 thread: None,
                 error,
             }));
@@ -233,7 +233,7 @@ impl Merge {
                     let session = u32::try_from(files.session()).unwrap_or(u32::MAX);
                     sources.push(Source {
                         rank,
-                        position: first.saturating_add(session),
+                        session: first.saturating_add(session),
                         id: thread.id(),
                         thread: number,
                         files: match files.place() {
@@ -274,7 +274,7 @@ impl Merge {
     pub fn of_entries<'a>(entries: impl IntoIterator<Item = &'a ThreadEntry>) -> Self {
         let source = |(thread, entry): (usize, &ThreadEntry)| Source {
             rank: 0,
-            position: 0,
+            session: 0,
             id: entry.id(),
             thread,
             files: Files::Folder(entry.clone()),
@@ -285,7 +285,7 @@ impl Merge {
 
     fn from_sources(mut sources: Vec<Source>, session_problems: Vec<Problem>) -> Self {
         // This order breaks ties.
-        sources.sort_by_key(|it| (it.rank, it.id, it.position));
+        sources.sort_by_key(|it| (it.rank, it.id, it.session));
         Self {
             sources,
             session_problems,
@@ -352,7 +352,7 @@ impl Merge {
                 match events.next() {
                     Some(Ok(event)) => {
                         seq = seq.saturating_sub(1);
-                        let event = MergedEvent::new(thread.process, thread.id, seq, event);
+                        let event = MergedEvent::new(thread.session, thread.id, seq, event);
                         *left = left.saturating_sub(wanted(&event).into());
                     }
                     Some(Err(error)) => {
@@ -423,7 +423,7 @@ impl Source {
                 Ok(index) => (Arc::new(index), Some(entry.clone())),
                 Err(error) => {
                     return Err(Problem {
-                        process: self.position,
+                        session: self.session,
                         thread: Some(self.id),
                         error,
                     });
@@ -432,7 +432,7 @@ impl Source {
         };
         Ok(Arc::new(Thread {
             number: self.thread,
-            process: self.position,
+            session: self.session,
             id: self.id,
             index,
             folder,

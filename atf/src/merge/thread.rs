@@ -11,8 +11,8 @@ use crate::session::{Problem, ThreadEntry};
 pub(super) struct Thread {
     /// The number of the thread, which all its segments share.
     pub(super) number: usize,
-    /// The position of the thread's process among the merged processes.
-    pub(super) process: u32,
+    /// The position of the session among those of all processes.
+    pub(super) session: u32,
     /// The id in the folder's name.
     pub(super) id: u32,
     pub(super) index: Arc<IndexReader>,
@@ -36,7 +36,7 @@ impl Thread {
     /// Wraps an error as a problem of this thread.
     pub(super) fn problem(&self, error: Error) -> Problem {
         Problem {
-            process: self.process,
+            session: self.session,
             thread: Some(self.id),
             error,
         }

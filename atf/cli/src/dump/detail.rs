@@ -203,7 +203,7 @@ impl<'a> Details<'a> {
             return Ok(Found::None);
         };
         let mut is_there = false;
-        let places = self.places.get(&(event.process, event.thread));
+        let places = self.places.get(&(event.session, event.thread));
         for place in places.cloned().unwrap_or_default() {
             let reader = self.open(&place, reported).and_then(ThreadReader::detail);
             let Some(found) = reader.map(|reader| reader.get(detail_seq)).transpose()? else {

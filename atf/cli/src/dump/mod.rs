@@ -214,8 +214,8 @@ impl Dump {
         let admits_all = ready.filter.admits_all();
         let admits = |event: &MergedEvent| {
             admits_all || {
-                let time_ns = ready.sessions.time(event.process, event.event.timestamp_ns);
-                let function = (event.process, event.event.function_id);
+                let time_ns = ready.sessions.time(event.session, event.event.timestamp_ns);
+                let function = (event.session, event.event.function_id);
                 ready
                     .filter
                     .admits(function, time_ns, event.event.event_kind)
@@ -424,7 +424,7 @@ impl<S: Sink> Output<'_, S> {
     #[inline(always)]
     fn write(&mut self, event: MergedEvent) -> Result<(), Failure> {
         let thread = ThreadName {
-            process: self.sessions.pid(event.process),
+            process: self.sessions.pid(event.session),
             id: event.thread,
         };
         let is_zero = event.event.is_zero();
@@ -433,7 +433,7 @@ impl<S: Sink> Output<'_, S> {
             _ => Ok(Found::None),
         };
         let mut shown = event.event;
-        shown.timestamp_ns = self.sessions.time(event.process, shown.timestamp_ns);
+        shown.timestamp_ns = self.sessions.time(event.session, shown.timestamp_ns);
         let detail = match found {
             Ok(Found::Detail(mut detail)) => {
                 detail.event.header.timestamp = shown.timestamp_ns;
@@ -458,14 +458,14 @@ impl<S: Sink> Output<'_, S> {
         let before = if self.first_seqs.is_empty() {
             None
         } else {
-            self.first_seqs.get(&(event.process, event.thread))
+            self.first_seqs.get(&(event.session, event.thread))
         };
         self.sink.event(&Row {
             thread,
             seq: event.seq.saturating_add(before.copied().unwrap_or(0)),
             event: shown,
             is_zero,
-            function: self.names.named((event.process, event.event.function_id)),
+            function: self.names.named((event.session, event.event.function_id)),
             detail: detail.as_ref(),
         })
     }
