@@ -20,16 +20,7 @@
 //!
 //! ```
 //! use atf::session::SessionReader;
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path();
-//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-//! # let mut thread = writer.thread(0)?;
-//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-//! #     thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-//! # }
-//! # thread.finalize()?;
-//! # writer.finalize()?;
-//!
+#![doc = include_str!("doc_setup/session.md")]
 //! let session = SessionReader::open(path)?;
 //! let symbols = session.symbols();
 //! for merged in session.merge().events() {
@@ -39,7 +30,7 @@
 //!     let function = symbols.function(event.function_id);
 //!     println!("{} thread {} {kind} {function}", event.timestamp_ns, merged.thread);
 //! }
-//! # assert_eq!(session.merge().events().count(), 2);
+//! # assert_eq!(session.merge().events().count(), 4);
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!

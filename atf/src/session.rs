@@ -49,18 +49,7 @@ const MOST_MISSING: usize = 16_384;
 ///
 /// ```
 /// use atf::session::SessionReader;
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path();
-/// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-/// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
-/// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
-/// #     for (timestamp_ns, event_kind) in times {
-/// #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-/// #     }
-/// #     thread.finalize()?;
-/// # }
-/// # writer.finalize()?;
-///
+#[doc = include_str!("doc_setup/session.md")]
 /// let session = SessionReader::open(path)?;
 /// for entry in session.threads() {
 ///     match entry.open() {

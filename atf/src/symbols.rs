@@ -14,19 +14,9 @@ use crate::manifest::{Manifest, Module};
 /// [`repeated`](Self::repeated) lists such functions. Lookups take constant time.
 ///
 /// ```
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path();
-/// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-/// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
-/// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
-/// #     for (timestamp_ns, event_kind) in times {
-/// #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-/// #     }
-/// #     thread.finalize()?;
-/// # }
-/// # writer.set_symbols(vec![atf::manifest::Symbol::new(7, "main")]);
-/// # writer.finalize()?;
-/// let session = atf::session::SessionReader::open(path)?;
+/// use atf::session::SessionReader;
+#[doc = include_str!("doc_setup/session.md")]
+/// let session = SessionReader::open(path)?;
 /// let symbols = session.symbols();
 /// for event in session.merge().events().take(3) {
 ///     println!("{}", symbols.function(event?.event.function_id));

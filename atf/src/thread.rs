@@ -24,16 +24,7 @@ use crate::wire::{HEADER_SIZE, offset};
 ///
 /// ```
 /// use atf::thread::{Linked, ThreadReader};
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let folder = folder.path();
-/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-/// # let call = atf::write::Event::new(100, 7, atf::EventKind::CALL, 1);
-/// # let payload = atf::detail::FunctionPayload::default().function_id(7).sp(0x7ff0);
-/// # let payload = payload.stack(vec![0; 16]).encode()?;
-/// # let event_type = atf::DetailEventType::FUNCTION_CALL;
-/// # writer.write_with_detail(&call, &atf::write::Detail::new(event_type, &payload))?;
-/// # writer.finalize()?;
-///
+#[doc = include_str!("doc_setup/detail.md")]
 /// let thread = ThreadReader::open(folder)?;
 /// for event in thread.index().events() {
 ///     let event = event?;

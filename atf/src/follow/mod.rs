@@ -9,13 +9,7 @@
 //!
 //! ```
 //! use atf::follow::{IndexFollower, Polled};
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let folder = folder.path();
-//! # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-//! # let (timestamp_ns, event_kind) = (100, atf::EventKind::CALL);
-//! # writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-//! # writer.finalize()?;
-//!
+#![doc = include_str!("../doc_setup/thread.md")]
 //! let mut follower = IndexFollower::in_thread(folder);
 //! loop {
 //!     match follower.poll_event()? {
@@ -24,7 +18,7 @@
 //!         Polled::Finalized => break,
 //!     }
 //! }
-//! # assert_eq!(follower.next_seq(), 1);
+//! # assert_eq!(follower.next_seq(), 2);
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!

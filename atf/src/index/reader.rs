@@ -33,14 +33,7 @@ use crate::wire::offset;
 ///
 /// ```
 /// use atf::index::IndexReader;
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let folder = folder.path();
-/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-/// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-/// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-/// # }
-/// # writer.finalize()?;
-///
+#[doc = include_str!("../doc_setup/thread.md")]
 /// let index = IndexReader::open(folder.join("index.atf"))?;
 /// assert_eq!(index.event_count(), 2);
 /// let mut calls = 0;

@@ -5,18 +5,9 @@
 //! among several cores.
 //!
 //! ```
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path();
-//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-//! # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
-//! # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
-//! #     for (timestamp_ns, event_kind) in times {
-//! #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-//! #     }
-//! #     thread.finalize()?;
-//! # }
-//! # writer.finalize()?;
-//! let session = atf::session::SessionReader::open(path)?;
+//! use atf::session::SessionReader;
+#![doc = include_str!("../doc_setup/session.md")]
+//! let session = SessionReader::open(path)?;
 //! let merge = session.merge().time_range(200..);
 //! for event in merge.events().take(3) {
 //!     let event = event?;
@@ -179,18 +170,7 @@ impl Merge {
     ///
     /// ```
     /// use atf::{index::IndexReader, merge::Merge};
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let path = folder.path();
-    /// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-    /// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
-    /// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
-    /// #     for (timestamp_ns, event_kind) in times {
-    /// #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-    /// #     }
-    /// #     thread.finalize()?;
-    /// # }
-    /// # writer.finalize()?;
-    ///
+    #[doc = include_str!("../doc_setup/session.md")]
     /// let files = [
     ///     (0, IndexReader::from_bytes(std::fs::read(path.join("thread_0/index.atf"))?)?),
     ///     (1, IndexReader::from_bytes(std::fs::read(path.join("thread_1/index.atf"))?)?),
@@ -254,18 +234,11 @@ impl Merge {
     ///
     /// ```
     /// use atf::merge::Merge;
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let path = folder.path();
-    /// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-    /// # let mut thread = writer.thread(0)?;
-    /// # thread.write(&atf::write::Event::new(100, 7, atf::EventKind::CALL, 1))?;
-    /// # thread.finalize()?;
-    /// # writer.finalize()?;
-    ///
+    #[doc = include_str!("../doc_setup/session.md")]
     /// let session = atf::session::SessionReader::open(path)?;
     /// for entry in session.threads() {
     ///     let mut events = Merge::of_entries([entry]).into_events();
-    ///     assert_eq!(events.by_ref().count(), 1);
+    ///     assert_eq!(events.by_ref().count(), 2);
     ///     assert!(events.problems().is_empty());
     /// }
     /// # Ok::<(), atf::Error>(())

@@ -26,18 +26,9 @@ impl Merge {
     /// Each part has its own buffers, which together stay within the [budget](Self::buffer_budget).
     ///
     /// ```
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let path = folder.path();
-    /// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-    /// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
-    /// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
-    /// #     for (timestamp_ns, event_kind) in times {
-    /// #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-    /// #     }
-    /// #     thread.finalize()?;
-    /// # }
-    /// # writer.finalize()?;
-    /// let merge = atf::session::SessionReader::open(path)?.merge();
+    /// use atf::session::SessionReader;
+    #[doc = include_str!("../doc_setup/session.md")]
+    /// let merge = SessionReader::open(path)?.merge();
     /// let counts = std::thread::scope(|scope| {
     ///     let count = |part: atf::merge::Merged<'_>| part.filter(Result::is_ok).count();
     ///     let parts = merge.partitions(2).into_iter();

@@ -16,14 +16,7 @@ pub(crate) const MANIFEST_LIMIT: u64 = 64 << 20;
 /// ```
 /// use atf::OpenOptions;
 /// use atf::thread::ThreadReader;
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let folder = folder.path();
-/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-/// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-/// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-/// # }
-/// # writer.finalize()?;
-///
+#[doc = include_str!("../doc_setup/thread.md")]
 /// // SAFETY: no process changes these files while the reader exists.
 /// let mapped = unsafe { OpenOptions::new().mapped() };
 /// let thread = ThreadReader::open_with(folder, mapped)?;

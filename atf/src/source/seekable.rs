@@ -17,16 +17,8 @@ use crate::error::{Error, Result};
 /// use atf::Seekable;
 /// use atf::index::IndexReader;
 /// use std::io::Cursor;
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let folder = folder.path();
-/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-/// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-/// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-/// # }
-/// # writer.finalize()?;
-/// # let path = folder.join("index.atf");
-///
-/// let bytes = std::fs::read(path).unwrap();
+#[doc = include_str!("../doc_setup/thread.md")]
+/// let bytes = std::fs::read(folder.join("index.atf")).unwrap();
 /// let index = IndexReader::from_source(Seekable::new(Cursor::new(bytes))?)?;
 /// assert_eq!(index.event_count(), 2);
 /// # Ok::<(), atf::Error>(())

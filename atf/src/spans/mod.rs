@@ -18,14 +18,7 @@
 //!
 //! ```
 //! use atf::spans::{Paired, SpanEnd, Spans};
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let folder = folder.path();
-//! # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-//! #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-//! # }
-//! # writer.finalize()?;
-//!
+#![doc = include_str!("../doc_setup/thread.md")]
 //! let index = atf::index::IndexReader::open(folder.join("index.atf"))?;
 //! let mut longest = 0;
 //! for paired in Spans::new(index.events()) {
@@ -49,18 +42,7 @@
 //! ```
 //! use atf::spans::{CallStack, Paired};
 //! use std::collections::BTreeMap;
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path();
-//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-//! # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
-//! # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
-//! #     for (timestamp_ns, event_kind) in times {
-//! #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-//! #     }
-//! #     thread.finalize()?;
-//! # }
-//! # writer.finalize()?;
-//!
+#![doc = include_str!("../doc_setup/session.md")]
 //! let session = atf::session::SessionReader::open(path)?;
 //! let range = 200..300;
 //! // By function, and by thread.
@@ -131,14 +113,7 @@ impl Span {
     ///
     /// ```
     /// use atf::spans::{Paired, Spans};
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let folder = folder.path();
-    /// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-    /// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-    /// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-    /// # }
-    /// # writer.finalize()?;
-    ///
+    #[doc = include_str!("../doc_setup/thread.md")]
     /// let index = atf::index::IndexReader::open(folder.join("index.atf"))?;
     /// let Some(Ok(Paired::Span(span))) = Spans::new(index.events()).next() else {
     ///     panic!("a call and its return");

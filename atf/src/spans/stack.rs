@@ -14,18 +14,7 @@ use crate::wire::{CallEffect, EventKind};
 /// ```
 /// use atf::spans::{CallStack, Paired};
 /// use std::collections::BTreeMap;
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path();
-/// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
-/// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
-/// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
-/// #     for (timestamp_ns, event_kind) in times {
-/// #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
-/// #     }
-/// #     thread.finalize()?;
-/// # }
-/// # writer.finalize()?;
-///
+#[doc = include_str!("../doc_setup/session.md")]
 /// // The calls of all threads in the order in which they ended.
 /// let session = atf::session::SessionReader::open(path)?;
 /// let mut stacks: BTreeMap<u32, CallStack> = BTreeMap::new();
