@@ -296,8 +296,8 @@ impl Buffer {
     }
 }
 
-/// Returns the position of the last byte that is not zero. Skips zeros by blocks, which the
-/// processor compares at once.
+/// Returns the position of the last byte that is not zero. Skips zeros block by block, because the
+/// processor compares a whole block at once.
 fn last_nonzero(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 128;
     let is_zero = |block: &[u8]| block.iter().fold(0, |seen, byte| seen | byte) == 0;
@@ -340,21 +340,4 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         end = input.stored_end(start, chunk_start)?;
     }
     Ok(start)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_byte_that_is_not_zero_is_found_at_every_place() {
-        for size in [0, 1, 127, 128, 129, 300] {
-            assert_eq!(last_nonzero(&vec![0; size]), None);
-            for last in 0..size {
-                let mut bytes = vec![7; last + 1];
-                bytes.resize(size, 0);
-                assert_eq!(last_nonzero(&bytes), Some(last));
-            }
-        }
-    }
 }

@@ -70,18 +70,15 @@ fn check_regular(file_type: FileType) -> Result<()> {
     }))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::error::Error;
-    use std::fs::{self, File};
-    use std::thread;
+    use std::fs;
 
     use super::FileSource;
     use crate::platform;
-    use crate::source::ReadAt;
 
     /// A file may be replaced between its check and its opening.
-    #[cfg(unix)]
     #[test]
     fn opening_waits_for_no_fifo_and_follows_no_symlink_unless_allowed()
     -> Result<(), Box<dyn Error>> {
@@ -94,37 +91,6 @@ mod tests {
         std::os::unix::fs::symlink(&path, &link)?;
         assert!(FileSource::open_as(&link, true).is_ok());
         assert!(FileSource::open_as(&link, false).is_err());
-        Ok(())
-    }
-
-    /// Linux truncates a file in two steps: it reduces the size, then clears the rest of the last
-    /// page. A read that began before sees the cleared bytes.
-    #[test]
-    fn a_truncation_during_a_read_never_yields_zeros() -> Result<(), Box<dyn Error>> {
-        const SIZE: u64 = 128 << 10;
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().join("index.atf");
-        let mut buffer = vec![0; usize::try_from(SIZE)?];
-        for round in 0..300 {
-            fs::write(&path, vec![0xff; buffer.len()])?;
-            let (source, writer) = (
-                FileSource::open(&path)?,
-                File::options().write(true).open(&path)?,
-            );
-            thread::scope(|scope| {
-                let truncating = scope.spawn(|| writer.set_len(round * 12_345 % SIZE));
-                while !truncating.is_finished() {
-                    let read = source.read_at(0, &mut buffer)?;
-                    let is_as_written = |bytes: &[u8]| !bytes.contains(&0);
-                    assert!(
-                        buffer.get(..read).is_some_and(is_as_written),
-                        "round {round}"
-                    );
-                }
-                assert!(matches!(truncating.join(), Ok(Ok(()))));
-                Ok::<_, Box<dyn Error>>(())
-            })?;
-        }
         Ok(())
     }
 }

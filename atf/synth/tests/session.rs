@@ -68,9 +68,9 @@ fn the_generated_events_are_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session");
         let synth = synth(Shape::Independent, wire);
-        let mut told = Vec::new();
+        let mut progress = Vec::new();
         let written = synth
-            .write_observed(&path, |events| told.push(events))
+            .write_observed(&path, |events| progress.push(events))
             .unwrap();
         let session = SessionReader::open(&path).unwrap();
         let mut found = Written {
@@ -105,7 +105,7 @@ fn the_generated_events_are_read_back() {
             assert!(events.next().is_none());
         }
         assert_eq!(found, written);
-        assert_eq!(told.last(), Some(&written.index_events));
+        assert_eq!(progress.last(), Some(&written.index_events));
     }
 }
 

@@ -29,7 +29,7 @@ fn time_never_goes_back_within_or_across_threads() {
 }
 
 #[test]
-fn a_sleep_takes_as_long_as_by_the_standard_clock() {
+fn a_sleep_takes_as_long_as_on_the_standard_clock() {
     let (start, std_start) = (clock::now_ns(), std::time::Instant::now());
     std::thread::sleep(std::time::Duration::from_millis(20));
     let (end, std_elapsed) = (clock::now_ns(), std_start.elapsed());

@@ -33,7 +33,7 @@ fn run(command: &mut Command, status: i32) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn has_line(text: &str, line: &str) {
+fn assert_has_line(text: &str, line: &str) {
     assert!(text.lines().any(|found| found == line), "{line}\n{text}");
 }
 
@@ -41,9 +41,9 @@ fn has_line(text: &str, line: &str) {
 fn read_prints_states_events_and_problems() {
     let session = sample("sample-crashed/session_20260105_101500");
     let printed = run(example("read").arg(&session), 0);
-    has_line(&printed, "thread 0: finalized, 900 events, 118 details");
-    has_line(&printed, "thread 1: not finalized, 510 events, 20 details");
-    has_line(&printed, "  1234567890123565 call 0x6444fc10000000f");
+    assert_has_line(&printed, "thread 0: finalized, 900 events, 118 details");
+    assert_has_line(&printed, "thread 1: not finalized, 510 events, 20 details");
+    assert_has_line(&printed, "  1234567890123565 call 0x6444fc10000000f");
     let problems: Vec<_> = printed.lines().filter(|l| l.contains("problem")).collect();
     assert_eq!(problems.len(), 3, "{printed}");
     assert!(
@@ -53,12 +53,12 @@ fn read_prints_states_events_and_problems() {
 
     let thread = session.join("pid_4243/thread_2");
     let printed = run(example("read").arg(thread), 0);
-    has_line(&printed, "thread 2: finalized, 400 events, 0 details");
+    assert_has_line(&printed, "thread 2: finalized, 400 events, 0 details");
     assert_eq!(printed.lines().count(), 6, "{printed}");
 }
 
 #[test]
-fn what_write_threads_writes_passes_check() {
+fn the_output_of_write_threads_passes_check() {
     let folder = tempfile::tempdir().unwrap();
     let printed = run(example("write_threads").arg(folder.path()), 0);
     assert!(
@@ -67,13 +67,13 @@ fn what_write_threads_writes_passes_check() {
     );
 
     let printed = run(example("check").arg(folder.path()), 0);
-    has_line(&printed, "9 files; rules broken: 0 must, 0 should");
+    assert_has_line(&printed, "9 files; rules broken: 0 must, 0 should");
 }
 
 #[test]
 fn check_fails_on_a_broken_must() {
     let printed = run(example("check").arg(sample("sample-crashed")), 0);
-    has_line(&printed, "6 files; rules broken: 0 must, 10 should");
+    assert_has_line(&printed, "6 files; rules broken: 0 must, 10 should");
 
     let folder = tempfile::tempdir().unwrap();
     let index = sample("sample-small/session_20260105_101500/pid_4242/thread_2/index.atf");
@@ -94,7 +94,7 @@ fn recover_writes_a_trace_that_check_accepts() {
     let new = folder.path().join("recovered");
     let crashed = sample("sample-crashed-nomanifest");
     let printed = run(example("recover").args([&crashed, &new]), 0);
-    has_line(&printed, "1146 events and 68 details are in the new trace");
+    assert_has_line(&printed, "1146 events and 68 details are in the new trace");
     let printed = run(example("check").arg(&new), 0);
     assert!(!printed.contains(": recover"), "{printed}");
 }
@@ -139,11 +139,14 @@ fn follow_gives_up_on_a_writer_that_was_killed() {
 }
 
 #[test]
-fn without_arguments_they_say_how_to_call_them() {
+fn without_arguments_the_examples_print_their_usage() {
     for name in ["check", "follow", "read", "recover", "write_threads"] {
         let output = example(name).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr_text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{name}");
-        assert!(said.contains(&format!("usage: {name} ")), "{said}");
+        assert!(
+            stderr_text.contains(&format!("usage: {name} ")),
+            "{stderr_text}"
+        );
     }
 }

@@ -148,13 +148,13 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
     assert_eq!(merge.problems()[0].error.kind(), &kind);
     let merged = merge.events();
     assert_eq!(merged.problems().len(), 1);
-    let (found, told): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
+    let (found, errors): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
     assert_eq!(
         places(found.into_iter()),
         expected(&threads[1..], 0..=u64::MAX)
     );
-    let told: Vec<_> = told.into_iter().map(Result::unwrap_err).collect();
-    assert_eq!(told.iter().map(Error::kind).collect::<Vec<_>>(), [&kind]);
+    let errors: Vec<_> = errors.into_iter().map(Result::unwrap_err).collect();
+    assert_eq!(errors.iter().map(Error::kind).collect::<Vec<_>>(), [&kind]);
     let parts = merge.partitions(2).into_iter();
     assert_eq!(parts.flatten().filter(Result::is_ok).count(), 10);
 }
@@ -187,13 +187,13 @@ fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
         killed(folder.path(), threads, events);
         let session = SessionReader::open(folder.path()).unwrap();
         let merged = session.merge().into_events();
-        let (merged, told): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
-        let is_told = |event: &atf::Result<_>| {
+        let (merged, errors): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
+        let is_unfinalized = |event: &atf::Result<_>| {
             let kind = event.as_ref().unwrap_err().kind().clone();
             matches!(kind, ErrorKind::NotFinalized { .. })
         };
-        assert_eq!(told.len(), threads as usize);
-        assert!(told.iter().all(is_told));
+        assert_eq!(errors.len(), threads as usize);
+        assert!(errors.iter().all(is_unfinalized));
         let merged = merged.into_iter().map(Result::unwrap);
         let merged: Vec<_> = merged.map(|event| (event.seq, event.thread)).collect();
         let expected = (0..events).flat_map(|seq| (0..threads).map(move |id| (seq, id)));

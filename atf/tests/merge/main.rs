@@ -1,7 +1,7 @@
 //! Tests merges of many threads.
 
-#[path = "../support/counted.rs"]
-mod counted;
+#[path = "../support/source.rs"]
+mod support_source;
 
 mod files;
 mod model;

@@ -2,13 +2,14 @@
 //! trust.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use atf::index::IndexReader;
 use atf::merge::Merge;
+use atf_samples::files::IndexFile;
 
-use crate::counted::Counted;
 use crate::model::Thread;
+use crate::support_source::{Counts, counted};
 
 /// The block size in this test. A merge may read two blocks per thread.
 const BLOCK: u64 = 4096;
@@ -24,15 +25,14 @@ fn threads() -> Vec<Thread> {
     (0..4).map(thread).collect()
 }
 
-/// Creates a merge of files, each with a counter of the bytes read.
-fn counted(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<AtomicU64>>) {
-    let counts: Vec<_> = files.iter().map(|_| Arc::new(AtomicU64::new(0))).collect();
-    let open = |((id, bytes), count): ((u32, Vec<u8>), &Arc<AtomicU64>)| {
-        let index = IndexReader::from_source(Counted(bytes, Arc::clone(count)));
-        (id, index.unwrap())
+/// Creates a merge of files whose reads are counted.
+fn merge(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<Counts>>) {
+    let open = |(id, bytes)| {
+        let (source, counts) = counted(bytes);
+        ((id, IndexReader::from_source(source).unwrap()), counts)
     };
-    let merge = Merge::new(files.into_iter().zip(&counts).map(open).collect::<Vec<_>>());
-    (merge, counts)
+    let (files, counts): (Vec<_>, _) = files.into_iter().map(open).unzip();
+    (Merge::new(files), counts)
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
             .iter()
             .map(|t| (t.id, t.file(version).bytes()))
             .collect();
-        let (merge, counts) = counted(files);
+        let (merge, counts) = merge(files);
         // Select ten events in the middle of thread 2.
         let from = 2_000_000_000 + 1000 * 50_000;
         let merge = merge.time_range(from..from + 10_000);
@@ -55,7 +55,7 @@ fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
         assert_eq!(places, expected);
         let read: Vec<_> = counts
             .iter()
-            .map(|count| count.load(Ordering::Relaxed))
+            .map(|counts| counts.bytes.load(Ordering::Relaxed))
             .collect();
         for (thread, read) in read.iter().enumerate() {
             let most = if thread == 2 { 2 * BLOCK } else { 1024 };
@@ -68,7 +68,7 @@ fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
 #[test]
 fn headers_and_footers_with_wrong_times_hide_no_event() {
     let times = vec![10, 20, 30, 40];
-    let file = |change: fn(&mut atf_samples::files::IndexFile)| {
+    let file = |change: fn(&mut IndexFile)| {
         let thread = Thread {
             id: 0,
             times: times.clone(),
@@ -77,14 +77,14 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
         change(&mut file);
         (0, file.bytes())
     };
-    let lies: [fn(&mut atf_samples::files::IndexFile); 4] = [
+    let lies: [fn(&mut IndexFile); 4] = [
         |file| file.header_times = (100, 200),
         |file| file.footer_times = (100, 200),
         |file| (file.header_times, file.footer_times) = ((100, 200), (100, 200)),
         |file| (file.header_times, file.footer_times) = ((40, 10), (40, 10)),
     ];
     for lie in lies {
-        let (merge, _) = counted(vec![file(lie)]);
+        let (merge, _) = merge(vec![file(lie)]);
         let merge = merge.time_range(15..=35);
         let times = merge
             .events()
@@ -96,7 +96,7 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
         .file(1)
         .placeholder()
         .without_footer();
-    let (merge, _) = counted(vec![(0, unfinalized)]);
+    let (merge, _) = merge(vec![(0, unfinalized)]);
     let merge = merge.time_range(15..=35);
     let events = merge.events().filter(Result::is_ok).count();
     let problems = merge.events().filter(Result::is_err).count();
@@ -114,7 +114,7 @@ fn a_search_that_meets_disorder_checks_all_events() {
     let thread = Thread { id: 0, times };
     let mut file = thread.file(1);
     file.header_times = file.footer_times;
-    let (merge, _) = counted(vec![(0, file.bytes())]);
+    let (merge, _) = merge(vec![(0, file.bytes())]);
     let range = 1_004_000_u64..1_004_100;
     let expected = thread
         .times

@@ -1,5 +1,5 @@
-//! Reads every file of the conformance kit's corpus in every possible way, and compares the events with those of the
-//! expected documents.
+//! Reads every file of the conformance kit's corpus in every possible way, and compares the events with the expected
+//! documents.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +32,7 @@ impl File<'_> {
         self.parts.iter().flat_map(part).collect()
     }
 
-    /// Returns the names of the parts that are events, without those that the end of the file cuts off.
+    /// Returns the names of the parts that are whole events.
     fn names(&self) -> impl Iterator<Item = (&str, u64)> {
         self.parts.iter().filter_map(|part| {
             let name = part[0].as_str()?.strip_prefix("events[")?;
@@ -99,7 +99,7 @@ impl std::fmt::Display for File<'_> {
 }
 
 /// Checks that the regions cover a file once, in the order of their kinds, and that header, events
-/// and footers are where the reader says.
+/// and footers are where the reader finds them.
 macro_rules! is_covered {
     ($file:expr, $reader:expr) => {{
         let (file, reader, regions) = ($file, $reader, $reader.regions());
@@ -234,10 +234,14 @@ fn detail(file: &File<'_>) {
         }
     };
     let read = details(&detail);
-    let told: Vec<_> = detail.events().filter_map(Result::err).collect();
+    let reported: Vec<_> = detail.events().filter_map(Result::err).collect();
     is_covered!(file, &detail);
     let texts = |errors: &[Error]| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
-    assert_eq!(texts(&told), texts(&detail.problems().unwrap()), "{file}");
+    assert_eq!(
+        texts(&reported),
+        texts(&detail.problems().unwrap()),
+        "{file}"
+    );
     file.is_reported(&[detail.problems().unwrap(), detail.disagreements().to_vec()].concat());
     let Some(expected) = file.expected() else {
         let names: BTreeSet<_> = file.names().map(|(name, _)| name).collect();

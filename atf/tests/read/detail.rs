@@ -52,6 +52,22 @@ fn a_finalized_file_gives_all_events() {
     }
 }
 
+/// The expected checksums are computed bit by bit.
+#[test]
+fn the_checksum_of_a_section_of_any_length_is_verified() {
+    for size in 0..600_u16 {
+        let event = DetailRecord {
+            event_type: 9,
+            index_seq: 0,
+            timestamp: 5,
+            payload: (0..size).map(|byte| byte.to_le_bytes()[0]).collect(),
+        };
+        let bytes = DetailFile::new(1, vec![event]).bytes();
+        let detail = DetailReader::from_bytes(bytes).unwrap();
+        assert_eq!(detail.checksum().unwrap(), Checksum::Good, "{size}");
+    }
+}
+
 #[test]
 fn bytes_at_the_footer_offset_of_a_rewritten_header_are_never_an_event() {
     for version in [1, 2] {

@@ -29,7 +29,7 @@ fn a_finalized_file_gives_all_events() {
 }
 
 #[test]
-fn a_refused_file_has_the_kind_of_its_fault() {
+fn a_rejected_file_reports_the_kind_of_its_fault() {
     let [v1, v2] = [1, 2].map(|version| IndexFile::finalized(version, 32).bytes());
     let size = v1.len() as u64;
     let wrong_layout = |version, layout| ErrorKind::WrongLayoutForVersion { version, layout };
@@ -101,7 +101,7 @@ fn a_truncated_footer_at_the_header_s_offset_is_not_an_event_whatever_it_contain
 }
 
 #[test]
-fn the_error_of_a_damaged_footer_has_count_bytes_and_offset() {
+fn the_error_for_a_damaged_footer_states_count_size_and_offset() {
     let mut file = IndexFile::finalized(1, 10);
     file.footer_count = 1_000_000_000;
     let index = open(&file);

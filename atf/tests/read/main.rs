@@ -1,7 +1,9 @@
 //! Tests the readers.
 
-#[path = "../support/counted.rs"]
-mod counted;
+#[path = "../support/events.rs"]
+mod support_events;
+#[path = "../support/source.rs"]
+mod support_source;
 
 mod arbitrary;
 mod claims;
@@ -29,18 +31,10 @@ use std::num::NonZero;
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
 use atf::{Checksum, EventKind};
-use atf_samples::files::{DetailRecord, EventRecord, IndexFile};
+use atf_samples::files::DetailRecord;
 
-/// Returns the file's events as a reader should return them.
-fn expected(file: &IndexFile) -> Vec<IndexEvent> {
-    let event = |event: &EventRecord| {
-        IndexEvent::new(event.timestamp_ns, event.function_id, event.kind.into())
-            .thread_id(file.thread_id)
-            .call_depth((file.version == 1).then_some(event.depth))
-            .detail_seq(event.detail_seq)
-    };
-    file.events.iter().map(event).collect()
-}
+use support_events::expected;
+use support_source::{Source, counted};
 
 /// Returns all events, read in every possible way.
 fn events(index: &IndexReader) -> Vec<IndexEvent> {

@@ -25,7 +25,7 @@ fn kinds(bytes: &[u8]) -> Vec<ErrorKind> {
 }
 
 #[test]
-fn a_manifest_of_tracers_in_the_field_is_read() {
+fn a_manifest_from_a_tracer_in_the_field_is_read() {
     let text = r#"{
         "threads": [{"id": 4294967295, "has_detail": false}, {"id": 0}],
         "time_start_ns": 18446744073709551615, "time_end_ns": 0, "clock_type": 3,

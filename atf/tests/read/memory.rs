@@ -106,8 +106,8 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 }
 
 /// Returns how many events of a cut file are read. If one of the last two events begins like a
-/// footer that could follow the events before it, it and the event after it are taken for a footer:
-/// a torn one or else, after other events, a damaged one. A header that counts the events in the file
+/// footer that could follow the events before it, it and the event after it are read as a footer: a
+/// torn one or else, after other events, a damaged one. A header that counts the events in the file
 /// excludes both before its place for the footer, and a torn one after it.
 fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     let events = &cut[64..];
@@ -246,18 +246,18 @@ proptest! {
             })
         };
         if let Some(bytes) = flipped(detail.bytes(), detail.section().len()) {
-            let told = match DetailReader::from_bytes(bytes) {
+            let is_reported = match DetailReader::from_bytes(bytes) {
                 Ok(reader) => reader.events().any(|event| event.is_err()),
                 Err(_) => true,
             };
-            prop_assert!(told);
+            prop_assert!(is_reported);
         }
         if let Some(bytes) = flipped(index.bytes(), index.section().len()) {
-            let told = match IndexReader::from_bytes(bytes) {
+            let is_reported = match IndexReader::from_bytes(bytes) {
                 Ok(reader) => reader.events().any(|event| event.is_err()),
                 Err(_) => true,
             };
-            prop_assert!(told);
+            prop_assert!(is_reported);
         }
     }
 }

@@ -1,20 +1,13 @@
 //! Tests that every way of reading a file reports the file's problems after the last event.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use atf::index::IndexReader;
 use atf::merge::Merge;
 use atf::{Checksum, Error, ErrorKind};
 
-use crate::counted::Counted;
+use crate::counted;
 use atf_samples::files::IndexFile;
-
-fn counted(bytes: Vec<u8>) -> (IndexReader, Arc<AtomicU64>) {
-    let count = Arc::new(AtomicU64::new(0));
-    let index = IndexReader::from_source(Counted(bytes, Arc::clone(&count))).unwrap();
-    (index, count)
-}
 
 /// Creates a file with a flipped bit in event 5's function.
 fn flipped(version: u8) -> Vec<u8> {
@@ -26,17 +19,17 @@ fn flipped(version: u8) -> Vec<u8> {
 /// Checks that all ways of reading an index file end with the same problems, after the last event.
 pub(crate) fn agree(bytes: &[u8]) {
     let in_memory = || IndexReader::from_bytes(bytes).unwrap();
-    let at_positions = || counted(bytes.to_vec()).0;
+    let at_positions = || IndexReader::from_source(counted(bytes.to_vec()).0).unwrap();
     let index = in_memory();
     let count = usize::try_from(index.event_count()).unwrap();
-    let told = |found: Vec<Result<(), Error>>| {
-        let (good, told) = found.split_at(count);
+    let problems = |found: Vec<Result<(), Error>>| {
+        let (good, problems) = found.split_at(count);
         assert!(good.iter().all(Result::is_ok));
         // Files in memory have no path.
         let kind = |error: &Result<(), Error>| error.as_ref().unwrap_err().kind().clone();
-        told.iter().map(kind).collect::<Vec<_>>()
+        problems.iter().map(kind).collect::<Vec<_>>()
     };
-    let of_events = |index: &IndexReader| told(index.events().map(|it| it.map(drop)).collect());
+    let of_events = |index: &IndexReader| problems(index.events().map(|it| it.map(drop)).collect());
     let expected = of_events(&index);
     let known: Vec<_> = index
         .problems()
@@ -50,19 +43,19 @@ pub(crate) fn agree(bytes: &[u8]) {
         .rev()
         .map(|it| it.map(drop))
         .collect();
-    assert_eq!(told(back), expected);
+    assert_eq!(problems(back), expected);
     let merge = |index| Merge::new([(7, index)]);
-    let merged = |merge: &Merge| told(merge.events().map(|it| it.map(drop)).collect());
+    let merged = |merge: &Merge| problems(merge.events().map(|it| it.map(drop)).collect());
     assert_eq!(merged(&merge(at_positions())), expected);
     assert_eq!(merged(&merge(in_memory())), expected);
     let mut folded = Vec::new();
     merge(at_positions())
         .events()
         .for_each(|it| folded.push(it.map(drop)));
-    assert_eq!(told(folded), expected);
+    assert_eq!(problems(folded), expected);
     let whole = merge(at_positions());
     let parts = whole.partitions(3).into_iter().flatten();
-    assert_eq!(told(parts.map(|it| it.map(drop)).collect()), expected);
+    assert_eq!(problems(parts.map(|it| it.map(drop)).collect()), expected);
 }
 
 #[test]
@@ -112,7 +105,7 @@ fn a_file_truncated_after_it_was_finalized_lacks_events() {
 #[test]
 fn a_partial_read_knows_whether_the_events_were_verified() {
     for version in [1, 2] {
-        let (index, _) = counted(flipped(version));
+        let index = IndexReader::from_source(counted(flipped(version)).0).unwrap();
         assert!(index.get(5).unwrap().is_some());
         assert_eq!(index.events_in(..).filter(Result::is_err).count(), 0);
         assert_eq!(index.known_checksum(), None, "no pass has compared it");
@@ -127,11 +120,12 @@ fn a_partial_read_knows_whether_the_events_were_verified() {
 fn a_pass_over_all_events_reads_each_byte_once() {
     let bytes = IndexFile::finalized(1, 20_000).bytes();
     let size = bytes.len() as u64;
-    let (index, read) = counted(bytes);
-    let opened = read.load(Ordering::Relaxed);
+    let (source, counts) = counted(bytes);
+    let index = IndexReader::from_source(source).unwrap();
+    let opened = counts.bytes.load(Ordering::Relaxed);
     assert_eq!(index.events().filter(Result::is_ok).count(), 20_000);
     assert_eq!(index.known_checksum(), Some(Checksum::Good));
     assert!(index.scan().unwrap().is_ordered());
-    let passed = read.load(Ordering::Relaxed) - opened;
+    let passed = counts.bytes.load(Ordering::Relaxed) - opened;
     assert!(passed <= size, "{passed} of {size} bytes");
 }

@@ -8,7 +8,7 @@ use atf::thread::ThreadReader;
 use atf::{ErrorKind, OpenOptions, Wire};
 use tempfile::TempDir;
 
-use atf_samples::files::{DetailFile, IndexFile};
+use atf_samples::files::{DetailFile, IndexFile, RingFile};
 
 fn add_thread(session: &Path, id: u32, file: &IndexFile) {
     let file = IndexFile {
@@ -553,8 +553,33 @@ fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
     }
 }
 
+/// The checksum in the ring covers the hole, which is too large to be read.
 #[test]
-fn the_name_of_a_process_s_folder_tells_its_program_and_its_segment() {
+fn a_ring_continues_a_file_with_a_large_hole() {
+    let folder = TempDir::new().unwrap();
+    let file = IndexFile::finalized(1, 2).placeholder();
+    let bytes = file.without_footer();
+    let (before, last) = bytes.split_at(64 + 32);
+    let (hole, start) = ((1 << 20) - 1, 64 + (32 << 20));
+    let path = folder.path().join("index.atf");
+    fs::write(&path, before).unwrap();
+    let index = fs::File::options().write(true).open(&path).unwrap();
+    index.set_len(start).unwrap();
+    let mut ring = RingFile::new(1, file.thread_id);
+    ring.index.start = start;
+    ring.index.bytes = last.to_vec();
+    ring.index.checksum = crc32c::crc32c(&[&before[64..], &vec![0; 32 * hole]].concat());
+    ring.detail.start = 64;
+    fs::write(folder.path().join("ring.atf"), ring.bytes()).unwrap();
+    let thread = ThreadReader::open(folder.path()).unwrap();
+    assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
+    assert_eq!(thread.index().event_count(), 2 + hole as u64);
+    let read = thread.index().events_in(..).next_back().unwrap().unwrap();
+    assert_eq!(read.timestamp_ns, file.events[1].timestamp_ns);
+}
+
+#[test]
+fn a_process_folders_name_contains_its_program_and_its_segment() {
     let read = |name| ProcessName::parse(name).map(|it| (it.pid, it.program, it.segment));
     // The names are in the order in which the sessions were recorded.
     let names = [
@@ -614,8 +639,8 @@ fn a_wrong_count_in_a_detail_footer_proves_no_link_wrong() {
             fs::write(path, details.bytes()).unwrap();
             let problems = merged_problems(folder.path(), OpenOptions::new());
             assert_eq!(problems.is_empty(), count == 10, "{problems:?}");
-            let told = |problem: &String| problem.contains("footer.event_count");
-            assert!(problems.iter().all(told), "{problems:?}");
+            let is_of_count = |problem: &String| problem.contains("footer.event_count");
+            assert!(problems.iter().all(is_of_count), "{problems:?}");
         }
     }
 }

@@ -4,49 +4,39 @@ use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
-use atf::{ErrorKind, FileKind, ReadAt, Seekable};
+use atf::{ErrorKind, FileKind, FileSource, ReadAt, Seekable};
 use tempfile::TempDir;
 
 use crate::ways::mapped;
-use crate::{details, events, expected};
+use crate::{Source, details, events, expected};
 use atf_samples::files::{DetailFile, IndexFile};
 
-/// A source that reads one byte at a time and whose every other read is interrupted.
-struct Stuttering(Vec<u8>, AtomicU64);
-
-impl ReadAt for Stuttering {
-    fn size(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.1.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+/// Creates a source that reads one byte at a time and whose every other read is interrupted.
+fn stuttering(bytes: Vec<u8>) -> Source {
+    let reads = AtomicU64::new(0);
+    Source::new(bytes, move |bytes, offset, buffer| {
+        if reads.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let one = buffer.len().min(1);
-        self.0.read_at(offset, &mut buffer[..one])
-    }
+        bytes.read_at(offset, &mut buffer[..one])
+    })
 }
 
-/// A source whose reads all fail, starting with the read that has this index.
-struct Failing(Vec<u8>, AtomicU64);
-
-impl ReadAt for Failing {
-    fn size(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.1.load(Ordering::Relaxed);
-        self.1.store(left.saturating_sub(1), Ordering::Relaxed);
-        match left {
-            0 => Err(io::ErrorKind::PermissionDenied.into()),
-            _ => self.0.read_at(offset, buffer),
+/// Creates a source whose reads all fail after the first `good` ones.
+fn failing(bytes: Vec<u8>, good: u64) -> Source {
+    let reads = AtomicU64::new(0);
+    Source::new(bytes, move |bytes, offset, buffer| {
+        if reads.fetch_add(1, Ordering::Relaxed) < good {
+            bytes.read_at(offset, buffer)
+        } else {
+            Err(io::ErrorKind::PermissionDenied.into())
         }
-    }
+    })
 }
 
 /// A source that claims more bytes than it has.
@@ -83,24 +73,18 @@ fn bytes_in_memory_are_a_source() {
 #[test]
 fn short_and_interrupted_reads_change_nothing() {
     let file = IndexFile::finalized(1, 300);
-    let source = Stuttering(file.bytes(), AtomicU64::new(0));
-    assert_eq!(
-        events(&IndexReader::from_source(source).unwrap()),
-        expected(&file)
-    );
+    let index = IndexReader::from_source(stuttering(file.bytes())).unwrap();
+    assert_eq!(events(&index), expected(&file));
     let file = DetailFile::finalized(1, 300);
-    let source = Stuttering(file.bytes(), AtomicU64::new(0));
-    assert_eq!(
-        details(&DetailReader::from_source(source).unwrap()),
-        file.events
-    );
+    let detail = DetailReader::from_source(stuttering(file.bytes())).unwrap();
+    assert_eq!(details(&detail), file.events);
 }
 
 #[test]
 fn each_read_may_fail() {
     let read = |reads: u64| -> atf::Result<usize> {
         let bytes = IndexFile::finalized(1, 2000).placeholder().without_footer();
-        let index = IndexReader::from_source(Failing(bytes, AtomicU64::new(reads)))?;
+        let index = IndexReader::from_source(failing(bytes, reads))?;
         let count = index.events_in(..).collect::<Result<Vec<_>, _>>()?.len();
         index.get(7)?;
         index.checksum()?;
@@ -204,6 +188,29 @@ fn a_shrinking_file_is_an_error_and_growth_is_ignored() {
     );
     assert!(read[..10_000].iter().all(Result::is_ok) && read[10_000].is_err());
     assert!(unscanned.checksum().is_err());
+}
+
+/// Linux truncates a file in two steps: it reduces the size, then clears the rest of the last page. A
+/// read that began before sees the cleared bytes.
+#[test]
+fn a_truncation_during_a_read_never_yields_zeros() {
+    const SIZE: usize = 128 << 10;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    let mut buffer = vec![0; SIZE];
+    for round in 0..300 {
+        fs::write(&path, vec![0xff; SIZE]).unwrap();
+        let source = FileSource::open(&path).unwrap();
+        let writer = File::options().write(true).open(&path).unwrap();
+        thread::scope(|scope| {
+            let truncating = scope.spawn(|| writer.set_len(round * 12_345 % SIZE as u64));
+            while !truncating.is_finished() {
+                let read = source.read_at(0, &mut buffer).unwrap();
+                assert!(!buffer[..read].contains(&0), "round {round}");
+            }
+            truncating.join().unwrap().unwrap();
+        });
+    }
 }
 
 #[test]

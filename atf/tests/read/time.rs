@@ -1,17 +1,17 @@
 //! Tests that searching a time range in ordered events finds the same events as examining each
 //! event.
 
-use std::io::{self, Cursor};
+use std::io::Cursor;
 use std::num::NonZero;
 use std::ops::{Bound, RangeBounds};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
+use atf::Seekable;
 use atf::index::IndexReader;
-use atf::{ReadAt, Seekable};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::counted;
 use atf_samples::files::{EventRecord, IndexFile};
 
 fn file(version: u8, times: &[u64]) -> IndexFile {
@@ -103,20 +103,6 @@ proptest! {
     }
 }
 
-/// A source that counts reads.
-struct Counted(Vec<u8>, Arc<AtomicU64>);
-
-impl ReadAt for Counted {
-    fn size(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.read_at(offset, buffer)
-    }
-}
-
 #[test]
 fn a_query_reads_few_events_for_any_times() {
     let even: Vec<u64> = (0..100_000).map(|seq| 1000 + seq * 7).collect();
@@ -132,8 +118,8 @@ fn a_query_reads_few_events_for_any_times() {
         .collect();
     let flat = vec![5; 100_000];
     for times in [even, steep, flat] {
-        let reads = Arc::new(AtomicU64::new(0));
-        let source = Counted(file(1, &times).bytes(), Arc::clone(&reads));
+        let (source, counts) = counted(file(1, &times).bytes());
+        let reads = &counts.reads;
         let index = IndexReader::from_source(source).unwrap();
         // Use parts that do not begin at sampled timestamps.
         let threads = NonZero::new(3).unwrap();

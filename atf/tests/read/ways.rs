@@ -29,7 +29,7 @@ pub(crate) fn index(bytes: impl Into<Vec<u8>>) -> atf::Result<IndexReader> {
             IndexReader::open_with(&path, mapped()),
             IndexReader::from_source(Seekable::new(Cursor::new(bytes)).unwrap()),
         ],
-        index_says,
+        describe_index,
     )
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn detail(bytes: impl Into<Vec<u8>>) -> atf::Result<DetailReader> {
             DetailReader::open_with(&path, mapped()),
             DetailReader::from_source(Seekable::new(Cursor::new(bytes)).unwrap()),
         ],
-        detail_says,
+        describe_detail,
     )
 }
 
@@ -58,17 +58,20 @@ fn file(bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
 fn agree<R>(
     first: atf::Result<R>,
     others: impl IntoIterator<Item = atf::Result<R>>,
-    says: impl Fn(&R) -> String,
+    describe: impl Fn(&R) -> String,
 ) -> atf::Result<R> {
-    let expected = first.as_ref().map_or_else(error_says, &says);
+    let expected = first.as_ref().map_or_else(describe_error, &describe);
     for other in others {
-        assert_eq!(other.as_ref().map_or_else(error_says, &says), expected);
+        assert_eq!(
+            other.as_ref().map_or_else(describe_error, &describe),
+            expected
+        );
     }
     first
 }
 
 /// Formats an error without its path, because files in memory have none.
-fn error_says(error: &Error) -> String {
+fn describe_error(error: &Error) -> String {
     format!(
         "{:?} {:?} {:?}",
         error.kind(),
@@ -83,7 +86,7 @@ fn without_path(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn index_says(index: &IndexReader) -> String {
+fn describe_index(index: &IndexReader) -> String {
     let events = crate::events(index);
     let holes: Vec<_> = index.holes().map(Result::unwrap).collect();
     without_path(&format!(
@@ -100,7 +103,7 @@ fn index_says(index: &IndexReader) -> String {
     ))
 }
 
-fn detail_says(detail: &DetailReader) -> String {
+fn describe_detail(detail: &DetailReader) -> String {
     let events: Vec<_> = detail.events_in(..).map(Result::unwrap).collect();
     let payloads = events.iter().map(|event| {
         let payload = detail.payload(event, usize::MAX).unwrap();
