@@ -52,16 +52,10 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     let at = At::header(Record::DetailHeader, detail.wire());
     at.reserved(detail.header_bytes(), &rules::ATF_DHDR_008, report);
     if header.arch.name().is_none() {
-        let place = at.field("arch");
-        report.add(&rules::ATF_DHDR_006, place, || {
-            format!("unknown arch {}", header.arch.0)
-        });
+        at.unknown("arch", header.arch.0, &rules::ATF_DHDR_006, report);
     }
     if header.os.name().is_none() {
-        let place = at.field("os");
-        report.add(&rules::ATF_DHDR_007, place, || {
-            format!("unknown os {}", header.os.0)
-        });
+        at.unknown("os", header.os.0, &rules::ATF_DHDR_007, report);
     }
 }
 

@@ -61,7 +61,7 @@ impl Events {
     }
 }
 
-/// The facts about earlier events with which the next one is compared.
+/// Facts about earlier events, to compare the next one with.
 #[derive(Debug)]
 struct Order {
     /// Whether events of this wire version have reserved bytes.

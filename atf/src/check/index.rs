@@ -54,28 +54,18 @@ fn identity(index: &IndexReader, report: &mut FileReport) {
     let at = At::header(Record::IndexHeader, index.wire());
     at.reserved(index.header_bytes(), &rules::ATF_IHDR_012, report);
     if header.arch.name().is_none() {
-        let place = at.field("arch");
-        report.add(&rules::ATF_IHDR_008, place, || {
-            format!("unknown arch {}", header.arch.0)
-        });
+        at.unknown("arch", header.arch.0, &rules::ATF_IHDR_008, report);
     }
     if header.os.name().is_none() {
-        let place = at.field("os");
-        report.add(&rules::ATF_IHDR_009, place, || {
-            format!("unknown os {}", header.os.0)
-        });
+        at.unknown("os", header.os.0, &rules::ATF_IHDR_009, report);
     }
-    let clock = at.field("clock_type");
-    match (header.clock_type.name(), header.os.name()) {
-        (None, _) => report.add(&rules::ATF_IHDR_010, clock, || {
-            format!("unknown clock_type {}", header.clock_type.0)
-        }),
-        (Some(name), Some(os)) if !has_clock(header.os, header.clock_type) => {
-            report.add(&rules::ATF_IHDR_011, clock, || {
-                format!(
-                    "{} ({name}) is not a clock of os {} ({os})",
-                    header.clock_type.0, header.os.0
-                )
+    let clock = header.clock_type;
+    match (clock.name(), header.os.name()) {
+        (None, _) => at.unknown("clock_type", clock.0, &rules::ATF_IHDR_010, report),
+        (Some(name), Some(os)) if !has_clock(header.os, clock) => {
+            report.add(&rules::ATF_IHDR_011, at.field("clock_type"), || {
+                let (clock, number) = (clock.0, header.os.0);
+                format!("{clock} ({name}) is not a clock of os {number} ({os})")
             });
         }
         _ => {}

@@ -8,7 +8,7 @@ use crate::files::MANIFEST_FILE;
 use crate::manifest::{Loss, LossKind, Losses, Manifest, ManifestThread, Missing, key};
 
 use super::end::{self, Times};
-use super::output::{Output, add_problem, linked, report_on, without_path};
+use super::output::{Output, add_problem, broken, linked, report_on, without_path};
 use super::thread::Facts;
 use crate::check::finding::{FileReport, Findings, Kind, Place};
 use crate::rules::table as rules;
@@ -61,12 +61,9 @@ pub(super) fn check(
     output: &mut dyn Output,
 ) {
     let path = session.join(MANIFEST_FILE);
-    let mut report = FileReport::new(&path, Kind::Manifest);
     let Some(manifest) = manifest else {
-        report.add(&rules::ATF_MANI_001, Place::in_field(""), || {
-            "missing; threads are found by their folders instead".to_owned()
-        });
-        return output.file(report);
+        let message = "missing; threads are found by their folders instead";
+        return broken(&path, Kind::Manifest, &rules::ATF_MANI_001, message, output);
     };
     let is_link = |problem: &crate::Error| *problem.kind() == ErrorKind::SymbolicLink;
     if manifest.problems.iter().any(is_link) {
@@ -79,7 +76,7 @@ pub(super) fn check(
     });
 }
 
-/// Checks everything for which the manifest alone is enough.
+/// Checks everything that needs only the manifest.
 fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Error> {
     for problem in &manifest.problems {
         add_problem(report, problem)?;
@@ -207,14 +204,14 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut impl Findings
         }
         let has_detail = facts.with_detail.contains(&id);
         let is_known = facts.with_folder.contains(&id);
-        if let Some(says) = thread
+        if let Some(stated) = thread
             .has_detail
-            .filter(|says| is_known && *says != has_detail)
+            .filter(|stated| is_known && *stated != has_detail)
         {
             let place = Place::in_field(format!("threads[{position}].has_detail"));
             report.add(&rules::ATF_MANI_007, place, || {
                 let is = if has_detail { "has a" } else { "has no" };
-                format!("{says}, but thread {id} {is} detail.atf")
+                format!("{stated}, but thread {id} {is} detail.atf")
             });
         }
     }

@@ -121,9 +121,7 @@ impl OnePass {
     /// Returns the links if this check covered all of the thread's details and no others.
     pub(super) fn links(&self, thread: &ThreadReader) -> Option<Links> {
         let details = self.details.as_ref().filter(|_| !self.is_over)?;
-        let is_all = thread
-            .detail()
-            .is_some_and(|detail| details.is_all_of(detail));
+        let is_all = details.is_all_of(thread.detail()?);
         is_all.then_some(self.links)
     }
 

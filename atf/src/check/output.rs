@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::finding::{FileReport, Kind, Place};
-use crate::rules::table as rules;
+use crate::rules::{Rule, table as rules};
 use crate::{Error, ErrorKind, Result};
 
 /// A receiver for the results of a check, which arrive one by one, so that memory use does not grow
@@ -84,11 +84,21 @@ pub(super) fn report_on(
     }
 }
 
+/// Reports a file or folder that breaks a rule as a whole.
+pub(super) fn broken(
+    path: &Path,
+    kind: Kind,
+    rule: &'static Rule,
+    message: &str,
+    output: &mut dyn Output,
+) {
+    let mut report = FileReport::new(path, kind);
+    report.add(rule, Place::in_field(""), || message.to_owned());
+    output.file(report);
+}
+
 /// Reports a file or folder that is a symlink.
 pub(super) fn linked(path: &Path, kind: Kind, output: &mut dyn Output) {
-    let mut report = FileReport::new(path, kind);
-    report.add(&rules::ATF_SESS_003, Place::in_field(""), || {
-        "a symlink, which is not followed: it may lead out of the session".to_owned()
-    });
-    output.file(report);
+    let message = "a symlink, which is not followed: it may lead out of the session";
+    broken(path, kind, &rules::ATF_SESS_003, message, output);
 }

@@ -78,6 +78,7 @@ impl At {
             offset,
         }
     }
+
     /// Returns the place of a field, or of the whole record if the wire version lacks the field.
     pub(crate) fn field(&self, name: &str) -> Place {
         let field_in = |wire: Wire| self.record.field(wire, name);
@@ -91,6 +92,19 @@ impl At {
             format!("{}.{name}", self.name),
             self.offset.saturating_add(offset),
         )
+    }
+
+    /// Reports a field whose number has no known name.
+    pub(crate) fn unknown(
+        &self,
+        field: &str,
+        number: u8,
+        rule: &'static Rule,
+        findings: &mut impl Findings,
+    ) {
+        findings.add(rule, self.field(field), || {
+            format!("unknown {field} {number}")
+        });
     }
 
     /// Reports the record's reserved fields that are not 0.

@@ -6,8 +6,8 @@ use crate::files::RING_FILE;
 use crate::thread::ThreadReader;
 use crate::{Completeness, ErrorKind};
 
-use super::output::{Output, linked, place_of, without_path};
-use crate::check::finding::{FileReport, Kind, Place};
+use super::output::{Output, broken, linked, place_of, without_path};
+use crate::check::finding::{FileReport, Kind};
 use crate::rules::table as rules;
 
 /// Checks the ring in a thread's folder, if there is one. Its events are counted in the reports on
@@ -16,11 +16,8 @@ pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     let path = thread.path().join(RING_FILE);
     let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
     if is_finalized && fs::symlink_metadata(&path).is_ok() {
-        let mut report = FileReport::new(&path, Kind::Ring);
-        report.add(&rules::ATF_RING_001, Place::in_field(""), || {
-            "left next to finalized files, which already contain all events".to_owned()
-        });
-        return output.file(report);
+        let message = "left next to finalized files, which already contain all events";
+        return broken(&path, Kind::Ring, &rules::ATF_RING_001, message, output);
     }
     let Some(problem) = thread.ring_error() else {
         return;

@@ -12,11 +12,11 @@ use crate::{Error, ErrorKind, OpenOptions};
 use super::end::Times;
 use super::link::{Backward, Pair};
 use super::one_pass::OnePass;
-use super::output::{Output, add_problem, linked, place_of, refused, without_path};
+use super::output::{Output, add_problem, broken, linked, place_of, refused, without_path};
 use super::{detail, index, ring};
 use crate::check::Verdict;
 use crate::check::content;
-use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::finding::{FileReport, Kind};
 use crate::check::place::At;
 use crate::rules::table as rules;
 
@@ -73,11 +73,8 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
             let file = path.join(INDEX_FILE);
             match error.kind() {
                 ErrorKind::Io(std::io::ErrorKind::NotFound) => {
-                    let mut report = FileReport::new(path, Kind::Folder);
-                    report.add(&rules::ATF_SESS_002, Place::in_field(""), || {
-                        format!("no {INDEX_FILE}")
-                    });
-                    output.file(report);
+                    let message = format!("no {INDEX_FILE}");
+                    broken(path, Kind::Folder, &rules::ATF_SESS_002, &message, output);
                 }
                 ErrorKind::SymbolicLink => linked(&file, Kind::Index, output),
                 _ => refused(&file, Kind::Index, &error, output),
@@ -90,18 +87,13 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
 /// Checks the detail file of a thread without a readable index.
 fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
     let file = path.join(DETAIL_FILE);
-    let has_detail = match fs::symlink_metadata(&file) {
-        Err(_) => false,
-        Ok(meta) if meta.is_symlink() => {
-            linked(&file, Kind::Detail, output);
-            true
-        }
-        Ok(_) => {
-            detail::file(&file, DetailReader::open(&file), output);
-            true
-        }
-    };
-    Facts::without_index(has_detail)
+    let found = fs::symlink_metadata(&file);
+    match &found {
+        Err(_) => {}
+        Ok(meta) if meta.is_symlink() => linked(&file, Kind::Detail, output),
+        Ok(_) => detail::file(&file, DetailReader::open(&file), output),
+    }
+    Facts::without_index(found.is_ok())
 }
 
 fn whole(

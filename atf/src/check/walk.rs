@@ -65,25 +65,30 @@ fn why_missing(path: &Path, error: &io::Error) -> String {
 }
 
 fn file(path: &Path, output: &mut dyn Output) {
-    if path.file_name().is_some_and(|name| name == MANIFEST_FILE) {
+    let named = |name| path.file_name().is_some_and(|own| own == name);
+    if named(MANIFEST_FILE) {
         return manifest::file(path, output);
     }
-    let named = |name| path.file_name().is_some_and(|own| own == name);
-    match FileKind::detect(path) {
-        Err(error) => output.unreadable(path, &without_path(&error)),
-        Ok(Some(FileKind::Detail)) => detail::file(path, DetailReader::open(path), output),
-        Ok(None) if named(DETAIL_FILE) => detail::file(path, DetailReader::open(path), output),
-        Ok(Some(FileKind::Index)) => index::file(path, IndexReader::open(path), output),
-        Ok(None) if named(INDEX_FILE) => index::file(path, IndexReader::open(path), output),
-        Ok(None) if named(RING_FILE) => output.unreadable(
-            path,
-            "a thread's kill journal: give the thread's folder instead (`atf explain` reads this file \
-             alone)",
-        ),
-        Ok(None) => output.unreadable(
-            path,
-            "not an ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",
-        ),
+    let kind = match FileKind::detect(path) {
+        Err(error) => return output.unreadable(path, &without_path(&error)),
+        Ok(Some(kind)) => kind,
+        Ok(None) if named(DETAIL_FILE) => FileKind::Detail,
+        Ok(None) if named(INDEX_FILE) => FileKind::Index,
+        Ok(None) if named(RING_FILE) => {
+            return output.unreadable(
+                path,
+                "a thread's kill journal: give the thread's folder instead (`atf explain` reads this \
+                 file alone)",
+            );
+        }
+        Ok(None) => {
+            let why = "not an ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"";
+            return output.unreadable(path, why);
+        }
+    };
+    match kind {
+        FileKind::Index => index::file(path, IndexReader::open(path), output),
+        FileKind::Detail => detail::file(path, DetailReader::open(path), output),
     }
 }
 
@@ -109,7 +114,7 @@ fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
                 take(Unit::Unreadable(entry.path, error.to_string()))
             }
             Ok(file_type) if file_type.is_dir() => {
-                if is_elsewhere(&entry.path, entry.in_session) {
+                if is_skipped(&entry.path, entry.in_session) {
                     true
                 } else if entry.depth > SEARCH_DEPTH {
                     found = true;
@@ -187,7 +192,7 @@ fn is_thread(path: &Path) -> bool {
 
 /// Returns whether to skip a folder, because its session reports it, or because a recovery set it
 /// aside or left it unfinished.
-fn is_elsewhere(path: &Path, in_session: bool) -> bool {
+fn is_skipped(path: &Path, in_session: bool) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_reported = in_session && name.to_string_lossy().starts_with(THREAD_FOLDER);
     let is_set_aside = || name == "unreadable" && path.with_file_name("recovery.json").is_file();
