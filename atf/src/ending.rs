@@ -18,10 +18,10 @@ impl<P> Ending<P> {
         Self::Known(Vec::new().into_iter())
     }
 
-    /// Returns the next problem. The first call computes all problems with `ask`.
-    pub(crate) fn next(&mut self, ask: impl FnOnce() -> Vec<P>) -> Option<P> {
+    /// Returns the next problem. The first call computes all problems with `compute`.
+    pub(crate) fn next(&mut self, compute: impl FnOnce() -> Vec<P>) -> Option<P> {
         if let Self::Unknown = self {
-            *self = Self::Known(ask().into_iter());
+            *self = Self::Known(compute().into_iter());
         }
         match self {
             Self::Unknown => None,
@@ -29,11 +29,13 @@ impl<P> Ending<P> {
         }
     }
 
-    /// Returns how many problems are left; `None` if they are not computed yet.
-    pub(crate) fn count(&self) -> Option<usize> {
+    /// Returns the maximum number of items of an iterator that has at most this many events left;
+    /// `None` if one of the numbers is unknown. A read error ends an iteration early, so the minimum
+    /// is unknown.
+    pub(crate) fn most(&self, events: Option<usize>) -> Option<usize> {
         match self {
             Self::Unknown => None,
-            Self::Known(problems) => Some(problems.len()),
+            Self::Known(problems) => events?.checked_add(problems.len()),
         }
     }
 }

@@ -110,7 +110,7 @@ impl Error {
         error.with_rule(&rules::ATF_SESS_003)
     }
 
-    /// Creates the error for when there is not enough memory for a file's contents.
+    /// Creates the error for a file whose contents do not fit in memory.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))
@@ -165,8 +165,8 @@ impl Error {
         self.0.offset
     }
 
-    /// Returns the rule that the file breaks, or `None` if the problem is not one of the file's
-    /// contents, for example if the file cannot be read.
+    /// Returns the rule that the file breaks, or `None` if the problem is not in the file's contents,
+    /// for example because the file cannot be read.
     #[must_use]
     pub fn rule(&self) -> Option<&'static Rule> {
         self.0.rule

@@ -66,6 +66,16 @@ impl DetailEvent {
         u64::from(self.header.total_length).saturating_sub(DetailEventHeader::SIZE as u64)
     }
 
+    /// Returns the part of `buffer` that the payload fills from its byte `start` on, and the offset of
+    /// that byte in the file.
+    pub(crate) fn part<'b>(&self, start: u64, buffer: &'b mut [u8]) -> (u64, &'b mut [u8]) {
+        let left = self.payload_size().saturating_sub(start);
+        let size = usize::try_from(left).unwrap_or(usize::MAX);
+        let size = size.min(buffer.len());
+        let offset = self.payload_offset().saturating_add(start);
+        (offset, buffer.get_mut(..size).unwrap_or_default())
+    }
+
     /// Returns the byte range of the event in the file.
     pub(crate) fn place(&self) -> Range<u64> {
         let size = u64::from(self.header.total_length);

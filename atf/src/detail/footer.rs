@@ -19,6 +19,21 @@ impl DetailFooter {
     pub fn encode(&self, wire: Wire) -> [u8; Self::SIZE] {
         self.bytes(wire)
     }
+
+    /// Compares the count with the number of events in the section, which is known only after a walk.
+    pub(crate) fn wrong_count(&self, wire: Wire, events: u64) -> Option<Wrong> {
+        let kind = ErrorKind::Disagrees {
+            found: self.event_count,
+            expected: events,
+            by: "the events section",
+        };
+        (self.event_count != events).then_some(Wrong {
+            kind,
+            field: "footer.event_count",
+            offset: offset!(wire, DetailFooter.event_count),
+            rule: DETAIL.footer_count,
+        })
+    }
 }
 
 impl Footer for DetailFooter {

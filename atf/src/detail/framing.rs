@@ -8,7 +8,7 @@ use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result, push};
 use crate::footer::{
-    Damaged, FOOTER_SIZE, Placed, Verdict, Wrong, classify_at, damaged_at, first_verified,
+    Damaged, FOOTER_SIZE, Placed, Verdict, classify_at, damaged_at, first_verified,
 };
 use crate::header;
 use crate::rules::of_file::DETAIL;
@@ -53,8 +53,8 @@ impl EventOffsets {
         let damaged = match footer_of(input, header)? {
             Verdict::Verified(footer) => {
                 let mut tap = |bytes: &[u8]| tap(header, bytes);
-                let hop = EventWalker::new(input, header, footer.offset, false, &mut tap)?;
-                return Ok(hop.with_footer(input, header, footer));
+                let walk = EventWalker::new(input, header, footer.offset, false, &mut tap)?;
+                return Ok(walk.with_footer(input, header, footer));
             }
             Verdict::Damaged(damaged) if !is_torn_footer(input, header, damaged.offset)? => {
                 Some(damaged)
@@ -67,28 +67,28 @@ impl EventOffsets {
         let end = damaged
             .as_ref()
             .map_or(input.size(), |damaged| damaged.offset);
-        let mut hop = EventWalker::new(input, header, end, true, &mut |_| ())?;
+        let mut walk = EventWalker::new(input, header, end, true, &mut |_| ())?;
         match (
-            std::mem::replace(&mut hop.footer, Verdict::NoFooter),
+            std::mem::replace(&mut walk.footer, Verdict::NoFooter),
             damaged,
         ) {
-            (Verdict::Verified(footer), _) => Ok(hop.with_footer(input, header, footer)),
-            (_, Some(damaged)) => Ok(hop.with_damaged_footer(damaged)),
+            (Verdict::Verified(footer), _) => Ok(walk.with_footer(input, header, footer)),
+            (_, Some(damaged)) => Ok(walk.with_damaged_footer(damaged)),
             (found, None) => {
                 let counted = header
                     .stated_end()
-                    .filter(|end| hop.counts_to(*end, header));
+                    .filter(|end| walk.counts_to(*end, header));
                 if let Some(end) = counted {
-                    hop.stop_at(end, header);
+                    walk.stop_at(end, header);
                 }
                 match (damaged_footer(input, header, counted)?, found) {
-                    (Some(damaged), _) => Ok(hop.with_damaged_footer(damaged)),
+                    (Some(damaged), _) => Ok(walk.with_damaged_footer(damaged)),
                     (None, Verdict::Damaged(damaged))
                         if !is_torn_footer(input, header, damaged.offset)? =>
                     {
-                        Ok(hop.with_damaged_footer(damaged))
+                        Ok(walk.with_damaged_footer(damaged))
                     }
-                    _ => hop.without_footer(input, header, counted.or(stated)),
+                    _ => walk.without_footer(input, header, counted.or(stated)),
                 }
             }
         }
@@ -123,9 +123,9 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
 /// footer's numbers match, the events must also reach the end of the file or the zeros before it;
 /// otherwise a length is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
-    let hop = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
-    let spans = hop.end > at && hop.offsets.binary_search(&at).is_err();
-    Ok(spans && (!fits || end_without_zeros(input, hop.end, input.size())? == hop.end))
+    let walk = EventWalker::new(input, header, input.size(), false, &mut |_| ())?;
+    let spans = walk.end > at && walk.offsets.binary_search(&at).is_err();
+    Ok(spans && (!fits || end_without_zeros(input, walk.end, input.size())? == walk.end))
 }
 
 /// Returns the event count in a file's verified footer, 0 if there is no file, or `None` if the
@@ -153,6 +153,51 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
     let (_, rest) = bytes.split_at(OFFSET);
     rest.first_chunk()
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+/// Why the bytes where an event should begin cannot be one.
+pub(crate) struct Misfit {
+    kind: ErrorKind,
+    /// The field, after the event's name.
+    field: &'static str,
+    rule: &'static Rule,
+}
+
+impl Misfit {
+    /// Returns the error about event `seq` at `offset`.
+    pub(crate) fn error(self, input: &Input, seq: u64, offset: u64) -> Error {
+        let field = format!("events[{seq}]{}", self.field);
+        let error = input.error(self.kind).with_field(field);
+        error.with_offset(offset).with_rule(self.rule)
+    }
+}
+
+/// Checks that an event of `length` bytes fits in the `available` bytes of its section; `None` is the
+/// length of an event whose header does not fit.
+pub(crate) fn misfit(length: Option<u32>, available: u64) -> Option<Misfit> {
+    let Some(found) = length else {
+        let needed = EVENT_HEADER_SIZE;
+        return Some(Misfit {
+            kind: ErrorKind::TornEvent { available, needed },
+            field: "",
+            rule: &rules::ATF_DEVT_002,
+        });
+    };
+    let min = u32::try_from(EVENT_HEADER_SIZE).unwrap_or(u32::MAX);
+    let fits = (EVENT_HEADER_SIZE..=available).contains(&found.into());
+    (!fits).then_some(Misfit {
+        kind: ErrorKind::BadTotalLength {
+            found,
+            min,
+            available,
+        },
+        field: ".total_length",
+        rule: if found < min {
+            &rules::ATF_DEVT_001
+        } else {
+            &rules::ATF_DEVT_002
+        },
+    })
 }
 
 /// Returns the damaged footer at `at`, if there is room for one. A rewritten header proves that the
@@ -199,7 +244,7 @@ impl EventWalker {
     ) -> Result<Self> {
         let mut window = Window::new(input);
         let start = header.events_offset;
-        let mut hop = Self {
+        let mut walk = Self {
             offsets: Vec::new(),
             end: start,
             problem: None,
@@ -208,88 +253,73 @@ impl EventWalker {
         };
         let mut crc = Crc32c::new();
         let mut crc_end = start;
-        while hop.end < end {
+        while walk.end < end {
             // Computing the checksum ahead of the walk loads one block after another into the
             // cache. Otherwise, the walk would wait for memory at each event.
             if look_for_footer {
                 crc_end = end;
             }
-            while crc_end <= hop.end {
+            while crc_end <= walk.end {
                 let chunk = window.chunk(crc_end, end.min(crc_end.saturating_add(BLOCK)))?;
                 crc.update(chunk);
                 tap(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
-            let readable_end = input.unreadable().next(hop.end).min(crc_end);
-            hop.through(window.chunk(hop.end, readable_end)?, end, look_for_footer)
+            let readable_end = input.unreadable().next(walk.end).min(crc_end);
+            walk.through(window.chunk(walk.end, readable_end)?, end, look_for_footer)
                 .map_err(|error| error.with_path(input.path()))?;
             // Compute the checksum first, so that the window only moves forward.
-            if hop.end >= crc_end {
+            if walk.end >= crc_end {
                 continue;
             }
             // Handle one event the slow way: it crosses the end of a block, is invalid, or follows
             // an unreadable range.
-            let available = end.saturating_sub(hop.end);
+            let available = end.saturating_sub(walk.end);
             if available < EVENT_HEADER_SIZE {
                 // The walk may end at a verified footer that overlaps `end`.
                 if look_for_footer
                     && let found @ Verdict::Verified(_) =
-                        classify_at(input, header.wire, start, hop.end)?
+                        classify_at(input, header.wire, start, walk.end)?
                 {
-                    hop.footer = found;
+                    walk.footer = found;
                     break;
                 }
-                let kind = ErrorKind::TornEvent {
-                    available,
-                    needed: EVENT_HEADER_SIZE,
-                };
-                hop.problem = Some(hop.problem(input, kind, "", &rules::ATF_DEVT_002));
+                walk.problem = misfit(None, available).map(|misfit| walk.problem(input, misfit));
                 break;
             }
-            let bytes = window.record(hop.end)?;
+            let bytes = window.record(walk.end)?;
             if look_for_footer && bytes.first_chunk() == Some(&DetailFooter::MAGIC) {
-                hop.footer = classify_at(input, header.wire, start, hop.end)?;
-                if !matches!(hop.footer, Verdict::NoFooter) {
+                walk.footer = classify_at(input, header.wire, start, walk.end)?;
+                if !matches!(walk.footer, Verdict::NoFooter) {
                     break;
                 }
             }
             let event = DetailEventHeader::decode(header.wire, header.thread_id, bytes);
-            let place = hop.end..hop.end.saturating_add(EVENT_HEADER_SIZE);
+            let place = walk.end..walk.end.saturating_add(EVENT_HEADER_SIZE);
             // Some bytes of the length may be unreadable.
             let found = if input.unreadable().overlaps(&place) {
                 0
             } else {
                 event.total_length
             };
-            if !(EVENT_HEADER_SIZE..=available).contains(&found.into()) {
-                let min = u32::try_from(EVENT_HEADER_SIZE).unwrap_or(u32::MAX);
-                let kind = ErrorKind::BadTotalLength {
-                    found,
-                    min,
-                    available,
-                };
-                let rule = if found < min {
-                    &rules::ATF_DEVT_001
-                } else {
-                    &rules::ATF_DEVT_002
-                };
-                hop.problem = Some(hop.problem(input, kind, ".total_length", rule));
+            if let Some(misfit) = misfit(Some(found), available) {
+                walk.problem = Some(walk.problem(input, misfit));
                 break;
             }
-            push(&mut hop.offsets, hop.end).map_err(|error| error.with_path(input.path()))?;
-            hop.end = hop.end.saturating_add(found.into());
+            push(&mut walk.offsets, walk.end).map_err(|error| error.with_path(input.path()))?;
+            walk.end = walk.end.saturating_add(found.into());
         }
-        if !look_for_footer && hop.problem.is_none() {
+        if !look_for_footer && walk.problem.is_none() {
             while crc_end < end {
                 let chunk = window.chunk(crc_end, end)?;
                 crc.update(chunk);
                 tap(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
-            hop.crc32c = Some(crc.finish());
+            walk.crc32c = Some(crc.finish());
         }
-        hop.offsets.shrink_to_fit();
-        Ok(hop)
+        walk.offsets.shrink_to_fit();
+        Ok(walk)
     }
 
     /// Walks the events whose headers are in `bytes`, up to the first event that needs a closer
@@ -331,11 +361,9 @@ impl EventWalker {
         self.problem = None;
     }
 
-    /// Creates an error about the offset after the last event.
-    fn problem(&self, input: &Input, kind: ErrorKind, field: &str, rule: &'static Rule) -> Error {
-        let field = format!("events[{}]{field}", self.offsets.len());
-        let error = input.error(kind).with_field(field);
-        error.with_offset(self.end).with_rule(rule)
+    /// Creates the error for bytes after the last event that cannot be an event.
+    fn problem(&self, input: &Input, misfit: Misfit) -> Error {
+        misfit.error(input, self.offsets.len() as u64, self.end)
     }
 
     fn with_footer(
@@ -344,21 +372,11 @@ impl EventWalker {
         header: &DetailHeader,
         footer: Placed<DetailFooter>,
     ) -> EventOffsets {
-        let offset = footer.offset;
-        let found = footer.footer.event_count;
-        let expected = self.offsets.len() as u64;
-        if self.problem.is_none() && found != expected {
-            let kind = ErrorKind::Disagrees {
-                found,
-                expected,
-                by: "the events section",
-            };
-            let wrong = Wrong {
-                kind,
-                field: "footer.event_count",
-                offset: offset!(header.wire, DetailFooter.event_count),
-                rule: DETAIL.footer_count,
-            };
+        let wrong = footer
+            .footer
+            .wrong_count(header.wire, self.offsets.len() as u64);
+        if let Some(wrong) = wrong.filter(|_| self.problem.is_none()) {
+            let offset = footer.offset;
             let problems = vec![wrong.error(input, offset)];
             return self.with_damaged_footer(Damaged { offset, problems });
         }
@@ -368,7 +386,7 @@ impl EventWalker {
                 None => CountSource::Footer,
             },
             // Finalizing a file without events leaves the header unchanged.
-            completeness: if header.is_placeholder() && found > 0 {
+            completeness: if header.is_placeholder() && footer.footer.event_count > 0 {
                 Completeness::HeaderNotUpdated
             } else {
                 Completeness::Finalized
@@ -489,8 +507,8 @@ fn begins_footer(
     })
 }
 
-/// Returns whether the data ends before the length of a footer of which the header knows nothing.
-/// Zeros up to the end of the file do not count as written.
+/// Returns whether the data ends before the length field of a footer at `at`, and the header does not
+/// confirm that offset. Zeros up to the end of the file do not count as written.
 fn is_torn_footer(input: &Input, header: &DetailHeader, at: u64) -> Result<bool> {
     const LENGTH: u64 = offset!(DetailFooter.bytes_length) as u64;
     Ok(header.stated_end() != Some(at)

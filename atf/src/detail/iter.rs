@@ -162,12 +162,7 @@ impl Iterator for Events<'_> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // An error ends the iteration early; problems follow the last event.
-        let most = self.left.size_hint().1.zip(self.ending.count());
-        (
-            0,
-            most.and_then(|(events, problems)| events.checked_add(problems)),
-        )
+        (0, self.ending.most(self.left.size_hint().1))
     }
 }
 

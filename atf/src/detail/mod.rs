@@ -14,7 +14,7 @@ mod stream;
 pub use event::{DetailEvent, DetailEventHeader};
 pub use fields::{LARGEST_FIELDS, fields};
 pub use footer::DetailFooter;
-pub(crate) use framing::{footer_of, stated_count};
+pub(crate) use framing::{footer_of, misfit, stated_count};
 pub use header::DetailHeader;
 pub use iter::DetailCursor;
 pub use payload::FunctionPayload;

@@ -56,8 +56,8 @@ impl FunctionPayload {
     /// The size in bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
-    /// Returns the names of `x_regs`, `lr`, `fp` and `sp` on this architecture. Registers without a
-    /// name there have that of the field, as have all of them on an unknown architecture.
+    /// Returns the names of `x_regs`, `lr`, `fp` and `sp` on this architecture. A register that the
+    /// architecture lacks has its field's name, and so has every register of an unknown architecture.
     #[must_use]
     pub fn register_names(arch: Arch) -> [&'static str; 11] {
         match arch {

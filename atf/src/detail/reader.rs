@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use super::framing::EventOffsets;
-use super::framing::Tap;
+use super::framing::{EventOffsets, Tap};
 use super::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, zeros};
 use crate::files::DETAIL_FILE;
 use crate::header;
 use crate::reader::reader_methods;
@@ -180,12 +179,8 @@ impl DetailReader {
         start: u64,
         buffer: &mut [u8],
     ) -> Result<usize> {
-        let left = event.payload_size().saturating_sub(start);
-        let size = usize::try_from(left)
-            .unwrap_or(usize::MAX)
-            .min(buffer.len());
-        let buffer = buffer.get_mut(..size).unwrap_or_default();
-        let offset = event.payload_offset().saturating_add(start);
+        let (offset, buffer) = event.part(start, buffer);
+        let size = buffer.len();
         if size > SMALL {
             self.input.read_exact(offset, buffer)?;
         } else {
@@ -226,13 +221,11 @@ impl DetailReader {
             return Err(self.input.error(kind).with_offset(event.payload_offset()));
         }
         let size = usize::try_from(found).unwrap_or(limit);
-        let mut payload = Vec::new();
         // On 32-bit machines, a payload of 2 GiB exceeds a vector's maximum size.
-        if payload.try_reserve_exact(size).is_err() {
-            let error = Error::out_of_memory().with_path(self.input.path());
-            return Err(error.with_offset(event.payload_offset()));
-        }
-        payload.resize(size, 0);
+        let mut payload = zeros(size).map_err(|error| {
+            let error = error.with_path(self.input.path());
+            error.with_offset(event.payload_offset())
+        })?;
         self.read_payload(event, 0, &mut payload)?;
         Ok(payload)
     }

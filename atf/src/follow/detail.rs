@@ -6,7 +6,7 @@ use super::head::Head;
 use super::{Polled, is_written};
 use crate::checksum::Checksum;
 use crate::detail::{
-    DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload, footer_of,
+    DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload, footer_of, misfit,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Placed, Verdict, Wrong, classify_at};
@@ -170,16 +170,12 @@ impl DetailFollower {
         start: u64,
         buffer: &mut [u8],
     ) -> Result<usize> {
-        let left = event.payload_size().saturating_sub(start);
-        let size = usize::try_from(left).unwrap_or(usize::MAX);
-        let size = size.min(buffer.len());
-        let buffer = buffer.get_mut(..size).unwrap_or_default();
-        let offset = event.payload_offset().saturating_add(start);
+        let (offset, buffer) = event.part(start, buffer);
         match &self.look {
             Some(look) => look.input.read_exact(offset, buffer)?,
             None => self.file.again()?.read_exact(offset, buffer)?,
         }
-        Ok(size)
+        Ok(buffer.len())
     }
 
     /// Returns the payload of a call or a return, or `None` if the event has another shape.
@@ -277,19 +273,8 @@ impl DetailFollower {
     ) -> Result<Option<Stepped>> {
         let available = footer.offset.saturating_sub(self.end);
         if available == 0 {
-            let (found, expected) = (footer.footer.event_count, self.next_seq);
-            if found != expected {
-                let kind = ErrorKind::Disagrees {
-                    found,
-                    expected,
-                    by: "the events section",
-                };
-                let wrong = Wrong {
-                    kind,
-                    field: "footer.event_count",
-                    offset: offset!(DetailFooter.event_count),
-                    rule: DETAIL.footer_count,
-                };
+            let wrong = footer.footer.wrong_count(look.header.wire, self.next_seq);
+            if let Some(wrong) = wrong {
                 return Err(wrong.error(&look.input, footer.offset));
             }
             let (start, end) = (look.header.events_offset, footer.offset);
@@ -299,31 +284,17 @@ impl DetailFollower {
             return Ok(None);
         }
         let stepped = look.event(self.end)?;
-        let (kind, field) = match stepped {
-            Some((header, _)) if available >= EVENT_HEADER_SIZE => {
-                let found = header.total_length;
-                if (EVENT_HEADER_SIZE..=available).contains(&found.into()) {
-                    return Ok(stepped);
-                }
-                let min = u32::try_from(EVENT_HEADER_SIZE).unwrap_or(u32::MAX);
-                let kind = ErrorKind::BadTotalLength {
-                    found,
-                    min,
-                    available,
-                };
-                (kind, ".total_length")
+        let whole = stepped.filter(|_| available >= EVENT_HEADER_SIZE);
+        match misfit(whole.map(|(header, _)| header.total_length), available) {
+            None => Ok(stepped),
+            Some(misfit) => {
+                let error = misfit.error(&look.input, self.next_seq, self.end);
+                self.verdict = Some(error.clone());
+                self.problem = Some(error);
+                self.finalized = Some(footer.footer);
+                Ok(None)
             }
-            _ => {
-                let needed = EVENT_HEADER_SIZE;
-                (ErrorKind::TornEvent { available, needed }, "")
-            }
-        };
-        let error = look.input.error(kind).with_offset(self.end);
-        let error = error.with_field(format!("events[{}]{field}", self.next_seq));
-        self.verdict = Some(error.clone());
-        self.problem = Some(error);
-        self.finalized = Some(footer.footer);
-        Ok(None)
+        }
     }
 
     /// Returns the next certain event in an unfinalized file.

@@ -37,8 +37,8 @@
 //! The file need not exist yet, and is open only during a poll. Its writer may truncate bytes that
 //! were never returned, for example after the disk was full. If the file contradicts the returned
 //! events, a poll returns an error (see [`IndexFollower::poll`]). The next poll tries again, but
-//! [`Replaced`](crate::ErrorKind::Replaced) is permanent for its follower, which never reads
-//! another file than the one that it began with.
+//! [`Replaced`](crate::ErrorKind::Replaced) is permanent: a follower never switches to
+//! another file.
 //!
 //! # When the writer dies
 //!

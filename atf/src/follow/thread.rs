@@ -176,8 +176,8 @@ impl ThreadFollower {
         }
     }
 
-    /// Advances to detail `seq`, which must link back to the event, the last one received, and have
-    /// its timestamp. Returns `None` while it is uncertain whether that detail exists.
+    /// Advances to detail `seq`. The detail must link back to `event`, which is the last one received,
+    /// and have its timestamp. Returns `None` while it is uncertain whether that detail exists.
     fn find(&mut self, seq: u64, event: &IndexEvent) -> Result<Option<Option<DetailEvent>>> {
         let back = (self.next_seq(), event.timestamp_ns);
         loop {

@@ -260,15 +260,10 @@ impl Iterator for Events<'_> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // An error ends the iteration early; problems follow the last event.
         let at_hand = self.end.saturating_sub(self.given);
         let left = self.left.size_hint().1;
         let events = left.and_then(|left| left.checked_add(at_hand));
-        let most = events.zip(self.ending.count());
-        (
-            at_hand,
-            most.and_then(|(events, problems)| events.checked_add(problems)),
-        )
+        (at_hand, self.ending.most(events))
     }
 }
 

@@ -91,7 +91,7 @@ impl<'m> Merged<'m> {
             ending,
             ..
         } = self;
-        let tell = || {
+        let find = || {
             let mut all = problems.get(..*unopened).unwrap_or_default().to_vec();
             let found = threads.iter().flat_map(|thread| thread.problems());
             let found: Vec<_> = found.collect();
@@ -99,7 +99,7 @@ impl<'m> Merged<'m> {
             all.extend(found);
             all
         };
-        ending.next(tell).map(|problem| Err(problem.error))
+        ending.next(find).map(|problem| Err(problem.error))
     }
 }
 
@@ -132,13 +132,8 @@ impl Iterator for Merged<'_> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // A read error ends a thread early, and problems follow the last event.
         let events = usize::try_from(self.lanes.left()).ok();
-        let most = events.zip(self.ending.count());
-        (
-            0,
-            most.and_then(|(events, problems)| events.checked_add(problems)),
-        )
+        (0, self.ending.most(events))
     }
 }
 
