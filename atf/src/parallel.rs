@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// A unit may wait for the units before it, as the rest of a session waits for its threads. So
-    /// no later unit may begin before it is certain that an earlier one does.
+    /// no unit may begin before it is certain that the earlier ones do.
     #[test]
     fn no_unit_is_taken_before_it_is_known_whether_the_last_one_is_wanted() {
         let (queue, queued) = sync_channel(3);

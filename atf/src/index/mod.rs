@@ -46,3 +46,4 @@ pub use scan::{Disorder, KindCounts, Scan};
 pub use slice::EventSlice;
 pub(crate) use slice::clamp;
 pub(crate) use steps::Steps;
+pub(crate) use time::inclusive;

@@ -1,11 +1,11 @@
-//! Finds the events in a time range by means of their order.
+//! Searches ordered events for a time range.
 
 use std::iter::FusedIterator;
 use std::num::NonZero;
 use std::ops::{Bound, Range, RangeBounds, RangeInclusive};
 
 use super::sparse::Known;
-use super::{Events, IndexEvent, IndexReader};
+use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 
 /// How many events a search looks up at a time.
@@ -173,54 +173,26 @@ impl IndexReader {
         &self,
         time: impl RangeBounds<u64>,
     ) -> Result<impl FusedIterator<Item = Result<(u64, IndexEvent)>>> {
-        let seqs = self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()))?;
-        let is_ordered = seqs.is_some();
-        let seqs = seqs.unwrap_or(0..self.event_count());
-        Ok(TimeQuery {
-            next_seq: seqs.start,
-            events: self.events_in(seqs),
-            filter: inclusive(&time).filter(|_| !is_ordered),
-            is_empty: inclusive(&time).is_none(),
-        })
+        let found = self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()))?;
+        let time = inclusive(&time);
+        // Events that may be scattered are examined one by one.
+        let filter = time.clone().filter(|_| found.is_none());
+        let seqs = match time {
+            Some(_) => found.unwrap_or(0..self.event_count()),
+            None => 0..0,
+        };
+        let events = (seqs.start..).zip(self.events_in(seqs));
+        let events = events.map(|(seq, event)| Ok((seq, event?)));
+        let is_wanted = move |found: &Result<(u64, IndexEvent)>| match (found, &filter) {
+            (Ok((_, event)), Some(time)) => time.contains(&event.timestamp_ns),
+            _ => true,
+        };
+        Ok(events.filter(is_wanted).fuse())
     }
 }
-
-/// An iterator over the events in a time range, with their positions. Ends after an error.
-#[derive(Debug)]
-struct TimeQuery<'a> {
-    events: Events<'a>,
-    next_seq: u64,
-    /// The times to select if matching events may be scattered.
-    filter: Option<RangeInclusive<u64>>,
-    is_empty: bool,
-}
-
-impl Iterator for TimeQuery<'_> {
-    type Item = Result<(u64, IndexEvent)>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.is_empty {
-            return None;
-        }
-        loop {
-            let event = match self.events.next()? {
-                Ok(event) => event,
-                Err(error) => return Some(Err(error)),
-            };
-            let seq = self.next_seq;
-            self.next_seq = seq.saturating_add(1);
-            let filter = self.filter.as_ref();
-            if filter.is_none_or(|time| time.contains(&event.timestamp_ns)) {
-                return Some(Ok((seq, event)));
-            }
-        }
-    }
-}
-
-impl FusedIterator for TimeQuery<'_> {}
 
 /// Returns the first and the last time in a range, or `None` if it is empty.
-fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
+pub(crate) fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
     let first = match time.start_bound() {
         Bound::Included(first) => *first,
         Bound::Excluded(before) => before.checked_add(1)?,

@@ -19,7 +19,7 @@ pub(super) struct Part {
 
 impl Part {
     /// Returns whether events with this timestamp are selected.
-    pub(super) fn wants(&self, timestamp_ns: u64) -> bool {
+    pub(super) fn selects(&self, timestamp_ns: u64) -> bool {
         self.times
             .is_none_or(|(first, last)| (first..=last).contains(&timestamp_ns))
     }
@@ -39,11 +39,11 @@ impl Part {
         let rest = records.get(places.clone()).unwrap_or_default();
         let skipped = rest
             .iter()
-            .take_while(|record| !self.wants(timestamp_ns(record)))
+            .take_while(|record| !self.selects(timestamp_ns(record)))
             .count();
         let wanted = rest.iter().skip(skipped);
         let count = wanted
-            .take_while(|record| self.wants(timestamp_ns(record)))
+            .take_while(|record| self.selects(timestamp_ns(record)))
             .count();
         let start = places.start.saturating_add(skipped);
         start..start.saturating_add(count)

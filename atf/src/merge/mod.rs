@@ -28,14 +28,14 @@ mod thread;
 mod tree;
 mod turns;
 
-use std::collections::HashMap;
-use std::ops::{Bound, RangeBounds};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::{RangeBounds, RangeInclusive};
 use std::sync::{Arc, OnceLock};
 
 use self::thread::Thread;
-use crate::index::{IndexEvent, IndexReader};
+use crate::index::{IndexEvent, IndexReader, inclusive};
 use crate::session::{Problem, SessionReader, ThreadEntry};
-use crate::trace::{Place, Process, Trace, concerns};
+use crate::trace::{Files, Process, Trace, concerns};
 
 pub use self::events::Merged;
 
@@ -79,7 +79,7 @@ impl MergedEvent {
 ///
 /// Events are ordered by `timestamp_ns`. Events of different threads with equal timestamps are
 /// ordered by the id in the name of the thread's folder; events of one thread stay in file order.
-/// The order is deterministic. Equal timestamps say nothing about cause and effect.
+/// The order is deterministic. Equal timestamps do not imply cause and effect.
 ///
 /// A thread with decreasing timestamps also stays in file order: its next event comes as soon as
 /// every other thread's next event is later. Timestamps in the output therefore decrease only where
@@ -119,7 +119,7 @@ pub struct Merge {
     opened: OnceLock<Opened>,
 }
 
-/// The files of a thread to merge: an index file in a session's folder, or an open one.
+/// A thread to merge, in one session.
 #[derive(Debug)]
 struct Source {
     /// The rank of the process.
@@ -130,12 +130,6 @@ struct Source {
     /// The number of the thread, which all its segments share.
     thread: usize,
     files: Files,
-}
-
-#[derive(Debug)]
-enum Files {
-    Folder(ThreadEntry),
-    Open(Arc<IndexReader>),
 }
 
 /// The threads that could be opened, in tie-breaking order.
@@ -185,7 +179,7 @@ impl Merge {
             session: 0,
             id,
             thread,
-            files: Files::Open(Arc::new(index)),
+            files: Files::File(Arc::new(index)),
         };
         let sources = files.into_iter().enumerate().map(open);
         Self::from_sources(sources.collect(), Vec::new())
@@ -216,10 +210,7 @@ impl Merge {
                         session: first.saturating_add(session),
                         id: thread.id(),
                         thread: number,
-                        files: match files.place() {
-                            Place::Folder(entry) => Files::Folder(entry.clone()),
-                            Place::File(index) => Files::Open(Arc::clone(index)),
-                        },
+                        files: files.place().to_files(),
                     });
                 }
             }
@@ -280,19 +271,9 @@ impl Merge {
     /// all of its events are read.
     #[must_use]
     pub fn time_range(mut self, range: impl RangeBounds<u64>) -> Self {
-        let first = match range.start_bound() {
-            Bound::Included(first) => Some(*first),
-            Bound::Excluded(before) => before.checked_add(1),
-            Bound::Unbounded => Some(0),
-        };
-        let last = match range.end_bound() {
-            Bound::Included(last) => Some(*last),
-            Bound::Excluded(end) => end.checked_sub(1),
-            Bound::Unbounded => Some(u64::MAX),
-        };
-        // The range is empty, for example because it ends before it begins.
-        self.times = match first.zip(last) {
+        self.times = match inclusive(&range).map(RangeInclusive::into_inner) {
             Some((0, u64::MAX)) => None,
+            // No time is in an empty range.
             times => Some(times.unwrap_or((u64::MAX, 0))),
         };
         self
@@ -301,10 +282,10 @@ impl Merge {
     /// Selects the threads whose folders have one of these ids.
     #[must_use]
     pub fn threads(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
-        let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
+        let ids: BTreeSet<u32> = ids.into_iter().collect();
         self.sources.retain(|source| ids.contains(&source.id));
-        let is_told = |problem: &Problem| concerns(&problem.error, &ids);
-        self.session_problems.retain(is_told);
+        self.session_problems
+            .retain(|problem| concerns(&problem.error, &ids));
         (self.opened, self.first_seqs) = (OnceLock::new(), None);
         self
     }
@@ -391,7 +372,7 @@ impl Merge {
 impl Source {
     fn open(&self, is_kept_open: bool) -> Result<Arc<Thread>, Problem> {
         let (index, folder) = match &self.files {
-            Files::Open(index) => (Arc::clone(index), None),
+            Files::File(index) => (Arc::clone(index), None),
             Files::Folder(entry) => match entry.open_index_as(is_kept_open) {
                 Ok(index) => (Arc::new(index), Some(entry.clone())),
                 Err(error) => {

@@ -1,12 +1,13 @@
 //! Divides a merge by time.
 
+use std::num::NonZero;
 use std::ops::Range;
-use std::thread;
 
 use super::feed::Part;
 use super::thread::Thread;
 use super::{Merge, Merged};
 use crate::error::Result;
+use crate::parallel::{Results, in_order};
 
 /// The maximum number of partitions.
 const MOST: usize = 1024;
@@ -86,28 +87,21 @@ impl Merge {
 
 /// Reads the threads on several cores to find out which are ordered.
 fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let learn = || -> Result<()> {
-        loop {
-            let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            match threads.get(place) {
-                Some(thread) => thread.is_ordered()?,
-                None => return Ok(()),
-            };
-        }
+    let jobs = NonZero::new(cores.min(threads.len())).unwrap_or(NonZero::<usize>::MIN);
+    let produce = |take: &mut dyn FnMut(usize) -> bool| {
+        // No more threads are read once one cannot be.
+        let _ = (0..threads.len()).all(take);
     };
-    thread::scope(|scope| {
-        let others = 1..cores.min(threads.len());
-        // If other threads cannot be started, this thread does their work.
-        let others = others.map(|_| thread::Builder::new().spawn_scoped(scope, learn));
-        let others: Vec<_> = others.filter_map(Result::ok).collect();
-        let mut learned = learn();
-        for other in others {
-            let other = other.join();
-            learned = learned.and(other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        learned
-    })
+    let work = |place: usize, learned: &Results<'_, Result<()>>| {
+        let thread = threads.get(place);
+        learned.send(thread.map_or(Ok(()), |thread| thread.is_ordered().map(drop)));
+    };
+    let mut all = Ok(());
+    in_order(jobs, produce, work, |learned| {
+        all = learned;
+        all.is_ok()
+    });
+    all
 }
 
 /// Returns ascending timestamps that divide the events into about equal parts.
@@ -126,7 +120,7 @@ fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>
             samples.extend(
                 event
                     .map(|event| event.timestamp_ns)
-                    .filter(|t| part.wants(*t)),
+                    .filter(|t| part.selects(*t)),
             );
             seq = seq.saturating_add(stride);
         }
@@ -164,7 +158,7 @@ fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
         for (seq, event) in (first_seq..).zip(block.iter()) {
             let time = event.timestamp_ns;
             let is_reached = |border: &&u64| time >= **border;
-            while part.wants(time) && borders.get(seqs.len()).as_ref().is_some_and(is_reached) {
+            while part.selects(time) && borders.get(seqs.len()).as_ref().is_some_and(is_reached) {
                 seqs.push(seq);
             }
         }

@@ -43,7 +43,7 @@ use crate::symbols::SymbolTable;
 pub use kind::PathKind;
 pub use process::Process;
 pub(crate) use process::concerns;
-pub(crate) use thread::Place;
+pub(crate) use thread::Files;
 pub use thread::{Thread, ThreadFiles};
 
 /// The processes at one or more paths.

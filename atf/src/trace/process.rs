@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::thread::{Thread, ThreadFiles};
+use super::thread::{Files, Place, Thread, ThreadFiles};
 use super::times::on_clock;
 use crate::clock::{MediaClock, MediaClockError};
 use crate::error::{Error, ErrorKind, Result};
@@ -16,8 +16,8 @@ use crate::session::{ProcessName, SessionReader, ThreadEntry};
 use crate::symbols::{Function, SymbolTable};
 use crate::thread::ThreadReader;
 
-/// A traced process: its session, or the segments of its recording in order, which are read as one.
-/// Or a thread's folder or an index file that was opened alone.
+/// A traced process: its session, or the segments of its recording in order, which are read as one. A
+/// thread's folder or an index file that was opened alone is also treated as a process.
 ///
 /// A thread's events and open calls continue from one segment to the next. Calls do not continue
 /// across a gap: a place where a segment between two others is missing or lacks the thread.
@@ -47,18 +47,12 @@ use crate::thread::ThreadReader;
 pub struct Process {
     /// The sessions in order; for a thread's folder, the session that it belongs to, if any.
     sessions: Vec<SessionReader>,
-    alone: Option<Alone>,
+    /// The thread's folder or index file, if it was opened on its own.
+    alone: Option<Files>,
     /// The names that replace those in the process's own manifests.
     names: Option<Arc<SymbolTable>>,
     /// The clock of a recording, if times are converted to it.
     clock: Option<Arc<MediaClock>>,
-}
-
-/// A thread's folder or an index file that was opened on its own.
-#[derive(Debug, Clone)]
-enum Alone {
-    Folder(ThreadEntry),
-    File(Arc<IndexReader>),
 }
 
 impl From<SessionReader> for Process {
@@ -75,7 +69,7 @@ impl From<&SessionReader> for Process {
 
 impl From<IndexReader> for Process {
     fn from(index: IndexReader) -> Self {
-        Self::new(Vec::new(), Some(Alone::File(Arc::new(index))))
+        Self::new(Vec::new(), Some(Files::File(Arc::new(index))))
     }
 }
 
@@ -86,7 +80,7 @@ impl From<&Self> for Process {
 }
 
 impl Process {
-    const fn new(sessions: Vec<SessionReader>, alone: Option<Alone>) -> Self {
+    const fn new(sessions: Vec<SessionReader>, alone: Option<Files>) -> Self {
         Self {
             sessions,
             alone,
@@ -126,7 +120,7 @@ impl Process {
         let folder = folder.as_ref();
         let id = ThreadReader::open(folder)?.id();
         let session = SessionReader::around(folder).into_iter().collect();
-        let alone = Alone::Folder(ThreadEntry::alone(id, folder));
+        let alone = Files::Folder(ThreadEntry::alone(id, folder));
         Ok(Self::new(session, Some(alone)))
     }
 
@@ -172,8 +166,8 @@ impl Process {
     #[must_use]
     pub fn path(&self) -> &Path {
         let path = match &self.alone {
-            Some(Alone::Folder(entry)) => Some(entry.path()),
-            Some(Alone::File(index)) => index.input().path(),
+            Some(Files::Folder(entry)) => Some(entry.path()),
+            Some(Files::File(index)) => index.input().path(),
             None => self.sessions.first().map(SessionReader::path),
         };
         path.unwrap_or(Path::new(""))
@@ -198,7 +192,7 @@ impl Process {
     /// Returns whether this is an index file that was opened without its folder.
     #[must_use]
     pub const fn is_single_file(&self) -> bool {
-        matches!(self.alone, Some(Alone::File(_)))
+        matches!(self.alone, Some(Files::File(_)))
     }
 
     /// Returns whether the folders show that another process was recorded in the same run, on the
@@ -219,13 +213,17 @@ impl Process {
     /// a session have the same id, such as `thread_1` and `thread_01`, each counts as a thread.
     #[must_use]
     pub fn threads(&self) -> Vec<Thread<'_>> {
-        let listed = |id| self.manifests().find_map(|it| it.thread(id));
-        let alone = match &self.alone {
-            Some(Alone::Folder(entry)) => ThreadFiles::of_folder(entry, listed(entry.id())),
-            Some(Alone::File(index)) => ThreadFiles::of_file(index),
-            None => return self.threads_of_sessions(),
+        let Some(alone) = &self.alone else {
+            return self.threads_of_sessions();
         };
-        vec![Thread::new(self.clock(), alone)]
+        let listed = match alone {
+            Files::Folder(entry) => self.manifests().find_map(|it| it.thread(entry.id())),
+            Files::File(_) => None,
+        };
+        vec![Thread::new(
+            self.clock(),
+            ThreadFiles::new(alone.place(), listed),
+        )]
     }
 
     fn threads_of_sessions(&self) -> Vec<Thread<'_>> {
@@ -251,7 +249,7 @@ impl Process {
                     session: number,
                     position,
                     is_after_gap,
-                    ..ThreadFiles::of_folder(entry, listed.get(&id).copied())
+                    ..ThreadFiles::new(Place::Folder(entry), listed.get(&id).copied())
                 };
                 let thread = threads.entry((id, same_id.1));
                 thread
@@ -431,7 +429,7 @@ impl Process {
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
         if let Some(alone) = &self.alone {
-            let Alone::Folder(entry) = alone else {
+            let Files::Folder(entry) = alone else {
                 return Vec::new();
             };
             let sessions = self.sessions.iter();

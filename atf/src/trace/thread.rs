@@ -31,11 +31,36 @@ pub struct ThreadFiles<'p> {
     pub(super) is_after_gap: bool,
 }
 
-/// Where a thread's files are.
+/// A thread's folder, or an index file that was opened on its own.
+#[derive(Debug, Clone)]
+pub(crate) enum Files {
+    Folder(ThreadEntry),
+    File(Arc<IndexReader>),
+}
+
+/// A reference to [`Files`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place<'p> {
     Folder(&'p ThreadEntry),
     File(&'p Arc<IndexReader>),
+}
+
+impl Files {
+    pub(super) const fn place(&self) -> Place<'_> {
+        match self {
+            Self::Folder(entry) => Place::Folder(entry),
+            Self::File(index) => Place::File(index),
+        }
+    }
+}
+
+impl Place<'_> {
+    pub(crate) fn to_files(self) -> Files {
+        match self {
+            Self::Folder(entry) => Files::Folder(entry.clone()),
+            Self::File(index) => Files::File(Arc::clone(index)),
+        }
+    }
 }
 
 impl<'p> Thread<'p> {
@@ -98,25 +123,12 @@ impl<'p> Thread<'p> {
 }
 
 impl<'p> ThreadFiles<'p> {
-    pub(super) const fn of_folder(
-        entry: &'p ThreadEntry,
-        listed: Option<&'p ManifestThread>,
-    ) -> Self {
+    pub(super) const fn new(place: Place<'p>, listed: Option<&'p ManifestThread>) -> Self {
         Self {
             session: 0,
             position: 0,
-            place: Place::Folder(entry),
+            place,
             listed,
-            is_after_gap: false,
-        }
-    }
-
-    pub(super) const fn of_file(index: &'p Arc<IndexReader>) -> Self {
-        Self {
-            session: 0,
-            position: 0,
-            place: Place::File(index),
-            listed: None,
             is_after_gap: false,
         }
     }

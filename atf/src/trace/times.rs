@@ -25,10 +25,10 @@ impl IndexReader {
         (is_sound && is_agreed).then_some(stated)
     }
 
-    /// Returns the times of the first and the last event in nanoseconds, corrected as by a
-    /// [`ThreadClock`] as far as these two, the second event and the
-    /// [stated times](Self::stated_time_range) show. The footer has the time of an event in a hole. Returns `None` if there are no events or they
-    /// cannot be read.
+    /// Returns the times of the first and the last event in nanoseconds, corrected like those of a
+    /// [`ThreadClock`], as far as these two events, the second event and the [stated
+    /// times](Self::stated_time_range) allow. The time of an event in a hole is taken from the footer.
+    /// Returns `None` if there are no events or they cannot be read.
     #[must_use]
     pub fn corrected_time_range(&self) -> Option<(u64, u64)> {
         let (first_ns, last_ns) = self.time_range().ok()??;
