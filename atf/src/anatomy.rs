@@ -28,7 +28,7 @@ impl Region {
     }
 }
 
-/// The kind of a region's bytes, in the order in which a file has them.
+/// The kind of a region's bytes. The variants are in the order of the regions in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RegionKind {

@@ -26,8 +26,8 @@ pub(crate) trait Footer: Sized {
     /// Returns the fields that cannot be correct for an events section of `section_bytes` bytes.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<Wrong>;
 
-    /// Returns how many properties the start time counts for, of a footer in these bytes after
-    /// `section_bytes` bytes of events.
+    /// Returns how many properties of a footer the start time in these bytes counts as, if
+    /// `section_bytes` bytes of events precede them.
     fn start_time_weight(
         _input: &Input,
         _wire: Wire,

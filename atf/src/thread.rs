@@ -117,7 +117,8 @@ impl ThreadReader {
         let ring = ring::read(folder, options).transpose();
         let index = Input::open_in_session(&folder.join(INDEX_FILE), options)?;
         let is_finalized = || has_finalized_details(folder, options);
-        let index = IndexReader::new(index).map_err(|it| opening(it, &INDEX, is_finalized))?;
+        let index =
+            IndexReader::new(index).map_err(|it| opening_error(it, &INDEX, is_finalized))?;
         Self::around(folder, ring, index, options, tap)
     }
 
@@ -168,7 +169,7 @@ impl ThreadReader {
         let is_finalized = || matches!(index.completeness(), Completeness::Finalized);
         let detail = detail.map(|input| {
             let opened = DetailReader::tapped(input?, &mut tap);
-            opened.map_err(|error| opening(error, &DETAIL, is_finalized))
+            opened.map_err(|error| opening_error(error, &DETAIL, is_finalized))
         });
         Ok(Self {
             path,
@@ -423,7 +424,11 @@ impl ThreadReader {
 /// Returns the error for a file that cannot be opened. An empty file normally means that nothing
 /// was written. But if the thread's other file is finalized, bytes were lost, so the error is that
 /// the empty file is too short.
-fn opening(error: Error, rules: &FileRules, other_is_finalized: impl FnOnce() -> bool) -> Error {
+fn opening_error(
+    error: Error,
+    rules: &FileRules,
+    other_is_finalized: impl FnOnce() -> bool,
+) -> Error {
     if *error.kind() != ErrorKind::NothingWritten || !other_is_finalized() {
         return error;
     }
@@ -505,7 +510,7 @@ pub(crate) fn open_index(
     let ring = ring::read(folder, options).ok().flatten();
     let index = IndexReader::new(open(&folder.join(INDEX_FILE), options)?);
     let index =
-        index.map_err(|it| opening(it, &INDEX, || has_finalized_details(folder, options)))?;
+        index.map_err(|it| opening_error(it, &INDEX, || has_finalized_details(folder, options)))?;
     let Some(ring) = ring.filter(|_| index.footer().is_none()) else {
         return Ok(index);
     };

@@ -59,9 +59,9 @@ impl MediaClock {
         let mut points = points.ok_or(MediaClockError::NotOneRecording)?;
         points.sort_unstable();
         points.dedup();
-        let goes_on = |pair: &[(i128, i128)]| matches!(pair, [before, after] if before.0 < after.0 && before.1 < after.1);
-        let is_one = points.windows(2).all(goes_on);
-        let clock = is_one.then_some(Self { timescale, points });
+        let advances = |pair: &[(i128, i128)]| matches!(pair, [before, after] if before.0 < after.0 && before.1 < after.1);
+        let is_one_recording = points.windows(2).all(advances);
+        let clock = is_one_recording.then_some(Self { timescale, points });
         clock.ok_or(MediaClockError::NotOneRecording)
     }
 

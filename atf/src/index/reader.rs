@@ -220,11 +220,10 @@ impl IndexReader {
         let scanned = self.scanned.get()?;
         let seq = scanned.first_zero?;
         let count = scanned.scan.zero_events;
-        let offset = self.offset_of(seq);
-        let error = || self.input.error(ErrorKind::Gap { count });
         (!scanned.scan.checksum.proves_the_events()).then(|| {
-            let field = format!("events[{seq}]");
-            let error = error().with_field(field).with_offset(offset);
+            let error = self.input.error(ErrorKind::Gap { count });
+            let error = error.with_field(format!("events[{seq}]"));
+            let error = error.with_offset(self.offset_of(seq));
             error.with_rule(&rules::ATF_IEVT_006)
         })
     }

@@ -150,7 +150,7 @@ impl Section {
         let before_zeros = touched < whole || (!after_zeros && input.size() > whole_end);
         // An event of an unknown kind before zeros is torn: only its beginning was written.
         let intact = match touched.checked_sub(1) {
-            Some(last) if before_zeros && is_of_no_kind(input, header, last)? => last,
+            Some(last) if before_zeros && has_no_kind(input, header, last)? => last,
             _ => touched,
         };
         let intact_end = event_end(events, intact);
@@ -182,8 +182,8 @@ fn touched_events(events_offset: u64, end: u64) -> u64 {
     end.saturating_sub(events_offset).div_ceil(EVENT_SIZE)
 }
 
-/// Returns whether there is one of the events that the header counts at `offset`, even if it looks
-/// like a footer: it has the kind of an event.
+/// Returns whether the bytes at `offset` are one of the events that the header counts, even if they
+/// look like a footer: they have the kind of an event.
 fn is_counted(input: &Input, header: &IndexHeader, offset: u64) -> Result<bool> {
     let has_room = input.size().saturating_sub(offset) >= EVENT_SIZE;
     if !header.is_bounded() || offset >= header.footer_offset || !has_room {
@@ -194,16 +194,15 @@ fn is_counted(input: &Input, header: &IndexHeader, offset: u64) -> Result<bool> 
     Ok(event.event_kind.name().is_some())
 }
 
-fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> {
+fn has_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> {
     let bytes = input.record(event_end(header.events_offset, seq))?;
     let event = IndexEvent::decode(header.wire, header.thread_id, &bytes);
     Ok(u32::from(event.event_kind) == 0)
 }
 
 /// Searches all event offsets for a footer that the header does not mention and that is followed by
-/// other bytes or zeros. Returns the first verified one or, if there is none, the first with a single
-/// mistake or with nothing but zeros after it. Besides, its reserved bytes or its start time must be
-/// right.
+/// other bytes or zeros. Returns the first verified one or, if there is none, the first with nothing but
+/// zeros after it, or with a single mistake and the right reserved bytes or start time.
 fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFooter>> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     let mut window = Window::new(input);
@@ -285,8 +284,8 @@ fn footer_bytes(input: &Input, offset: u64) -> Result<[u8; FOOTER_SIZE]> {
 }
 
 /// Returns whether the first `written` bytes at the place of event `seq` are the beginning of a
-/// footer: two of its magic, event count and start time are right, or its magic as far as it was
-/// written, or its start time where no event can be.
+/// footer: two of magic, event count and start time are right, or the written part of the magic is
+/// right, or the start time is right and the bytes cannot be an event.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, written: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     let bytes = footer_bytes(input, event_end(header.events_offset, seq))?;
@@ -305,8 +304,8 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, written: u64) ->
     Ok(time.saturating_add(usize::from(has_magic || counts)) >= 2)
 }
 
-/// Returns how many properties the start time counts for, of a footer in these bytes after `seq`
-/// events.
+/// Returns how many properties of a footer the start time in these bytes counts as, if `seq` events
+/// precede them.
 fn start_time_weight(
     input: &Input,
     header: &IndexHeader,

@@ -17,9 +17,9 @@ use crate::text::counted;
 ///     "unwritten_events": 64
 /// }"#;
 /// let missing = Manifest::parse(text.as_bytes()).missing();
-/// let told: Vec<_> = missing.iter().map(|(thread, it)| (*thread, it.to_string())).collect();
+/// let texts: Vec<_> = missing.iter().map(|(thread, it)| (*thread, it.to_string())).collect();
 /// let killed = "the tracer still runs or was killed: up to 64 events of each thread are missing";
-/// assert_eq!(told, [
+/// assert_eq!(texts, [
 ///     (Some(7), "the tracer lost 2 events, from 10 to 30 ns".to_owned()),
 ///     (None, killed.to_owned()),
 /// ]);

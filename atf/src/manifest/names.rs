@@ -42,7 +42,10 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
         let lacking = found.filter(|found| is_first && found.name.is_none());
         let name = lacking.and_then(|found| names.get(&found.function_id));
         items.push(match name {
-            Some(name) => Item::Named(parse(raw.get())?, name),
+            Some(name) => {
+                let Members(members) = parse(raw.get())?;
+                Item::Named(With(members, key::NAME, name))
+            }
             None => Item::Old(raw),
         });
     }
@@ -55,7 +58,7 @@ pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> 
 /// values stay unchanged.
 pub(crate) fn with_ended_by(bytes: &[u8], signal: &str) -> Result<Vec<u8>> {
     let Members(members) = members(bytes)?;
-    encode(&Ended { members, signal }, Manifest::LIMIT)
+    encode(&With(members, key::ENDED_BY, signal), Manifest::LIMIT)
 }
 
 fn members(bytes: &[u8]) -> Result<Members<'_>> {
@@ -99,26 +102,25 @@ impl Serialize for Text<'_> {
     }
 }
 
-struct Ended<'a> {
-    members: Vec<(Cow<'a, str>, &'a RawValue)>,
-    signal: &'a str,
-}
+/// The members of an object, with the text of one key replaced or added.
+struct With<'a>(Vec<(Cow<'a, str>, &'a RawValue)>, &'a str, &'a str);
 
-impl Serialize for Ended<'_> {
+impl Serialize for With<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(members, name, text) = self;
         let mut object = serializer.serialize_map(None)?;
-        for (key, value) in self.members.iter().filter(|(key, _)| key != key::ENDED_BY) {
+        for (key, value) in members.iter().filter(|(key, _)| key != name) {
             object.serialize_entry(key, value)?;
         }
-        object.serialize_entry(key::ENDED_BY, self.signal)?;
+        object.serialize_entry(name, text)?;
         object.end()
     }
 }
 
 enum Item<'a> {
     Old(&'a RawValue),
-    /// An unnamed entry, and the name to add.
-    Named(Members<'a>, &'a str),
+    /// An unnamed entry, with its new name.
+    Named(With<'a>),
     New(&'a Symbol),
 }
 
@@ -127,14 +129,7 @@ impl Serialize for Item<'_> {
         match self {
             Self::Old(raw) => raw.serialize(serializer),
             Self::New(symbol) => symbol.serialize(serializer),
-            Self::Named(Members(members), name) => {
-                let mut object = serializer.serialize_map(None)?;
-                for (key, value) in members.iter().filter(|(key, _)| *key != key::NAME) {
-                    object.serialize_entry(key, value)?;
-                }
-                object.serialize_entry(key::NAME, name)?;
-                object.end()
-            }
+            Self::Named(named) => named.serialize(serializer),
         }
     }
 }

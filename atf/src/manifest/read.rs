@@ -137,8 +137,8 @@ fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     if found > limit {
         return Err(file.error(ErrorKind::ManifestTooLarge { found, limit }));
     }
-    // Not every later allocation can report a failure, so a manifest that they could not all serve
-    // is not read. The black box keeps the compiler from removing an allocation without a use.
+    // Some later allocations cannot report a failure, so reserve enough memory for all of them first.
+    // The black box keeps the compiler from removing the unused allocation.
     let most = usize::try_from(found.saturating_mul(MEMORY)).unwrap_or(usize::MAX);
     let mut bytes = Vec::new();
     if black_box(&mut bytes).try_reserve_exact(most).is_err() {

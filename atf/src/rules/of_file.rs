@@ -6,7 +6,7 @@ use super::{Rule, table as rules};
 #[derive(Debug)]
 pub(crate) struct FileRules {
     pub(crate) header: &'static Rule,
-    /// Those about magic, endian and version.
+    /// The rules about magic, byte order and version.
     pub(crate) identity: [&'static Rule; 3],
     pub(crate) events_offset: &'static Rule,
     pub(crate) finalized: &'static Rule,

@@ -100,7 +100,7 @@ impl Input {
 /// A source followed by in-memory bytes.
 struct Followed {
     input: Input,
-    /// The offset of the bytes. Those before it that the source lacks are zeros.
+    /// The offset at which the bytes begin. A gap between the source and this offset reads as zeros.
     start: u64,
     tail: Sparse,
 }
