@@ -1,11 +1,10 @@
 //! Follows files with arbitrary contents that grow in arbitrary steps.
 
-use atf::follow::{DetailFollower, IndexFollower};
 use atf::index::IndexReader;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{End, Written, drain, drain_details};
+use crate::{End, FollowedDetail, FollowedIndex};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Generates numbers that look like parts of a footer, and arbitrary ones.
@@ -80,35 +79,33 @@ proptest! {
         }
         let file = IndexFile { thread_id: 0, checksum: 0, ..IndexFile::new(version, events) };
         let bytes = file.clone().placeholder().bytes();
-        let written = Written::new("index.atf");
-        written.resize(room);
-        let mut follower = IndexFollower::new(written.path());
-        let mut given = Vec::new();
-        drain(&mut follower, &mut given).unwrap();
+        let mut followed = FollowedIndex::new();
+        followed.written.resize(room);
+        followed.drain();
         let mut offset = 0;
         for piece in pieces.iter().cycle() {
             let end = (offset + piece).min(bytes.len());
-            written.patch(offset as u64, &bytes[offset..end]);
-            drain(&mut follower, &mut given).unwrap();
-            if end % 32 == 0 && let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
-                prop_assert!(given.len() as u64 <= reader.event_count());
+            followed.written.patch(offset as u64, &bytes[offset..end]);
+            followed.drain();
+            let written = followed.written.bytes();
+            if end % 32 == 0 && let Ok(reader) = IndexReader::from_bytes(written) {
+                prop_assert!(followed.events.len() as u64 <= reader.event_count());
             }
             offset = end;
             if offset == bytes.len() {
                 break;
             }
         }
-        written.resize(bytes.len() as u64);
-        written.patch(0, &file.header());
+        followed.written.resize(bytes.len() as u64);
+        followed.written.patch(0, &file.header());
         let reader = IndexReader::from_bytes(file.bytes()).unwrap();
         let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
         prop_assert_eq!(read.len(), file.events.len());
-        prop_assert_eq!(&given[..], &read[..given.len()]);
+        prop_assert_eq!(&followed.events[..], &read[..followed.events.len()]);
         // A footer finalizes a file even if the header still looks like a placeholder.
-        drain(&mut follower, &mut given).unwrap();
-        let end = drain(&mut follower, &mut given).unwrap();
-        prop_assert_eq!(given, read);
-        prop_assert_eq!(end, End::Finalized);
+        followed.drain();
+        prop_assert_eq!(followed.drain(), End::Finalized);
+        prop_assert_eq!(followed.events, read);
     }
 
     #[test]
@@ -120,27 +117,24 @@ proptest! {
     ) {
         let file = DetailFile::new(version, events);
         let bytes = file.clone().placeholder().bytes();
-        let written = Written::new("detail.atf");
-        written.resize(room);
-        let mut follower = DetailFollower::new(written.path());
-        let mut given = Vec::new();
-        drain_details(&mut follower, &mut given).unwrap();
+        let mut followed = FollowedDetail::new();
+        followed.written.resize(room);
+        followed.drain();
         let mut offset = 0;
         for piece in pieces.iter().cycle() {
             let end = (offset + piece).min(bytes.len());
-            written.patch(offset as u64, &bytes[offset..end]);
-            drain_details(&mut follower, &mut given).unwrap();
+            followed.written.patch(offset as u64, &bytes[offset..end]);
+            followed.drain();
             offset = end;
             if offset == bytes.len() {
                 break;
             }
         }
-        written.resize(bytes.len() as u64);
-        written.patch(0, &file.header());
-        let end = drain_details(&mut follower, &mut given).unwrap();
-        prop_assert_eq!(end, End::Finalized);
-        prop_assert_eq!(given.len(), file.events.len());
-        for ((event, payload), expected) in given.iter().zip(&file.events) {
+        followed.written.resize(bytes.len() as u64);
+        followed.written.patch(0, &file.header());
+        prop_assert_eq!(followed.drain(), End::Finalized);
+        prop_assert_eq!(followed.events.len(), file.events.len());
+        for ((event, payload), expected) in followed.events.iter().zip(&file.events) {
             prop_assert_eq!(event.header.timestamp, expected.timestamp);
             prop_assert_eq!(event.header.index_seq, expected.index_seq);
             prop_assert_eq!(payload, &expected.payload);

@@ -2,9 +2,9 @@
 
 use atf::ErrorKind;
 use atf::detail::{DetailEvent, DetailReader};
-use atf::follow::{DetailFollower, Polled};
+use atf::follow::Polled;
 
-use crate::{End, Written, drain_details};
+use crate::{End, FollowedDetail};
 use atf_samples::files::{DetailFile, DetailRecord};
 
 /// The footer's magic, `2DTA`. If it is read as an event's length, that length is more than a
@@ -31,26 +31,27 @@ fn whole(file: &DetailFile, size: u64) -> usize {
 fn an_ordinary_event_is_returned_with_its_last_byte() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 9).placeholder();
-        let written = Written::new("detail.atf");
-        let mut follower = DetailFollower::new(written.path());
-        let mut events = Vec::new();
+        let mut followed = FollowedDetail::new();
         for byte in file.without_footer() {
-            written.append(&[byte]);
-            let end = drain_details(&mut follower, &mut events).unwrap();
+            followed.written.append(&[byte]);
+            let end = followed.drain();
             assert_eq!(end, End::NotYet);
-            assert_eq!(events.len(), whole(&file, written.size()));
+            assert_eq!(followed.events.len(), whole(&file, followed.written.size()));
         }
         let finalized = DetailFile::finalized(version, 9);
-        written.append(&finalized.footer());
+        followed.written.append(&finalized.footer());
         for (offset, byte) in finalized.header().iter().enumerate() {
-            written.patch(offset as u64, &[*byte]);
-            drain_details(&mut follower, &mut events).unwrap();
+            followed.written.patch(offset as u64, &[*byte]);
+            followed.drain();
         }
-        let end = drain_details(&mut follower, &mut events).unwrap();
-        assert_eq!((end, records(&events)), (End::Finalized, file.events));
-        assert!(follower.framing_problem().is_none());
-        let reader = DetailReader::from_bytes(written.bytes()).unwrap();
-        assert_eq!(follower.footer(), reader.footer());
+        let end = followed.drain();
+        assert_eq!(
+            (end, records(&followed.events)),
+            (End::Finalized, file.events)
+        );
+        assert!(followed.follower.framing_problem().is_none());
+        let reader = DetailReader::from_bytes(followed.written.bytes()).unwrap();
+        assert_eq!(followed.follower.footer(), reader.footer());
     }
 }
 
@@ -63,36 +64,34 @@ fn a_damaged_footer_is_never_an_event() {
         let mut footer = file.footer();
         footer[16] ^= 1;
         assert_eq!(&footer[..4], MAGIC);
-        let written = Written::new("detail.atf");
-        let mut follower = DetailFollower::new(written.path());
-        let mut events = Vec::new();
-        written.append(&[file.without_footer(), footer, vec![1; 100]].concat());
-        let end = drain_details(&mut follower, &mut events).unwrap();
+        let mut followed = FollowedDetail::new();
+        followed
+            .written
+            .append(&[file.without_footer(), footer, vec![1; 100]].concat());
+        let end = followed.drain();
         assert_eq!(end, End::NotYet);
-        assert_eq!(records(&events), file.events);
-        assert!(!follower.has_footer());
+        assert_eq!(records(&followed.events), file.events);
+        assert!(!followed.follower.has_footer());
     }
 }
 
 /// A follower reports an impossible length in a finalized file, just as a reader does.
 #[test]
-fn damage_in_a_finalized_file_ends_it_as_for_a_reader() {
+fn damage_in_a_finalized_file_is_reported_as_by_a_reader() {
     for length in [0_u32, 23, 1 << 30] {
         let file = DetailFile::finalized(1, 5);
         let place = file.places()[3];
-        let written = Written::new("detail.atf");
-        written.append(&file.bytes());
-        written.patch(place, &length.to_le_bytes());
-        let mut follower = DetailFollower::new(written.path());
-        let mut events = Vec::new();
-        let told = drain_details(&mut follower, &mut events).unwrap_err();
-        let end = drain_details(&mut follower, &mut events).unwrap();
+        let mut followed = FollowedDetail::new();
+        followed.written.append(&file.bytes());
+        followed.written.patch(place, &length.to_le_bytes());
+        let reported = followed.try_drain().unwrap_err();
+        let end = followed.drain();
         assert_eq!(end, End::Finalized);
-        assert_eq!(records(&events), file.events[..3]);
-        let problem = follower.framing_problem().unwrap();
-        assert_eq!(told.kind(), problem.kind());
+        assert_eq!(records(&followed.events), file.events[..3]);
+        let problem = followed.follower.framing_problem().unwrap();
+        assert_eq!(reported.kind(), problem.kind());
         assert_eq!(problem.offset(), Some(place));
-        let reader = DetailReader::from_bytes(written.bytes()).unwrap();
+        let reader = DetailReader::from_bytes(followed.written.bytes()).unwrap();
         let read = reader.framing_problem().unwrap();
         assert_eq!(
             (problem.kind(), problem.field()),
@@ -107,22 +106,23 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     let mut larger = DetailRecord::call(3, 2000, u16::MAX);
     larger.payload.push(0);
     let largest = DetailRecord::call(0, 1000, u16::MAX);
-    let written = Written::new("detail.atf");
+    let mut followed = FollowedDetail::new();
     let small = DetailRecord::call(6, 3000, 3);
-    written.append(&DetailFile::new(1, vec![largest, larger, small]).bytes());
-    let mut follower = DetailFollower::new(written.path());
+    followed
+        .written
+        .append(&DetailFile::new(1, vec![largest, larger, small]).bytes());
     let mut stacks = Vec::new();
-    while let Polled::New(event) = follower.poll().unwrap() {
-        let payload = follower.function_payload(&event).unwrap();
+    while let Polled::New(event) = followed.follower.poll().unwrap() {
+        let payload = followed.follower.function_payload(&event).unwrap();
         stacks.push(payload.map(|payload| payload.stack.len()));
     }
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// The information in the header about the five events before the tested offset.
+/// What a header states about the five events before the tested offset.
 #[derive(Debug, Clone, Copy)]
-enum Says {
-    /// No information: the header is a placeholder.
+enum Stated {
+    /// Nothing: the header is a placeholder.
     Nothing,
     /// The events' length, but a different count.
     Length,
@@ -132,23 +132,23 @@ enum Says {
     Other,
 }
 
-/// Returns the number of events that a follower returns from a file with five events followed by
-/// the bytes in `behind`.
-fn given(says: Says, behind: &[Vec<u8>]) -> usize {
+/// Returns how many events a follower returns from a file of five events, followed by the bytes in
+/// `after`.
+fn given(stated: Stated, after: &[Vec<u8>]) -> usize {
     let mut file = DetailFile::finalized(1, 5);
-    match says {
-        Says::Nothing => file = file.placeholder(),
-        Says::Length => file.header_count = 3,
-        Says::Both => {}
-        Says::Other => file.header_bytes += 8,
+    match stated {
+        Stated::Nothing => file = file.placeholder(),
+        Stated::Length => file.header_count = 3,
+        Stated::Both => {}
+        Stated::Other => file.header_bytes += 8,
     }
-    let written = Written::new("detail.atf");
-    written.append(&[file.without_footer(), behind.concat()].concat());
-    let mut events = Vec::new();
-    let mut follower = DetailFollower::new(written.path());
-    let end = drain_details(&mut follower, &mut events).unwrap();
+    let mut followed = FollowedDetail::new();
+    followed
+        .written
+        .append(&[file.without_footer(), after.concat()].concat());
+    let end = followed.drain();
     assert_eq!(end, End::NotYet);
-    events.len()
+    followed.events.len()
 }
 
 /// Returns an event of `size` bytes.
@@ -177,35 +177,35 @@ fn footer_without_magic() -> Vec<u8> {
 #[test]
 fn events_of_any_size_are_returned_after_a_placeholder() {
     for size in [24, 63, 64, 65, 200] {
-        assert_eq!(given(Says::Nothing, &[event(size, 1)]), 6);
+        assert_eq!(given(Stated::Nothing, &[event(size, 1)]), 6);
         assert_eq!(
-            given(Says::Nothing, &[event(size, length())]),
+            given(Stated::Nothing, &[event(size, length())]),
             6 - usize::from(size < 64)
         );
     }
     let mut too_short = event(24, 1);
     too_short[0] = 23;
-    assert_eq!(given(Says::Nothing, &[too_short, vec![1; 99]]), 5);
+    assert_eq!(given(Stated::Nothing, &[too_short, vec![1; 99]]), 5);
 }
 
 #[test]
 fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
     for timestamp in [1, length()] {
         assert_eq!(
-            given(Says::Both, &[event(100, timestamp), event(100, 1)]),
+            given(Stated::Both, &[event(100, timestamp), event(100, 1)]),
             5
         );
-        assert_eq!(given(Says::Both, &[event(100, timestamp)]), 5);
+        assert_eq!(given(Stated::Both, &[event(100, timestamp)]), 5);
     }
     // If the header's length is wrong, its count proves nothing.
-    assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
+    assert_eq!(given(Stated::Other, &[event(64, 1)]), 6);
 }
 
 #[test]
 fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
     // According to the header, the footer begins 8 bytes after the start of the last event.
     for (size, count) in [(71, 6), (72, 5), (73, 6)] {
-        assert_eq!(given(Says::Other, &[event(size, 1)]), count, "{size}");
+        assert_eq!(given(Stated::Other, &[event(size, 1)]), count, "{size}");
     }
 }
 
@@ -214,21 +214,21 @@ fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {
-        assert_eq!(given(Says::Length, &[event(24, timestamp)]), 5);
-        assert_eq!(given(Says::Length, &[event(64, timestamp)]), 5);
-        assert_eq!(given(Says::Length, &[event(65, timestamp)]), 6);
+        assert_eq!(given(Stated::Length, &[event(24, timestamp)]), 5);
+        assert_eq!(given(Stated::Length, &[event(64, timestamp)]), 5);
+        assert_eq!(given(Stated::Length, &[event(65, timestamp)]), 6);
     }
 }
 
 #[test]
 fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
-    assert_eq!(given(Says::Nothing, &[footer_without_magic()]), 5);
+    assert_eq!(given(Stated::Nothing, &[footer_without_magic()]), 5);
     assert_eq!(
-        given(Says::Nothing, &[footer_without_magic(), vec![0; 40]]),
+        given(Stated::Nothing, &[footer_without_magic(), vec![0; 40]]),
         5
     );
     assert_eq!(
-        given(Says::Nothing, &[footer_without_magic(), event(100, 1)]),
+        given(Stated::Nothing, &[footer_without_magic(), event(100, 1)]),
         7
     );
 }
@@ -238,26 +238,21 @@ fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
     let mut file = DetailFile::finalized(1, 5);
-    let written = Written::new("detail.atf");
-    written.append(&file.clone().placeholder().bytes());
-    let mut follower = DetailFollower::new(written.path());
-    let mut events = Vec::new();
-    assert_eq!(
-        drain_details(&mut follower, &mut events).unwrap(),
-        End::NotYet
-    );
+    let mut followed = FollowedDetail::new();
+    followed.written.append(&file.clone().placeholder().bytes());
+    assert_eq!(followed.drain(), End::NotYet);
     // As long as the header is a placeholder, polling again changes nothing.
-    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
     file.header_count = 4;
-    written.patch(0, &file.header());
-    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    followed.written.patch(0, &file.header());
+    assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
     // The header is now wrong in a different way, so the follower reads these contents for the
     // first time.
     (file.header_count, file.header_bytes) = (5, file.header_bytes + 1);
-    written.patch(0, &file.header());
-    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
-    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
-    assert_eq!(records(&events), file.events);
+    followed.written.patch(0, &file.header());
+    assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
+    assert_eq!(followed.follower.poll().unwrap(), Polled::Finalized);
+    assert_eq!(records(&followed.events), file.events);
 }
 
 #[test]
@@ -268,19 +263,22 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
         file.header_bytes = section.len() as u64;
         file.footer_bytes = section.len() as u64;
         file.checksum = crc32c::crc32c(&section);
-        let written = Written::new("detail.atf");
-        written.append(&[file.header(), section, file.footer()].concat());
-        let mut follower = DetailFollower::new(written.path());
-        let mut events = Vec::new();
-        let told = drain_details(&mut follower, &mut events).unwrap_err();
-        let end = drain_details(&mut follower, &mut events).unwrap();
+        let mut followed = FollowedDetail::new();
+        followed
+            .written
+            .append(&[file.header(), section, file.footer()].concat());
+        let reported = followed.try_drain().unwrap_err();
+        let end = followed.drain();
         assert_eq!(
-            (end, events.len()),
+            (end, followed.events.len()),
             (End::Finalized, 5),
-            "reported once: {told}"
+            "reported once: {reported}"
         );
-        let reader = DetailReader::from_bytes(written.bytes()).unwrap();
-        let (problem, read) = (follower.framing_problem(), reader.framing_problem());
+        let reader = DetailReader::from_bytes(followed.written.bytes()).unwrap();
+        let (problem, read) = (
+            followed.follower.framing_problem(),
+            reader.framing_problem(),
+        );
         let kind = |error: Option<&atf::Error>| error.unwrap().kind().clone();
         assert_eq!(kind(problem), kind(read));
         let is_cut_short = matches!(kind(read), ErrorKind::TornEvent { .. });
@@ -291,20 +289,20 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
 /// In a finalized file without events, the header is still a placeholder.
 #[test]
 fn a_placeholder_before_a_footer_without_events_is_finalized() {
-    let written = Written::new("detail.atf");
-    written.append(&DetailFile::new(2, Vec::new()).bytes());
-    let mut follower = DetailFollower::new(written.path());
-    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+    let mut followed = FollowedDetail::new();
+    followed
+        .written
+        .append(&DetailFile::new(2, Vec::new()).bytes());
+    assert_eq!(followed.follower.poll().unwrap(), Polled::Finalized);
 }
 
 #[test]
 fn events_that_begin_past_the_end_of_the_file_are_awaited() {
-    let written = Written::new("detail.atf");
+    let mut followed = FollowedDetail::new();
     let file = DetailFile {
         events_offset: 4096,
         ..DetailFile::finalized(1, 3).placeholder()
     };
-    written.append(&file.header());
-    let mut follower = DetailFollower::new(written.path());
-    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    followed.written.append(&file.header());
+    assert_eq!(followed.follower.poll().unwrap(), Polled::NotYet);
 }

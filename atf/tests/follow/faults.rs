@@ -7,33 +7,31 @@ use atf::follow::{DetailFollower, IndexFollower};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{End, Written, drain, drain_details};
+use crate::{End, FollowedDetail, FollowedIndex, Written};
 use atf_samples::files::{DetailFile, IndexFile};
 
-fn followed(file: &IndexFile) -> (Written, IndexFollower, Vec<atf::index::IndexEvent>) {
-    let written = Written::new("index.atf");
-    written.append(&file.clone().placeholder().without_footer());
-    let mut follower = IndexFollower::new(written.path());
-    let mut events = Vec::new();
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-    assert_eq!(events.len(), file.events.len());
-    (written, follower, events)
+fn followed(file: &IndexFile) -> (Written, IndexFollower) {
+    let mut followed = FollowedIndex::new();
+    let bytes = file.clone().placeholder().without_footer();
+    followed.written.append(&bytes);
+    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.events.len(), file.events.len());
+    (followed.written, followed.follower)
 }
 
 fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
-    let written = Written::new("detail.atf");
-    written.append(&file.clone().placeholder().without_footer());
-    let mut follower = DetailFollower::new(written.path());
-    let mut events = Vec::new();
-    let end = drain_details(&mut follower, &mut events).unwrap();
-    assert_eq!((end, events.len()), (End::NotYet, file.events.len()));
-    (written, follower)
+    let mut followed = FollowedDetail::new();
+    let bytes = file.clone().placeholder().without_footer();
+    followed.written.append(&bytes);
+    assert_eq!(followed.drain(), End::NotYet);
+    assert_eq!(followed.events.len(), file.events.len());
+    (followed.written, followed.follower)
 }
 
 #[test]
 fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
     let file = IndexFile::finalized(1, 9);
-    let (written, mut follower, _) = followed(&file);
+    let (written, mut follower) = followed(&file);
     // Bytes that were never returned as events may disappear.
     written.append(&[1; 20]);
     follower.poll().unwrap();
@@ -63,7 +61,7 @@ fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
 #[test]
 fn another_file_at_the_path_is_an_error() {
     let file = IndexFile::finalized(1, 9);
-    let (written, mut follower, _) = followed(&file);
+    let (written, mut follower) = followed(&file);
     let other = written.folder.path().join("other");
     fs::write(&other, file.bytes()).unwrap();
     fs::rename(&other, written.path()).unwrap();
@@ -89,7 +87,7 @@ fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
         (16, "header.clock_type"),
         (32, "header.events_offset"),
     ] {
-        let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
+        let (written, mut follower) = followed(&IndexFile::finalized(1, 9));
         let before = written.bytes()[offset];
         written.patch(offset as u64, &[before + 1]);
         let error = follower.poll().unwrap_err();
@@ -113,7 +111,7 @@ fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
         assert_eq!(error.field(), Some(field));
         assert_eq!(error.offset(), Some(offset as u64));
     }
-    let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
+    let (written, mut follower) = followed(&IndexFile::finalized(1, 9));
     written.patch(0, b"x");
     let error = follower.poll().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));
@@ -122,7 +120,7 @@ fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
 /// A tracer starts over in the same file. The sizes match, but the events do not.
 #[test]
 fn a_returned_event_that_changes_is_an_error_at_its_offset() {
-    let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
+    let (written, mut follower) = followed(&IndexFile::finalized(1, 9));
     written.patch(64 + 32 * 8 + 10, b"x");
     written.append(&[1; 64]);
     let error = follower.poll().unwrap_err();
@@ -142,7 +140,7 @@ fn a_returned_event_that_changes_is_an_error_at_its_offset() {
 #[test]
 fn a_footer_before_the_returned_events_is_an_error_at_its_count() {
     let file = IndexFile::finalized(2, 9);
-    let (written, mut follower, _) = followed(&file);
+    let (written, mut follower) = followed(&file);
     let short = IndexFile::finalized(2, 4);
     written.patch(0, &short.header());
     written.patch(64 + 32 * 4, &short.footer());
@@ -183,12 +181,11 @@ fn a_footer_with_another_count_of_details_is_an_error() {
     let mut file = DetailFile::finalized(1, 9);
     file.footer_count = 8;
     file.header_count = 8;
-    let written = Written::new("detail.atf");
-    written.append(&file.bytes());
-    let mut follower = DetailFollower::new(written.path());
-    let error = drain_details(&mut follower, &mut Vec::new()).unwrap_err();
+    let mut followed = FollowedDetail::new();
+    followed.written.append(&file.bytes());
+    let error = followed.try_drain().unwrap_err();
     assert_eq!(error.field(), Some("footer.event_count"));
-    assert_eq!(follower.next_seq(), 9);
+    assert_eq!(followed.events.len(), 9);
 }
 
 #[test]
@@ -236,20 +233,17 @@ proptest! {
         steps in vec(step(), 1..20),
         version in 1..=2_u8,
     ) {
-        let (index, detail) = (Written::new("index.atf"), Written::new("detail.atf"));
+        let (mut index, mut detail) = (FollowedIndex::new(), FollowedDetail::new());
         let files = [
             (IndexFile::finalized(version, 6).bytes(), DetailFile::finalized(version, 6).bytes()),
             (IndexFile::finalized(version, 6).placeholder().bytes(),
              DetailFile::finalized(version, 6).placeholder().bytes()),
         ];
-        index.append(&files[1].0[..150]);
-        detail.append(&files[1].1[..150]);
-        let mut index_follower = IndexFollower::new(index.path());
-        let mut detail_follower = DetailFollower::new(detail.path());
-        let (mut events, mut details) = (Vec::new(), Vec::new());
+        index.written.append(&files[1].0[..150]);
+        detail.written.append(&files[1].1[..150]);
         let mut largest = (0, 0);
         for step in steps {
-            for (written, which) in [(&index, 0), (&detail, 1)] {
+            for (written, which) in [(&index.written, 0), (&detail.written, 1)] {
                 let size = usize::try_from(written.size()).unwrap();
                 match &step {
                     Step::Append(bytes) => written.append(bytes),
@@ -263,11 +257,12 @@ proptest! {
                     }
                 }
             }
-            largest = (largest.0.max(index.size()), largest.1.max(detail.size()));
-            let _ = drain(&mut index_follower, &mut events);
-            let _ = drain_details(&mut detail_follower, &mut details);
-            prop_assert!(events.len() as u64 * 32 <= largest.0);
-            prop_assert!(details.len() as u64 * 24 <= largest.1);
+            let sizes = (index.written.size(), detail.written.size());
+            largest = (largest.0.max(sizes.0), largest.1.max(sizes.1));
+            let _ = index.try_drain();
+            let _ = detail.try_drain();
+            prop_assert!(index.events.len() as u64 * 32 <= largest.0);
+            prop_assert!(detail.events.len() as u64 * 24 <= largest.1);
         }
     }
 }

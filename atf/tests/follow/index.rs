@@ -1,50 +1,41 @@
 //! Follows `index.atf`.
 
 use atf::follow::IndexFollower;
-use atf::index::{IndexEvent, IndexReader};
+use atf::index::IndexReader;
 use atf::{Checksum, ErrorKind};
 
-use crate::{End, Written, drain};
-use atf_samples::files::{EventRecord, IndexFile};
-
-/// Returns the events that a follower should return.
-fn expected(file: &IndexFile) -> Vec<IndexEvent> {
-    let event = |event: &EventRecord| {
-        IndexEvent::new(event.timestamp_ns, event.function_id, event.kind.into())
-            .thread_id(file.thread_id)
-            .call_depth((file.version == 1).then_some(event.depth))
-            .detail_seq(event.detail_seq)
-    };
-    file.events.iter().map(event).collect()
-}
+use crate::support_events::expected;
+use crate::{End, FollowedIndex};
+use atf_samples::files::IndexFile;
 
 #[test]
 fn an_ordinary_event_is_returned_with_its_last_byte() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 9).placeholder();
-        let written = Written::new("index.atf");
-        let mut follower = IndexFollower::new(written.path());
-        let mut events = Vec::new();
+        let mut followed = FollowedIndex::new();
         for (size, byte) in file.without_footer().iter().enumerate() {
-            written.append(&[*byte]);
-            assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-            assert_eq!(events.len(), (size + 1).saturating_sub(64) / 32);
+            followed.written.append(&[*byte]);
+            assert_eq!(followed.drain(), End::NotYet);
+            assert_eq!(followed.events.len(), (size + 1).saturating_sub(64) / 32);
         }
-        assert_eq!(events, expected(&file));
-        assert!(!follower.has_footer());
+        assert_eq!(followed.events, expected(&file));
+        assert!(!followed.follower.has_footer());
         let whole = IndexFile::finalized(version, 9);
-        written.append(&whole.footer());
+        followed.written.append(&whole.footer());
         // The header is rewritten in steps of any size.
         for (offset, byte) in whole.header().iter().enumerate() {
-            written.patch(offset as u64, &[*byte]);
-            drain(&mut follower, &mut events).unwrap();
-            assert_eq!(events, expected(&file));
+            followed.written.patch(offset as u64, &[*byte]);
+            followed.drain();
+            assert_eq!(followed.events, expected(&file));
         }
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-        assert_eq!(follower.header().unwrap().thread_id, whole.thread_id);
-        let reader = IndexReader::from_bytes(written.bytes()).unwrap();
-        assert_eq!(follower.footer(), reader.footer());
-        assert_eq!(follower.checksum(), reader.checksum().unwrap());
+        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(
+            followed.follower.header().unwrap().thread_id,
+            whole.thread_id
+        );
+        let reader = IndexReader::from_bytes(followed.written.bytes()).unwrap();
+        assert_eq!(followed.follower.footer(), reader.footer());
+        assert_eq!(followed.follower.checksum(), reader.checksum().unwrap());
     }
 }
 
@@ -53,15 +44,17 @@ fn a_file_that_appears_late_is_awaited() {
     let file = IndexFile::finalized(1, 3);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("not/yet/index.atf");
-    let mut follower = IndexFollower::new(&path);
-    let mut events = Vec::new();
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+    let mut followed = FollowedIndex {
+        follower: IndexFollower::new(&path),
+        ..FollowedIndex::new()
+    };
+    assert_eq!(followed.drain(), End::NotYet);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+    assert_eq!(followed.drain(), End::NotYet);
     std::fs::write(&path, file.bytes()).unwrap();
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-    assert_eq!(events, expected(&file));
-    assert_eq!(follower.checksum(), Checksum::Good);
+    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.events, expected(&file));
+    assert_eq!(followed.follower.checksum(), Checksum::Good);
 }
 
 /// Damages the footer's magic or other fields.
@@ -72,16 +65,14 @@ fn a_damaged_footer_is_never_an_event() {
             let file = IndexFile::finalized(version, 9).placeholder();
             let mut footer = file.footer();
             footer[offset] ^= mask;
-            let written = Written::new("index.atf");
-            let mut follower = IndexFollower::new(written.path());
-            let mut events = Vec::new();
-            written.append(&file.without_footer());
+            let mut followed = FollowedIndex::new();
+            followed.written.append(&file.without_footer());
             for byte in footer {
-                written.append(&[byte]);
-                assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-                assert_eq!(events, expected(&file));
+                followed.written.append(&[byte]);
+                assert_eq!(followed.drain(), End::NotYet);
+                assert_eq!(followed.events, expected(&file));
             }
-            assert!(!follower.has_footer());
+            assert!(!followed.follower.has_footer());
         }
     }
 }
@@ -94,12 +85,12 @@ fn a_footer_with_a_wrong_magic_and_a_wrong_time_is_never_an_event() {
         let mut footer = file.footer();
         footer[0] ^= 1;
         footer[16] ^= 1;
-        let written = Written::new("index.atf");
-        written.append(&[file.without_footer(), footer.to_vec()].concat());
-        let mut events = Vec::new();
-        let mut follower = IndexFollower::new(written.path());
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        assert_eq!(events, expected(&file));
+        let mut followed = FollowedIndex::new();
+        followed
+            .written
+            .append(&[file.without_footer(), footer.to_vec()].concat());
+        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.events, expected(&file));
     }
 }
 
@@ -110,12 +101,12 @@ fn a_stated_footer_with_a_wrong_count_is_never_an_event_whatever_follows_it() {
         let mut file = IndexFile::finalized(version, 9);
         file.header_count += 1;
         file.footer_count += 2;
-        let written = Written::new("index.atf");
-        written.append(&[file.bytes(), vec![0xee; 200]].concat());
-        let mut events = Vec::new();
-        let mut follower = IndexFollower::new(written.path());
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        assert_eq!(events, expected(&file));
+        let mut followed = FollowedIndex::new();
+        followed
+            .written
+            .append(&[file.bytes(), vec![0xee; 200]].concat());
+        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.events, expected(&file));
     }
 }
 
@@ -129,15 +120,13 @@ fn an_event_whose_function_is_its_position_waits_for_the_bytes_after_it() {
         }
         let file = IndexFile::new(version, events);
         let bytes = file.clone().placeholder().without_footer();
-        let written = Written::new("index.atf");
-        written.append(&bytes);
-        let mut events = Vec::new();
-        let mut follower = IndexFollower::new(written.path());
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        assert_eq!(events, expected(&file)[..8]);
-        written.append(&file.bytes()[bytes.len()..]);
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        assert_eq!(events, expected(&file));
+        let mut followed = FollowedIndex::new();
+        followed.written.append(&bytes);
+        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.events, expected(&file)[..8]);
+        followed.written.append(&file.bytes()[bytes.len()..]);
+        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.events, expected(&file));
     }
 }
 
@@ -148,22 +137,20 @@ fn events_after_zeros_wait_for_the_footer() {
         let file = IndexFile::finalized(version, 9);
         let mut bytes = file.clone().placeholder().without_footer();
         bytes[64 + 32 * 4..64 + 32 * 6].fill(0);
-        let written = Written::new("index.atf");
-        written.append(&bytes);
-        let mut follower = IndexFollower::new(written.path());
-        let mut events = Vec::new();
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        assert_eq!(events, expected(&file)[..3]);
-        written.append(&file.footer());
-        written.patch(0, &file.header());
-        let told = drain(&mut follower, &mut events).unwrap_err();
-        assert!(matches!(told.kind(), ErrorKind::ChecksumMismatch { .. }));
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-        let reader = IndexReader::from_bytes(written.bytes()).unwrap();
+        let mut followed = FollowedIndex::new();
+        followed.written.append(&bytes);
+        assert_eq!(followed.drain(), End::NotYet);
+        assert_eq!(followed.events, expected(&file)[..3]);
+        followed.written.append(&file.footer());
+        followed.written.patch(0, &file.header());
+        let error = followed.try_drain().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::ChecksumMismatch { .. }));
+        assert_eq!(followed.drain(), End::Finalized);
+        let reader = IndexReader::from_bytes(followed.written.bytes()).unwrap();
         let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
-        assert_eq!(events, read);
-        assert_eq!(events.len(), 9);
-        assert!(matches!(follower.checksum(), Checksum::Bad { .. }));
+        assert_eq!(followed.events, read);
+        assert_eq!(followed.events.len(), 9);
+        assert!(matches!(followed.follower.checksum(), Checksum::Bad { .. }));
     }
 }
 
@@ -174,9 +161,7 @@ fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
     file.footer_offset = 128 + 32 * 5;
     let mut placeholder = file.clone().placeholder();
     placeholder.footer_offset = 0;
-    let written = Written::new("index.atf");
-    let mut follower = IndexFollower::new(written.path());
-    let mut events = Vec::new();
+    let mut followed = FollowedIndex::new();
     let pieces = [
         placeholder.header(),
         vec![9; 64],
@@ -184,38 +169,35 @@ fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
         file.footer(),
     ];
     for piece in pieces {
-        written.append(&piece);
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        assert!(events.is_empty());
+        followed.written.append(&piece);
+        assert_eq!(followed.drain(), End::NotYet);
+        assert!(followed.events.is_empty());
     }
-    written.patch(0, &file.header());
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-    assert_eq!(events, expected(&file));
+    followed.written.patch(0, &file.header());
+    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.events, expected(&file));
 }
 
 /// The file has more events than one poll can return.
 #[test]
 fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     let file = IndexFile::finalized(1, 20_000);
-    let written = Written::new("index.atf");
-    written.append(&file.clone().placeholder().bytes());
-    let mut follower = IndexFollower::new(written.path());
-    let mut events = Vec::new();
-    while let atf::follow::Polled::New(new) = follower.poll().unwrap() {
+    let mut followed = FollowedIndex::new();
+    followed.written.append(&file.clone().placeholder().bytes());
+    while let atf::follow::Polled::New(new) = followed.follower.poll().unwrap() {
         assert!(new.len() <= 4096);
-        events.extend(new.iter());
+        followed.events.extend(new.iter());
     }
-    assert_eq!(events, expected(&file));
-    written.patch(0, &file.header());
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-    assert_eq!(follower.checksum(), Checksum::Good);
-    let mut from_the_end = IndexFollower::new(written.path());
-    let mut again = Vec::new();
-    assert_eq!(
-        drain(&mut from_the_end, &mut again).unwrap(),
-        End::Finalized
-    );
-    assert_eq!(again, events);
+    assert_eq!(followed.events, expected(&file));
+    followed.written.patch(0, &file.header());
+    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.follower.checksum(), Checksum::Good);
+    let mut from_the_end = FollowedIndex {
+        follower: IndexFollower::new(followed.written.path()),
+        ..FollowedIndex::new()
+    };
+    assert_eq!(from_the_end.drain(), End::Finalized);
+    assert_eq!(from_the_end.events, followed.events);
 }
 
 /// The tracer writes its header, with a wrong count, before its footer.
@@ -224,17 +206,17 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
     let file = IndexFile::finalized(1, 5);
     let mut header = file.clone();
     header.header_count = 4;
-    let written = Written::new("index.atf");
-    written.append(&file.clone().placeholder().without_footer());
-    let mut follower = IndexFollower::new(written.path());
-    let mut events = Vec::new();
-    written.patch(0, &header.header());
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-    written.append(&file.footer()[..40]);
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-    written.append(&file.footer()[40..]);
-    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-    assert_eq!(events, expected(&file));
+    let mut followed = FollowedIndex::new();
+    followed
+        .written
+        .append(&file.clone().placeholder().without_footer());
+    followed.written.patch(0, &header.header());
+    assert_eq!(followed.drain(), End::NotYet);
+    followed.written.append(&file.footer()[..40]);
+    assert_eq!(followed.drain(), End::NotYet);
+    followed.written.append(&file.footer()[40..]);
+    assert_eq!(followed.drain(), End::Finalized);
+    assert_eq!(followed.events, expected(&file));
 }
 
 #[test]
@@ -246,14 +228,12 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
         // offset is written.
         bytes[8..12].fill(0);
         bytes[40..48].fill(0);
-        let written = Written::new("index.atf");
-        written.append(&bytes);
-        let mut follower = IndexFollower::new(written.path());
-        let mut events = Vec::new();
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        written.patch(40, &64_u64.to_le_bytes());
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
-        assert_eq!(follower.next_seq(), 0);
+        let mut followed = FollowedIndex::new();
+        followed.written.append(&bytes);
+        assert_eq!(followed.drain(), End::NotYet);
+        followed.written.patch(40, &64_u64.to_le_bytes());
+        assert_eq!(followed.drain(), End::Finalized);
+        assert_eq!(followed.follower.next_seq(), 0);
     }
 }
 
@@ -262,15 +242,13 @@ fn an_empty_file_is_finalized_once_its_preallocated_space_is_cut_off() {
     for version in [1, 2] {
         let mut bytes = IndexFile::new(version, vec![]).bytes();
         bytes[8..12].fill(0);
-        let written = Written::new("index.atf");
-        written.resize(600);
-        let mut follower = IndexFollower::new(written.path());
-        let mut events = Vec::new();
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        written.patch(0, &bytes);
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        written.resize(bytes.len() as u64);
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+        let mut followed = FollowedIndex::new();
+        followed.written.resize(600);
+        assert_eq!(followed.drain(), End::NotYet);
+        followed.written.patch(0, &bytes);
+        assert_eq!(followed.drain(), End::NotYet);
+        followed.written.resize(bytes.len() as u64);
+        assert_eq!(followed.drain(), End::Finalized);
     }
 }
 
@@ -280,26 +258,23 @@ fn an_empty_file_is_finalized_once_its_preallocated_space_is_cut_off() {
 fn a_footer_in_preallocated_space_counts_once_something_else_confirms_it() {
     for (version, size) in [(1, 128), (1, 600), (2, 128), (2, 600)] {
         let file = IndexFile::new(version, vec![]).placeholder();
-        let written = Written::new("index.atf");
-        written.append(&file.header());
-        written.resize(size);
-        let mut follower = IndexFollower::new(written.path());
-        let mut events = Vec::new();
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        written.patch(64, &file.footer());
-        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
-        assert!(events.is_empty());
+        let mut followed = FollowedIndex::new();
+        followed.written.append(&file.header());
+        followed.written.resize(size);
+        assert_eq!(followed.drain(), End::NotYet);
+        followed.written.patch(64, &file.footer());
+        assert_eq!(followed.drain(), End::NotYet);
+        assert!(followed.events.is_empty());
     }
 }
 
 #[test]
 fn events_that_begin_past_the_end_of_the_file_are_awaited() {
-    let written = Written::new("index.atf");
+    let mut followed = FollowedIndex::new();
     let file = IndexFile {
         events_offset: 4096,
         ..IndexFile::finalized(1, 3).placeholder()
     };
-    written.append(&file.header());
-    let mut follower = IndexFollower::new(written.path());
-    assert_eq!(drain(&mut follower, &mut Vec::new()).unwrap(), End::NotYet);
+    followed.written.append(&file.header());
+    assert_eq!(followed.drain(), End::NotYet);
 }

@@ -1,5 +1,8 @@
 //! Tests followers of growing files.
 
+#[path = "../support/events.rs"]
+mod support_events;
+
 mod any_growth;
 mod detail;
 mod faults;
@@ -70,37 +73,75 @@ enum End {
     Finalized,
 }
 
-/// Appends to `events` all events that are certain.
-fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Result<End> {
-    loop {
-        assert_eq!(follower.next_seq(), events.len() as u64);
-        match follower.poll()? {
-            Polled::New(new) => {
-                assert!(!new.is_empty());
-                events.extend(new.iter());
-            }
-            Polled::NotYet => return Ok(End::NotYet),
-            Polled::Finalized => return Ok(End::Finalized),
+/// A file that a test writes, its follower, and the events returned so far.
+struct Followed<F, E> {
+    written: Written,
+    follower: F,
+    events: Vec<E>,
+}
+
+type FollowedIndex = Followed<IndexFollower, IndexEvent>;
+/// Each event has its payload.
+type FollowedDetail = Followed<DetailFollower, (DetailEvent, Vec<u8>)>;
+
+impl FollowedIndex {
+    fn new() -> Self {
+        let written = Written::new("index.atf");
+        Self {
+            follower: IndexFollower::new(written.path()),
+            written,
+            events: Vec::new(),
         }
+    }
+
+    /// Takes all events that are certain.
+    fn try_drain(&mut self) -> atf::Result<End> {
+        loop {
+            assert_eq!(self.follower.next_seq(), self.events.len() as u64);
+            match self.follower.poll()? {
+                Polled::New(new) => {
+                    assert!(!new.is_empty());
+                    self.events.extend(new.iter());
+                }
+                Polled::NotYet => return Ok(End::NotYet),
+                Polled::Finalized => return Ok(End::Finalized),
+            }
+        }
+    }
+
+    fn drain(&mut self) -> End {
+        self.try_drain().unwrap()
     }
 }
 
-/// Adds all events that are certain to `events`, with their payloads.
-fn drain_details(
-    follower: &mut DetailFollower,
-    events: &mut Vec<(DetailEvent, Vec<u8>)>,
-) -> atf::Result<End> {
-    loop {
-        assert_eq!(follower.next_seq(), events.len() as u64);
-        match follower.poll()? {
-            Polled::New(event) => {
-                let mut payload = vec![0; usize::try_from(event.payload_size()).unwrap()];
-                let read = follower.read_payload(&event, 0, &mut payload)?;
-                assert_eq!(read, payload.len());
-                events.push((event, payload));
-            }
-            Polled::NotYet => return Ok(End::NotYet),
-            Polled::Finalized => return Ok(End::Finalized),
+impl FollowedDetail {
+    fn new() -> Self {
+        let written = Written::new("detail.atf");
+        Self {
+            follower: DetailFollower::new(written.path()),
+            written,
+            events: Vec::new(),
         }
+    }
+
+    /// Takes all events that are certain, with their payloads.
+    fn try_drain(&mut self) -> atf::Result<End> {
+        loop {
+            assert_eq!(self.follower.next_seq(), self.events.len() as u64);
+            match self.follower.poll()? {
+                Polled::New(event) => {
+                    let mut payload = vec![0; usize::try_from(event.payload_size()).unwrap()];
+                    let read = self.follower.read_payload(&event, 0, &mut payload)?;
+                    assert_eq!(read, payload.len());
+                    self.events.push((event, payload));
+                }
+                Polled::NotYet => return Ok(End::NotYet),
+                Polled::Finalized => return Ok(End::Finalized),
+            }
+        }
+    }
+
+    fn drain(&mut self) -> End {
+        self.try_drain().unwrap()
     }
 }
