@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
-use atf::write::{ThreadWriter, WriteOptions};
+use atf::write::WriteOptions;
 use atf_synth::Shape;
 
 use crate::context::Context;
@@ -23,15 +23,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let mut written = Vec::new();
     for count in COUNTS.map(|count| context.events(count)) {
         let time = median_of(context.pairs, Time::Cpu, |watch| {
-            if folder.exists() {
-                fs::remove_dir_all(&folder)?;
-            }
-            watch.time(|| {
-                let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
-                tape.play(count, |event| writer.write(event).map(drop))?;
-                writer.finalize()?;
-                Ok(())
-            })
+            tape.write(watch, &folder, &WriteOptions::default(), count)
         })?;
         let cost = Amount::Each(count, "event").cost(time);
         written.push(format!("{}: {cost}", millions(count)));
@@ -47,17 +39,13 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     for count in COUNTS {
         let session = Session::new(context, 1, count, 100, Shape::Independent)?;
         let path = session.index();
-        let open = timed(|| IndexReader::open(&path));
-        index.push(size_and_time(
-            &path,
-            median_of(context.pairs, Time::Wall, open)?,
-        )?);
+        let time = timed(|| IndexReader::open(&path));
+        let time = median_of(context.pairs, Time::Wall, time)?;
+        index.push(size_and_time(&path, time)?);
         let path = session.thread().join("detail.atf");
-        let open = timed(|| DetailReader::open(&path));
-        detail.push(size_and_time(
-            &path,
-            median_of(context.pairs, Time::Wall, open)?,
-        )?);
+        let time = timed(|| DetailReader::open(&path));
+        let time = median_of(context.pairs, Time::Wall, time)?;
+        detail.push(size_and_time(&path, time)?);
     }
     for (what, figures) in [
         (

@@ -1,6 +1,6 @@
 //! Inputs of the benchmarks.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::hint::black_box;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use atf::ReadAt;
 use atf::index::{IndexEvent, IndexReader};
-use atf::write::Event;
+use atf::write::{Event, ThreadWriter, WriteOptions};
 use atf_synth::{Shape, Synth};
 use memmap2::Mmap;
 use tempfile::TempDir;
 
 use crate::context::Context;
-use crate::harness::Result;
+use crate::harness::{Result, Stopwatch};
 
 /// The size of an event in bytes.
 pub(crate) const EVENT_SIZE: usize = IndexEvent::SIZE;
@@ -201,5 +201,31 @@ impl Tape {
             later_ns += self.lap_ns;
         }
         Ok(())
+    }
+
+    /// Replays `count` events into a thread's new folder, and adds the time to the stopwatch. Removes
+    /// the folder of an earlier run first.
+    pub(crate) fn write(
+        &self,
+        watch: &mut Stopwatch,
+        folder: &Path,
+        options: &WriteOptions,
+        count: u64,
+    ) -> Result<()> {
+        remove(folder)?;
+        watch.time(|| {
+            let mut writer = ThreadWriter::create(folder, 0, options)?;
+            self.play(count, |event| writer.write(event).map(drop))?;
+            writer.finalize()?;
+            Ok(())
+        })
+    }
+}
+
+/// Removes a folder, if it exists.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }

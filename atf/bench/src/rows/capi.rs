@@ -9,11 +9,11 @@ use std::os::unix::ffi::OsStrExt as _;
 // Links the C API.
 use atf_capi as _;
 
-use atf::write::{Event, ThreadWriter, WriteOptions};
+use atf::write::{Event, WriteOptions};
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch};
-use crate::input::Tape;
+use crate::input::{Tape, remove};
 
 /// The number of events in one run, 32 bytes each.
 const EVENTS: u64 = 4_000_000;
@@ -77,9 +77,7 @@ fn row(context: &mut Context, work: &str, goal: f64, write: Loop) -> Result<()> 
     };
     let recorded: Vec<Recorded> = tape.events().iter().map(record).collect();
     let ours = |watch: &mut Stopwatch| {
-        if from_c.exists() {
-            fs::remove_dir_all(&from_c)?;
-        }
+        remove(&from_c)?;
         fs::create_dir(&from_c)?;
         // SAFETY: the string ends in 0, the length is the number of events, both live until the
         // call returns, and the struct has the same layout in C.
@@ -98,16 +96,8 @@ fn row(context: &mut Context, work: &str, goal: f64, write: Loop) -> Result<()> 
         }
     };
     let baseline = |watch: &mut Stopwatch| {
-        if from_rust.exists() {
-            fs::remove_dir_all(&from_rust)?;
-        }
-        watch.time(|| {
-            let thread = from_rust.join("thread_0");
-            let mut writer = ThreadWriter::create(thread, 0, &WriteOptions::default())?;
-            tape.play(count, |event| writer.write(event).map(drop))?;
-            writer.finalize()?;
-            Ok(())
-        })
+        let thread = from_rust.join("thread_0");
+        tape.write(watch, &thread, &WriteOptions::default(), count)
     };
     let row = context.row(work, "the same in Rust").goal(goal).cpu();
     row.each(count, "event").compare(ours, baseline)?;

@@ -19,7 +19,7 @@ use tracing_subscriber::prelude::*;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, checked};
-use crate::input::Session;
+use crate::input::{Session, remove};
 use crate::rows::commands::{build, time};
 use crate::rows::program::is_installed;
 use crate::table::skip;
@@ -91,9 +91,7 @@ fn otf2(context: &mut Context) -> Result<()> {
         Ok(fs::remove_dir_all(&ours)?)
     };
     let write_archive = |watch: &mut Stopwatch| {
-        if archive.exists() {
-            fs::remove_dir_all(&archive)?;
-        }
+        remove(&archive)?;
         let mut command = Command::new(&program);
         watch.add(cpu_time(command.arg("write").arg(&archive).args(&files))?);
         Ok(())

@@ -1,6 +1,5 @@
 //! Times recording events in a ring and draining it.
 
-use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 use std::thread;
@@ -13,6 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch};
+use crate::input::remove;
 
 /// Events per run, 32 bytes each.
 const EVENTS: u64 = 4_000_000;
@@ -67,9 +67,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
 
 /// Times a recording from its start until everything is finalized.
 fn whole(watch: &mut Stopwatch, rounds: u64, folder: &Path, survive_kill: bool) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
+    remove(folder)?;
     let write = WriteOptions::default().survive_kill(survive_kill);
     let session = SessionWriter::create(folder, &write)?;
     let options = RecordOptions::default().overflow(Overflow::Block);
@@ -213,8 +211,6 @@ fn play<E>(
 
 /// Opens a writer in a new folder.
 fn writer(folder: &Path) -> Result<ThreadWriter> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
+    remove(folder)?;
     Ok(ThreadWriter::create(folder, 0, &WriteOptions::default())?)
 }

@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use atf::write::{Event, ThreadWriter, WriteOptions};
+use atf::write::{Event, WriteOptions};
 use zerocopy::{FromZeros as _, Immutable, IntoBytes};
 
 use crate::context::Context;
@@ -24,7 +24,11 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let count = context.events(EVENTS);
     let (ours, theirs) = (context.path("ours"), context.path("theirs"));
-    let plain = |watch: &mut Stopwatch| write(watch, &ours, &tape, count, false);
+    let write = |watch: &mut Stopwatch, survive_kill| {
+        let options = WriteOptions::default().survive_kill(survive_kill);
+        tape.write(watch, &ours, &options, count)
+    };
+    let plain = |watch: &mut Stopwatch| write(watch, false);
     let work = "write index events, CRC-32C, finalize; fresh pages, CPU time";
     let row = context.row(work, "libc fwrite per event").goal(2.3).cpu();
     row.each(count, "event")
@@ -37,28 +41,11 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         "the same, with nothing lost on SIGKILL; fresh pages, CPU time",
         "the same without that",
     );
-    let survives = |watch: &mut Stopwatch| write(watch, &ours, &tape, count, true);
+    let survives = |watch: &mut Stopwatch| write(watch, true);
     row.goal(0.92)
         .cpu()
         .each(count, "event")
         .compare(survives, plain)
-}
-
-fn write(
-    watch: &mut Stopwatch,
-    folder: &Path,
-    tape: &Tape,
-    count: u64,
-    survive_kill: bool,
-) -> Result<()> {
-    let options = WriteOptions::default().survive_kill(survive_kill);
-    remove(&folder.join("index.atf"))?;
-    watch.time(|| {
-        let mut writer = ThreadWriter::create(folder, 0, &options)?;
-        tape.play(count, |event| writer.write(event).map(drop))?;
-        writer.finalize()?;
-        Ok(())
-    })
 }
 
 /// The records of wire version 1.
