@@ -1,5 +1,5 @@
-//! Checks the getters and setters of the generated records in a language against the layout: for
-//! every field of every record, on bytes of all kinds, also next to other fields.
+//! Checks a language's generated getters and setters against the layout: those of every field of every
+//! record, on zeros, ones and random bytes. A setter must not change other fields.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::random::Random;
 use crate::tools::answers;
 
-/// The name of a record, a wire version, and two records of random bytes.
+/// A request about a record in one wire version: its bytes, and other bytes to copy a field from.
 struct Request<'a> {
     record: &'a str,
     layout: &'a Value,
@@ -78,9 +78,8 @@ impl Field<'_> {
     }
 }
 
-/// Checks that every getter and setter has the place that the layout gives it. The program is a
-/// generated reader's testee, which takes its requests with `accessors`. It has setters if it
-/// writes.
+/// Checks that every getter and setter is for the bytes that the layout states. `program` is the testee
+/// of a generated reader; its command `accessors` answers the requests. It has setters if it writes.
 ///
 /// # Errors
 ///

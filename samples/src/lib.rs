@@ -10,7 +10,7 @@
 )]
 #![allow(
     clippy::missing_panics_doc,
-    reason = "a file that cannot be is a mistake in a test"
+    reason = "an impossible file is a mistake in a test"
 )]
 
 use std::collections::BTreeMap;

@@ -73,9 +73,9 @@ pub fn browsed(address: &str, profile: &Path) -> Option<(String, Vec<String>)> {
         .unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{messages}");
-    let said = messages.lines().filter(|line| line.contains(":CONSOLE"));
-    let said = said.map(str::to_owned).collect();
-    Some((String::from_utf8(output.stdout).unwrap(), said))
+    let console = messages.lines().filter(|line| line.contains(":CONSOLE"));
+    let console = console.map(str::to_owned).collect();
+    Some((String::from_utf8(output.stdout).unwrap(), console))
 }
 
 /// Starts a program, gives it lines, and returns its answers, each a line of JSON.
