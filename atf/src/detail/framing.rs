@@ -401,13 +401,18 @@ impl EventWalker {
 
     fn with_damaged_footer(self, damaged: Damaged) -> EventOffsets {
         let Damaged { offset, problems } = damaged;
+        let trailing_bytes = offset.saturating_sub(self.end);
+        self.without_verified_footer(Completeness::DamagedFooter {
+            offset,
+            trailing_bytes,
+            problems,
+        })
+    }
+
+    fn without_verified_footer(self, completeness: Completeness) -> EventOffsets {
         EventOffsets {
             count_source: CountSource::Framing,
-            completeness: Completeness::DamagedFooter {
-                offset,
-                trailing_bytes: offset.saturating_sub(self.end),
-                problems,
-            },
+            completeness,
             footer: None,
             crc32c: None,
             offsets: self.offsets,
@@ -454,19 +459,12 @@ impl EventWalker {
             self.problem.as_ref().map(Error::kind),
             Some(ErrorKind::BadTotalLength { found, min, .. }) if found < min
         );
-        Ok(EventOffsets {
-            count_source: CountSource::Framing,
-            completeness: Completeness::Unfinalized {
-                trailing_bytes,
-                zero_tail_bytes,
-                partial_footer,
-            },
-            footer: None,
-            crc32c: None,
-            offsets: self.offsets,
-            end: self.end,
-            problem: self.problem.filter(|_| impossible && zero_tail_bytes == 0),
-        })
+        self.problem = self.problem.filter(|_| impossible && zero_tail_bytes == 0);
+        Ok(self.without_verified_footer(Completeness::Unfinalized {
+            trailing_bytes,
+            zero_tail_bytes,
+            partial_footer,
+        }))
     }
 
     /// Drops the last event if its timestamp and everything after it are zeros: only its beginning

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use atf::ErrorKind;
 use atf::follow::{DetailFollower, IndexFollower};
+use atf::{Error, ErrorKind};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -28,6 +28,22 @@ fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
     (followed.written, followed.follower)
 }
 
+/// Puts another file in the place of a followed one.
+fn replace(written: &Written, bytes: Vec<u8>) {
+    let other = written.folder.path().join("other");
+    fs::write(&other, bytes).unwrap();
+    fs::rename(&other, written.path()).unwrap();
+}
+
+/// Asserts what an error is about.
+#[track_caller]
+fn assert_error(error: &Error, kind: &ErrorKind, field: Option<&str>, offset: u64) {
+    assert_eq!(
+        (error.kind(), error.field(), error.offset()),
+        (kind, field, Some(offset))
+    );
+}
+
 #[test]
 fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
     let file = IndexFile::finalized(1, 9);
@@ -39,8 +55,8 @@ fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
     follower.poll().unwrap();
     written.resize(64 + 32 * 9 - 1);
     let error = follower.poll().unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::UnexpectedEnd { missing: 1 });
-    assert_eq!(error.offset(), Some(64 + 32 * 9 - 1));
+    let kind = ErrorKind::UnexpectedEnd { missing: 1 };
+    assert_error(&error, &kind, None, 64 + 32 * 9 - 1);
     assert_eq!(error.path(), Some(&*written.path()));
     written.resize(10);
     let error = follower.poll().unwrap_err();
@@ -53,18 +69,15 @@ fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
     let (written, mut follower) = followed_details(&file);
     let end = written.size();
     written.resize(end - 3);
-    let error = follower.poll().unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::UnexpectedEnd { missing: 3 });
-    assert_eq!(error.offset(), Some(end - 3));
+    let kind = ErrorKind::UnexpectedEnd { missing: 3 };
+    assert_error(&follower.poll().unwrap_err(), &kind, None, end - 3);
 }
 
 #[test]
 fn another_file_at_the_path_is_an_error() {
     let file = IndexFile::finalized(1, 9);
     let (written, mut follower) = followed(&file);
-    let other = written.folder.path().join("other");
-    fs::write(&other, file.bytes()).unwrap();
-    fs::rename(&other, written.path()).unwrap();
+    replace(&written, file.bytes());
     assert_eq!(follower.poll().unwrap_err().kind(), &ErrorKind::Replaced);
     fs::remove_file(written.path()).unwrap();
     let error = follower.poll().unwrap_err();
@@ -72,14 +85,22 @@ fn another_file_at_the_path_is_an_error() {
 
     let file = DetailFile::finalized(1, 9);
     let (written, mut follower) = followed_details(&file);
-    let other = written.folder.path().join("other");
-    fs::write(&other, file.bytes()).unwrap();
-    fs::rename(&other, written.path()).unwrap();
+    replace(&written, file.bytes());
     assert_eq!(follower.poll().unwrap_err().kind(), &ErrorKind::Replaced);
 }
 
 #[test]
 fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
+    /// Changes the byte at `offset`, polls, and asserts that the error is about the field there.
+    fn change(written: &Written, offset: u64, field: &str, poll: impl FnOnce() -> Error) {
+        let before = written.bytes()[usize::try_from(offset).unwrap()];
+        written.patch(offset, &[before + 1]);
+        let kind = ErrorKind::Changed {
+            found: u64::from(before) + 1,
+            before: before.into(),
+        };
+        assert_error(&poll(), &kind, Some(field), offset);
+    }
     for (offset, field) in [
         (6, "header.arch"),
         (7, "header.os"),
@@ -88,13 +109,7 @@ fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
         (32, "header.events_offset"),
     ] {
         let (written, mut follower) = followed(&IndexFile::finalized(1, 9));
-        let before = written.bytes()[offset];
-        written.patch(offset as u64, &[before + 1]);
-        let error = follower.poll().unwrap_err();
-        let (found, before) = (u64::from(before) + 1, before.into());
-        assert_eq!(error.kind(), &ErrorKind::Changed { found, before });
-        assert_eq!(error.field(), Some(field));
-        assert_eq!(error.offset(), Some(offset as u64));
+        change(&written, offset, field, || follower.poll().unwrap_err());
     }
     for (offset, field) in [
         (5, "header.version"),
@@ -103,13 +118,7 @@ fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
         (20, "header.events_offset"),
     ] {
         let (written, mut follower) = followed_details(&DetailFile::finalized(1, 9));
-        let before = written.bytes()[offset];
-        written.patch(offset as u64, &[before + 1]);
-        let error = follower.poll().unwrap_err();
-        let (found, before) = (u64::from(before) + 1, before.into());
-        assert_eq!(error.kind(), &ErrorKind::Changed { found, before });
-        assert_eq!(error.field(), Some(field));
-        assert_eq!(error.offset(), Some(offset as u64));
+        change(&written, offset, field, || follower.poll().unwrap_err());
     }
     let (written, mut follower) = followed(&IndexFile::finalized(1, 9));
     written.patch(0, b"x");
@@ -124,17 +133,14 @@ fn a_returned_event_that_changes_is_an_error_at_its_offset() {
     written.patch(64 + 32 * 8 + 10, b"x");
     written.append(&[1; 64]);
     let error = follower.poll().unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::Overwritten);
-    assert_eq!(error.field(), Some("events[8]"));
-    assert_eq!(error.offset(), Some(64 + 32 * 8));
+    let (kind, field) = (ErrorKind::Overwritten, Some("events[8]"));
+    assert_error(&error, &kind, field, 64 + 32 * 8);
 
     let file = DetailFile::finalized(2, 9);
     let (written, mut follower) = followed_details(&file);
     written.patch(file.places()[8] + 10, b"x");
     let error = follower.poll().unwrap_err();
-    assert_eq!(error.kind(), &ErrorKind::Overwritten);
-    assert_eq!(error.field(), Some("events[8]"));
-    assert_eq!(error.offset(), Some(file.places()[8]));
+    assert_error(&error, &kind, field, file.places()[8]);
 }
 
 #[test]
@@ -145,18 +151,13 @@ fn a_footer_before_the_returned_events_is_an_error_at_its_count() {
     written.patch(0, &short.header());
     written.patch(64 + 32 * 4, &short.footer());
     let error = follower.poll().unwrap_err();
-    let by = "the follower";
-    let (found, expected) = (4, 9);
-    assert_eq!(
-        error.kind(),
-        &ErrorKind::Disagrees {
-            found,
-            expected,
-            by
-        }
-    );
-    assert_eq!(error.field(), Some("footer.event_count"));
-    assert_eq!(error.offset(), Some(64 + 32 * 4 + 8));
+    let disagrees = |found, expected| ErrorKind::Disagrees {
+        found,
+        expected,
+        by: "the follower",
+    };
+    let field = Some("footer.event_count");
+    assert_error(&error, &disagrees(4, 9), field, 64 + 32 * 4 + 8);
 
     let file = DetailFile::finalized(2, 9);
     let (written, mut follower) = followed_details(&file);
@@ -165,15 +166,8 @@ fn a_footer_before_the_returned_events_is_an_error_at_its_count() {
     written.patch(short.places()[4], &short.footer());
     let error = follower.poll().unwrap_err();
     assert_eq!(error.field(), Some("footer.bytes_length"));
-    let (found, expected) = (short.footer_bytes, file.footer_bytes);
-    assert_eq!(
-        error.kind(),
-        &ErrorKind::Disagrees {
-            found,
-            expected,
-            by
-        }
-    );
+    let kind = disagrees(short.footer_bytes, file.footer_bytes);
+    assert_eq!(error.kind(), &kind);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use atf::{DetailEventType, EventKind, Wire};
 
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 use atf_samples::random::Random;
+use tempfile::TempDir;
 
 fn event(seq: u64) -> Event {
     Event::new(
@@ -45,6 +46,21 @@ fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
         }
     }
     writer.finalize().unwrap();
+}
+
+fn put(folder: &TempDir, name: &str, bytes: &[u8]) {
+    std::fs::write(folder.path().join(name), bytes).unwrap();
+}
+
+/// Takes all certain events. Returns the position of each, with that of its detail, and the last poll.
+fn drain(follower: &mut ThreadFollower) -> (Vec<(u64, Option<u64>)>, Polled<ThreadEvent>) {
+    let mut events = Vec::new();
+    loop {
+        match follower.poll().unwrap() {
+            Polled::New(new) => events.push((new.seq, new.detail.map(|detail| detail.seq))),
+            last => return (events, last),
+        }
+    }
 }
 
 #[test]
@@ -99,22 +115,15 @@ fn an_event_waits_for_its_details() {
     let bytes = detail.clone().placeholder().bytes();
     for index in [index.clone().placeholder(), index] {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("detail.atf");
         let mut follower = ThreadFollower::new(folder.path());
-        std::fs::write(&path, &bytes[..64]).unwrap();
-        std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+        put(&folder, "detail.atf", &bytes[..64]);
+        put(&folder, "index.atf", &index.bytes());
         assert_eq!(follower.poll().unwrap(), Polled::NotYet);
         assert_eq!(follower.next_seq(), 0);
         let cut = usize::try_from(detail.places()[1]).unwrap();
-        std::fs::write(&path, &bytes[..cut]).unwrap();
-        for seq in 0..3 {
-            let Polled::New(new) = follower.poll().unwrap() else {
-                panic!("event {seq} is missing");
-            };
-            assert_eq!(new.seq, seq);
-            assert_eq!(new.detail.is_some(), seq == 0);
-        }
-        assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+        put(&folder, "detail.atf", &bytes[..cut]);
+        let events = vec![(0, Some(0)), (1, None), (2, None)];
+        assert_eq!(drain(&mut follower), (events, Polled::NotYet));
         assert_eq!(follower.next_seq(), 3);
     }
 }
@@ -123,15 +132,10 @@ fn an_event_waits_for_its_details() {
 fn a_finalized_thread_without_its_details_returns_events_without_them() {
     let folder = tempfile::tempdir().unwrap();
     let index = IndexFile::finalized(2, 9);
-    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+    put(&folder, "index.atf", &index.bytes());
     let mut follower = ThreadFollower::new(folder.path());
-    for seq in 0..9 {
-        let Polled::New(new) = follower.poll().unwrap() else {
-            panic!("event {seq} is missing");
-        };
-        assert_eq!((new.seq, new.detail), (seq, None));
-    }
-    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+    let events = (0..9).map(|seq| (seq, None)).collect();
+    assert_eq!(drain(&mut follower), (events, Polled::Finalized));
 }
 
 /// A corrupt file does not hide the other file.
@@ -139,20 +143,15 @@ fn a_finalized_thread_without_its_details_returns_events_without_them() {
 fn events_can_be_returned_without_unreadable_details() {
     let folder = tempfile::tempdir().unwrap();
     let index = IndexFile::finalized(2, 9);
-    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
-    std::fs::write(folder.path().join("detail.atf"), [b'x'; 100]).unwrap();
+    put(&folder, "index.atf", &index.bytes());
+    put(&folder, "detail.atf", &[b'x'; 100]);
     let mut follower = ThreadFollower::new(folder.path());
     let error = follower.poll().unwrap_err();
     assert_eq!(error.path(), Some(follower.detail().path()));
     assert_eq!(follower.next_seq(), 0);
     follower.ignore_details();
-    for seq in 0..9 {
-        let Polled::New(new) = follower.poll().unwrap() else {
-            panic!("event {seq} is missing");
-        };
-        assert_eq!((new.seq, new.detail), (seq, None));
-    }
-    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+    let events = (0..9).map(|seq| (seq, None)).collect();
+    assert_eq!(drain(&mut follower), (events, Polled::Finalized));
 }
 
 #[test]
@@ -169,15 +168,12 @@ fn links_that_lead_back_or_nowhere_have_no_detail() {
     }
     detail.events[1].index_seq = 2;
     let index = IndexFile::new(2, index.events);
-    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+    put(&folder, "index.atf", &index.bytes());
     let detail = DetailFile::new(2, detail.events);
-    std::fs::write(folder.path().join("detail.atf"), detail.bytes()).unwrap();
+    put(&folder, "detail.atf", &detail.bytes());
     let mut follower = ThreadFollower::new(folder.path());
-    let mut links = Vec::new();
-    while let Polled::New(new) = follower.poll().unwrap() {
-        links.push(new.detail.map(|detail| detail.seq));
-    }
-    assert_eq!(links, [None, None, Some(1), None]);
+    let (events, _) = drain(&mut follower);
+    assert_eq!(events, [(0, None), (1, None), (2, Some(1)), (3, None)]);
 }
 
 #[test]
@@ -199,8 +195,8 @@ fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
         };
         let index = IndexFile::new(version, vec![event(100, 0), event(200, 1)]);
         let details = DetailFile::new(version, vec![detail(0, 999), detail(1, 200)]);
-        std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
-        std::fs::write(folder.path().join("detail.atf"), details.bytes()).unwrap();
+        put(&folder, "index.atf", &index.bytes());
+        put(&folder, "detail.atf", &details.bytes());
         let reader = ThreadReader::open(folder.path()).unwrap();
         let mut follower = ThreadFollower::new(folder.path());
         let mut links = Vec::new();
@@ -212,18 +208,10 @@ fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
         // The events have the same time, and each links to the other's detail.
         let index = IndexFile::new(version, vec![event(100, 1), event(100, 0)]);
         let details = DetailFile::new(version, vec![detail(0, 100), detail(1, 100)]);
-        std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
-        std::fs::write(folder.path().join("detail.atf"), details.bytes()).unwrap();
+        put(&folder, "index.atf", &index.bytes());
+        put(&folder, "detail.atf", &details.bytes());
         let mut follower = ThreadFollower::new(folder.path());
-        for seq in 0..2 {
-            let expected = Polled::New(None);
-            let found = follower.poll().unwrap();
-            let found = match found {
-                Polled::New(new) if new.seq == seq => Polled::New(new.detail),
-                other => panic!("{other:?}"),
-            };
-            assert_eq!(found, expected);
-        }
+        assert_eq!(drain(&mut follower).0, [(0, None), (1, None)]);
     }
 }
 

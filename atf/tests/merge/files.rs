@@ -28,10 +28,7 @@ fn index(session: &Path, id: u32) -> std::path::PathBuf {
 /// equal.
 fn threads(count: u32, events: u64) -> Vec<Thread> {
     let time = |id: u32, seq: u64| seq * 100 + u64::from(id) * 7 % 100;
-    let thread = |id: u32| Thread {
-        id,
-        times: (0..events).map(|seq| time(id, seq)).collect(),
-    };
+    let thread = |id| Thread::new(id, (0..events).map(move |seq| time(id, seq)));
     (0..count).map(thread).collect()
 }
 

@@ -17,6 +17,11 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
+    pub(crate) fn new(id: u32, times: impl IntoIterator<Item = u64>) -> Self {
+        let times = times.into_iter().collect();
+        Self { id, times }
+    }
+
     /// Returns the thread's `index.atf`. Each event's function encodes the thread and the position.
     pub(crate) fn file(&self, version: u8) -> IndexFile {
         let event = |(seq, timestamp_ns): (usize, &u64)| EventRecord {
@@ -113,9 +118,8 @@ pub(crate) fn threads(is_ordered: bool) -> impl Strategy<Value = Vec<Thread>> {
         runs.into_iter().flat_map(run).collect::<Vec<u64>>()
     });
     vec(times, 0..9).prop_map(|threads| {
-        let thread = |(place, times): (usize, Vec<u64>)| Thread {
-            id: (u32::try_from(place).unwrap() * 5 + 3) % 11,
-            times,
+        let thread = |(place, times): (usize, Vec<u64>)| {
+            Thread::new((u32::try_from(place).unwrap() * 5 + 3) % 11, times)
         };
         threads.into_iter().enumerate().map(thread).collect()
     })

@@ -13,11 +13,8 @@ fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
     let in_memory = merge(threads, version);
     let all = |merged: Merged<'_>| places(merged);
     // Take a third of the events one by one, which often ends in the middle of a thread's turn.
-    let begun = threads
-        .iter()
-        .map(|thread| thread.times.len())
-        .sum::<usize>()
-        / 3;
+    let sizes = threads.iter().map(|thread| thread.times.len());
+    let begun = sizes.sum::<usize>() / 3;
     let folded = |mut merged: Merged<'_>| {
         let mut events: Vec<_> = merged.by_ref().take(begun).collect();
         merged.for_each(|event| events.push(event));
@@ -111,25 +108,17 @@ proptest! {
 
 #[test]
 fn each_bound_of_a_time_range_counts() {
-    let threads = [Thread {
-        id: 0,
-        times: vec![1, 2, 2, 3, 4, u64::MAX],
-    }];
+    let threads = [Thread::new(0, [1, 2, 2, 3, 4, u64::MAX])];
     let count = |merge: Merge| merge.events().count();
     let merge = || merge(&threads, 1);
     assert_eq!(count(merge().time_range(2..4)), 3);
     assert_eq!(count(merge().time_range(2..=4)), 4);
-    assert_eq!(
-        count(merge().time_range((Bound::Excluded(2), Bound::Unbounded))),
-        3
-    );
+    let after = |time| (Bound::Excluded(time), Bound::Unbounded);
+    assert_eq!(count(merge().time_range(after(2))), 3);
     assert_eq!(count(merge().time_range(..2)), 1);
     assert_eq!(count(merge().time_range(..0)), 0);
     assert_eq!(count(merge().time_range(u64::MAX..)), 1);
-    assert_eq!(
-        count(merge().time_range((Bound::Excluded(u64::MAX), Bound::Unbounded))),
-        0
-    );
+    assert_eq!(count(merge().time_range(after(u64::MAX))), 0);
     assert_eq!(count(merge().time_range(..)), 6);
 }
 
@@ -147,7 +136,7 @@ fn events_whose_times_are_far_apart_are_in_order() {
             if is_ordered {
                 times.sort_unstable();
             }
-            Thread { id, times }
+            Thread::new(id, times)
         };
         let threads: Vec<_> = (0..50).map(thread).collect();
         let expected = expected(&threads, 0..=u64::MAX);
@@ -159,8 +148,7 @@ fn events_whose_times_are_far_apart_are_in_order() {
 
 #[test]
 fn any_number_of_partitions_may_be_requested() {
-    let times = (0..5000).collect();
-    let threads = [Thread { id: 0, times }];
+    let threads = [Thread::new(0, 0..5000)];
     let expected = expected(&threads, 0..=u64::MAX);
     for count in [5000, 1 << 40, usize::MAX] {
         assert_eq!(joined(&merge(&threads, 1), count), expected, "{count}");
@@ -169,16 +157,12 @@ fn any_number_of_partitions_may_be_requested() {
 
 #[test]
 fn equal_timestamps_stay_in_one_partition() {
-    let thread = |id| Thread {
-        id,
-        times: [vec![5; 400], vec![6; 400]].concat(),
-    };
+    let thread = |id| Thread::new(id, [[5; 400], [6; 400]].concat());
     let threads: Vec<Thread> = (0..3).map(thread).collect();
     let merge = merge(&threads, 1);
     let times = |part: Merged<'_>| {
-        let mut times: Vec<u64> = part
-            .map(|event| event.unwrap().event.timestamp_ns)
-            .collect();
+        let times = part.map(|event| event.unwrap().event.timestamp_ns);
+        let mut times: Vec<u64> = times.collect();
         times.dedup();
         times
     };
@@ -188,22 +172,14 @@ fn equal_timestamps_stay_in_one_partition() {
 
 #[test]
 fn partitions_are_about_equally_large() {
-    let thread = |id: u32| Thread {
-        id,
-        times: (0..5000).map(|seq| seq * u64::from(id + 1)).collect(),
-    };
+    let thread = |id: u32| Thread::new(id, (0..5000).map(|seq| seq * u64::from(id + 1)));
     let threads: Vec<Thread> = (0..4).map(thread).collect();
     let merge = merge(&threads, 2);
-    let sizes: Vec<usize> = merge
-        .partitions(4)
-        .into_iter()
-        .map(Iterator::count)
-        .collect();
+    let parts = merge.partitions(4).into_iter();
+    let sizes: Vec<usize> = parts.map(Iterator::count).collect();
     assert_eq!(sizes.len(), 4);
-    assert!(
-        sizes.iter().all(|size| (4500..5500).contains(size)),
-        "{sizes:?}"
-    );
+    let is_fair = |size| (4500..5500).contains(size);
+    assert!(sizes.iter().all(is_fair), "{sizes:?}");
 }
 
 /// The threads are long enough for a merge to detect regular turns, and to detect them again after
@@ -216,15 +192,9 @@ fn regular_turns_and_ties_among_them_are_in_order() {
         let thread = |id: u32| {
             let half = |seq| if seq < 2500 { first } else { second };
             let time = |seq: u64| seq * 10 + apart[half(seq)](id.into());
-            Thread {
-                id,
-                times: (0..5000).map(time).collect(),
-            }
+            Thread::new(id, (0..5000).map(time))
         };
-        let seldom = Thread {
-            id: 9,
-            times: vec![3, 14_000, 14_000, 33_001, 60_000],
-        };
+        let seldom = Thread::new(9, [3, 14_000, 14_000, 33_001, 60_000]);
         let threads: Vec<Thread> = (0..count).map(thread).chain([seldom]).collect();
         let expected = expected(&threads, 0..=u64::MAX);
         for places in both_ways(&threads, 1) {
@@ -236,11 +206,7 @@ fn regular_turns_and_ties_among_them_are_in_order() {
 
 #[test]
 fn threads_that_are_not_selected_are_left_out() {
-    let thread = |id| Thread {
-        id,
-        times: vec![1, 2],
-    };
-    let threads: Vec<Thread> = (0..4).map(thread).collect();
+    let threads = [0, 1, 2, 3].map(|id| Thread::new(id, [1, 2]));
     let merge = merge(&threads, 1).threads([3, 1, 9]);
     assert_eq!(places(merge.events()), [(1, 0), (3, 0), (1, 1), (3, 1)]);
 }
@@ -248,21 +214,14 @@ fn threads_that_are_not_selected_are_left_out() {
 #[test]
 fn files_of_one_id_are_merged_in_the_order_given() {
     let file = |function_id| {
-        let mut file = Thread {
-            id: 4,
-            times: vec![7],
-        }
-        .file(1);
+        let mut file = Thread::new(4, [7]).file(1);
         file.events[0].function_id = function_id;
         file.checksum = 0;
         (4, IndexReader::from_bytes(file.bytes()).unwrap())
     };
     let merge = Merge::new([file(30), file(10), file(20)]);
-    let functions: Vec<u64> = merge
-        .events()
-        .map(|event| event.unwrap().event.function_id)
-        .collect();
-    assert_eq!(functions, [30, 10, 20]);
+    let functions = merge.events().map(|it| it.unwrap().event.function_id);
+    assert_eq!(functions.collect::<Vec<_>>(), [30, 10, 20]);
 }
 
 #[test]
@@ -276,7 +235,7 @@ fn iterators_can_be_sent_to_other_threads() {
 
 #[test]
 fn size_hints_of_merged_events_are_never_exceeded() {
-    let threads = [(1, vec![1, 3, 5]), (2, vec![2, 4])].map(|(id, times)| Thread { id, times });
+    let threads = [Thread::new(1, [1, 3, 5]), Thread::new(2, [2, 4])];
     let merge = merge(&threads, 1);
     let mut events = merge.events();
     for left in (0..=5).rev() {

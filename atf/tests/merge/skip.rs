@@ -16,11 +16,9 @@ const BLOCK: u64 = 4096;
 
 /// Creates threads of 100,000 events each, one microsecond apart. Thread `n` begins at `n` seconds.
 fn threads() -> Vec<Thread> {
-    let thread = |id: u32| Thread {
-        id,
-        times: (0..100_000)
-            .map(|seq| 1_000_000_000 * u64::from(id) + 1000 * seq)
-            .collect(),
+    let thread = |id: u32| {
+        let time = |seq: u64| 1_000_000_000 * u64::from(id) + 1000 * seq;
+        Thread::new(id, (0..100_000).map(time))
     };
     (0..4).map(thread).collect()
 }
@@ -67,16 +65,7 @@ fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
 
 #[test]
 fn headers_and_footers_with_wrong_times_hide_no_event() {
-    let times = vec![10, 20, 30, 40];
-    let file = |change: fn(&mut IndexFile)| {
-        let thread = Thread {
-            id: 0,
-            times: times.clone(),
-        };
-        let mut file = thread.file(1);
-        change(&mut file);
-        (0, file.bytes())
-    };
+    let file = Thread::new(0, [10, 20, 30, 40]).file(1);
     let lies: [fn(&mut IndexFile); 4] = [
         |file| file.header_times = (100, 200),
         |file| file.footer_times = (100, 200),
@@ -84,18 +73,15 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
         |file| (file.header_times, file.footer_times) = ((40, 10), (40, 10)),
     ];
     for lie in lies {
-        let (merge, _) = merge(vec![file(lie)]);
+        let mut file = file.clone();
+        lie(&mut file);
+        let (merge, _) = merge(vec![(0, file.bytes())]);
         let merge = merge.time_range(15..=35);
-        let times = merge
-            .events()
-            .map(|event| event.unwrap().event.timestamp_ns);
+        let times = merge.events().map(|it| it.unwrap().event.timestamp_ns);
         assert_eq!(times.collect::<Vec<_>>(), [20, 30]);
     }
     // The times in an unfinalized file are not trusted either.
-    let unfinalized = Thread { id: 0, times }
-        .file(1)
-        .placeholder()
-        .without_footer();
+    let unfinalized = file.placeholder().without_footer();
     let (merge, _) = merge(vec![(0, unfinalized)]);
     let merge = merge.time_range(15..=35);
     let events = merge.events().filter(Result::is_ok).count();
@@ -106,32 +92,23 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
 #[test]
 fn a_search_that_meets_disorder_checks_all_events() {
     // The first and last times are right, but between them, every second event is out of order.
-    let mut times: Vec<u64> = (0..10_000)
-        .map(|seq| 1_000_000 + (seq * 7_919) % 10_000)
-        .collect();
-    times[0] = 1_000_000;
-    times[9_999] = 1_010_000;
-    let thread = Thread { id: 0, times };
+    let times = (0..10_000).map(|seq| 1_000_000 + (seq * 7_919) % 10_000);
+    let mut thread = Thread::new(0, times);
+    thread.times[0] = 1_000_000;
+    thread.times[9_999] = 1_010_000;
     let mut file = thread.file(1);
     file.header_times = file.footer_times;
     let (merge, _) = merge(vec![(0, file.bytes())]);
     let range = 1_004_000_u64..1_004_100;
-    let expected = thread
-        .times
-        .iter()
-        .filter(|time| range.contains(*time))
-        .count();
+    let expected = thread.times.iter().filter(|time| range.contains(*time));
+    let expected = expected.count();
     assert_eq!(merge.time_range(range).events().count(), expected);
 }
 
 #[test]
 fn hidden_disorder_yields_no_event_outside_a_time_range() {
     for version in [1, 2] {
-        let thread = Thread {
-            id: 0,
-            times: vec![1, 1000, 2, 3, 2000, 4],
-        };
-        let mut file = thread.file(version);
+        let mut file = Thread::new(0, [1, 1000, 2, 3, 2000, 4]).file(version);
         file.header_times = (1, 4);
         let index = IndexReader::from_bytes(file.bytes()).unwrap();
         let merge = Merge::new([(0, index)]).time_range(..10);

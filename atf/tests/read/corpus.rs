@@ -53,7 +53,7 @@ impl File<'_> {
 
     /// Checks that a reader reports the fault of a case that no reader may accept. Readers do not decode the payloads
     /// of functions.
-    fn is_reported(&self, errors: &[Error]) {
+    fn assert_reported(&self, errors: &[Error]) {
         let place = &self.case["place"];
         let offset = place["offset"].as_u64();
         let is_reported = offset.is_none() || errors.iter().any(|error| error.offset() == offset);
@@ -67,7 +67,7 @@ impl File<'_> {
     }
 
     /// Compares how the events were counted, and how many bytes follow them, with the expected document.
-    fn ends(&self, completeness: &Completeness, source: CountSource, after_footer: u64) {
+    fn assert_end(&self, completeness: &Completeness, source: CountSource, after_footer: u64) {
         let derived = &self.case["expected"]["derived"];
         let trailing = match completeness {
             Completeness::Unfinalized {
@@ -100,7 +100,7 @@ impl std::fmt::Display for File<'_> {
 
 /// Checks that the regions cover a file once, in the order of their kinds, and that header, events
 /// and footers are where the reader finds them.
-macro_rules! is_covered {
+macro_rules! assert_covered {
     ($file:expr, $reader:expr) => {{
         let (file, reader, regions) = ($file, $reader, $reader.regions());
         let mut end = 0;
@@ -190,18 +190,18 @@ fn index(file: &File<'_>) {
         Ok(index) => index,
         Err(error) => {
             assert!(file.may("reject"), "{file}: {error}");
-            return file.is_reported(&[error]);
+            return file.assert_reported(&[error]);
         }
     };
     let read = events(&index);
     problems::agree(&file.bytes());
-    is_covered!(file, &index);
-    file.is_reported(&[index.problems(), index.disagreements().to_vec()].concat());
+    assert_covered!(file, &index);
+    file.assert_reported(&[index.problems(), index.disagreements().to_vec()].concat());
     let Some(expected) = file.expected() else {
         let count: u64 = file.names().map(|(_, times)| times).sum();
         return assert_eq!(index.event_count(), count, "{file}");
     };
-    file.ends(
+    file.assert_end(
         index.completeness(),
         index.count_source(),
         index.bytes_after_footer(),
@@ -230,24 +230,24 @@ fn detail(file: &File<'_>) {
         Ok(detail) => detail,
         Err(error) => {
             assert!(file.may("reject"), "{file}: {error}");
-            return file.is_reported(&[error]);
+            return file.assert_reported(&[error]);
         }
     };
     let read = details(&detail);
     let reported: Vec<_> = detail.events().filter_map(Result::err).collect();
-    is_covered!(file, &detail);
+    assert_covered!(file, &detail);
     let texts = |errors: &[Error]| errors.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(
         texts(&reported),
         texts(&detail.problems().unwrap()),
         "{file}"
     );
-    file.is_reported(&[detail.problems().unwrap(), detail.disagreements().to_vec()].concat());
+    file.assert_reported(&[detail.problems().unwrap(), detail.disagreements().to_vec()].concat());
     let Some(expected) = file.expected() else {
         let names: BTreeSet<_> = file.names().map(|(name, _)| name).collect();
         return assert_eq!(detail.event_count(), names.len() as u64, "{file}");
     };
-    file.ends(
+    file.assert_end(
         detail.completeness(),
         detail.count_source(),
         detail.bytes_after_footer(),

@@ -16,7 +16,7 @@ fn add_thread(session: &Path, id: u32, file: &IndexFile) {
         ..file.clone()
     };
     let folder = session.join(format!("thread_{id}"));
-    fs::create_dir(&folder).unwrap();
+    fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("index.atf"), file.bytes()).unwrap();
 }
 
@@ -191,13 +191,12 @@ fn a_folder_without_threads_and_manifest_is_not_a_session() {
     assert_eq!(error.kind(), &ErrorKind::Io(std::io::ErrorKind::NotFound));
 }
 
-/// Creates a folder with sessions of these processes, each with one thread.
+/// Creates a folder with these sessions, each with one thread.
 fn processes(names: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in names {
-        let process = folder.path().join(name);
-        fs::create_dir_all(&process).unwrap();
-        add_thread(&process, 4, &IndexFile::finalized(1, 5));
+        let file = IndexFile::finalized(1, 5);
+        add_thread(&folder.path().join(name), 4, &file);
     }
     folder
 }
@@ -227,7 +226,6 @@ fn several_processes_are_listed_and_not_mixed() {
 
 #[test]
 fn sessions_below_a_folder_are_listed_nearest_first() {
-    let folder = TempDir::new().unwrap();
     let [deepest, too_deep] = [64, 65].map(|depth| vec!["d"; depth].join("/"));
     let names = [
         "crashed/session_20260105_101500/pid_10",
@@ -236,11 +234,7 @@ fn sessions_below_a_folder_are_listed_nearest_first() {
         &deepest,
         &too_deep.replace('d', "e"),
     ];
-    for name in names {
-        let session = folder.path().join(name);
-        fs::create_dir_all(&session).unwrap();
-        add_thread(&session, 4, &IndexFile::finalized(1, 5));
-    }
+    let folder = processes(&names);
     fs::create_dir(folder.path().join("empty")).unwrap();
     let error = SessionReader::open(folder.path()).unwrap_err();
     let folders = [2, 0, 1, 3].map(|name| names[name].to_owned()).to_vec();
@@ -263,13 +257,10 @@ fn sessions_below_a_folder_are_listed_nearest_first() {
 fn a_folder_with_one_session_is_opened_as_that_session() {
     let deep = format!("{}/session", vec!["d"; 63].join("/"));
     for name in ["run", "traces/session_20260105_101500/pid_7", &deep] {
-        let folder = processes(&[]);
-        let session = folder.path().join(name);
-        fs::create_dir_all(&session).unwrap();
+        let folder = processes(&[name]);
         fs::create_dir(folder.path().join("empty")).unwrap();
-        add_thread(&session, 4, &IndexFile::finalized(1, 5));
         let opened = SessionReader::open(folder.path()).unwrap();
-        assert_eq!(opened.path(), session);
+        assert_eq!(opened.path(), folder.path().join(name));
         // It is not certain to be the only one if there are very many folders.
         for number in 0..1000 {
             fs::create_dir(folder.path().join(format!("z_{number}"))).unwrap();
@@ -354,45 +345,33 @@ fn a_process_folder_that_is_a_symlink_is_followed_on_request() {
 #[cfg(unix)]
 #[test]
 fn symlinks_are_listed_but_not_followed() {
-    use std::os::unix::fs::symlink;
-
     let outside = session(&[0]);
     let folder = session(&[1, 2]);
-    symlink(
-        outside.path().join("thread_0"),
-        folder.path().join("thread_0"),
-    )
-    .unwrap();
-    let index = folder.path().join("thread_1/index.atf");
-    fs::remove_file(&index).unwrap();
-    symlink(outside.path().join("thread_0/index.atf"), &index).unwrap();
-    let detail = folder.path().join("thread_2/detail.atf");
-    symlink(outside.path().join("thread_0/index.atf"), detail).unwrap();
-    symlink(
-        outside.path().join("none"),
-        folder.path().join("manifest.json"),
-    )
-    .unwrap();
+    fs::remove_file(folder.path().join("thread_1/index.atf")).unwrap();
+    for (target, link) in [
+        ("thread_0", "thread_0"),
+        ("thread_0/index.atf", "thread_1/index.atf"),
+        ("thread_0/index.atf", "thread_2/detail.atf"),
+        ("none", "manifest.json"),
+    ] {
+        let target = outside.path().join(target);
+        std::os::unix::fs::symlink(target, folder.path().join(link)).unwrap();
+    }
 
     let session = SessionReader::open(folder.path()).unwrap();
-    assert_eq!(session.threads()[0].presence(), Presence::SymbolicLink);
-    assert_eq!(
-        session.threads()[0].open().unwrap_err().kind(),
-        &ErrorKind::SymbolicLink
-    );
-    assert_eq!(
-        session.threads()[1].open().unwrap_err().kind(),
-        &ErrorKind::SymbolicLink
-    );
-    let thread = session.threads()[2].open().unwrap();
-    assert_eq!(
-        thread.detail_error().unwrap().kind(),
-        &ErrorKind::SymbolicLink
-    );
-    assert_eq!(
-        session.manifest().unwrap().problems[0].kind(),
-        &ErrorKind::SymbolicLink
-    );
+    let threads = session.threads();
+    assert_eq!(threads[0].presence(), Presence::SymbolicLink);
+    let [first, second] = [0, 1].map(|thread| threads[thread].open().unwrap_err());
+    let third = threads[2].open().unwrap();
+    let manifest = session.manifest().unwrap();
+    for error in [
+        &first,
+        &second,
+        third.detail_error().unwrap(),
+        &manifest.problems[0],
+    ] {
+        assert_eq!(error.kind(), &ErrorKind::SymbolicLink);
+    }
     assert_eq!(session.summary().index_events, 5);
 
     let options = OpenOptions::new().follow_links(true);
@@ -502,16 +481,10 @@ fn the_flag_of_a_finalized_index_agrees_with_the_folder() {
 #[test]
 fn a_corrupt_detail_file_does_not_hide_the_index() {
     let folder = TempDir::new().unwrap();
-    fs::write(
-        folder.path().join("index.atf"),
-        IndexFile::finalized(1, 10).bytes(),
-    )
-    .unwrap();
-    fs::write(
-        folder.path().join("detail.atf"),
-        IndexFile::finalized(1, 10).bytes(),
-    )
-    .unwrap();
+    for name in ["index.atf", "detail.atf"] {
+        let bytes = IndexFile::finalized(1, 10).bytes();
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
     let thread = ThreadReader::open(folder.path()).unwrap();
     assert!(thread.has_detail_file() && thread.detail().is_none());
     assert!(matches!(
