@@ -138,6 +138,17 @@ fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
     }))
 }
 
+/// Reads a ring once, as the readers do, for tests. Returns the start, the checksum and the bytes
+/// of the areas for index and detail, or `None` if the writer emptied one in the meantime.
+#[cfg(feature = "testing")]
+pub fn look_at(
+    source: impl crate::source::ReadAt + 'static,
+) -> Result<Option<[(u64, u32, Vec<u8>); 2]>> {
+    let found = look(&Input::new(source), Path::new(RING_FILE))?;
+    let area = |area: Area| (area.start, area.checksum, area.bytes);
+    Ok(found.map(|found| [found.index, found.detail].map(area)))
+}
+
 /// The rule that a ring is intact and belongs to the thread's other files.
 const BELONGS: &Rule = &rules::ATF_RING_002;
 
@@ -171,26 +182,39 @@ enum Which {
 
 /// Returns the bytes of an area that contain events.
 fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
-    let room = input.size().saturating_sub(RingHeader::SIZE as u64);
     let index_capacity = header.index_capacity.get();
-    let before = match which {
-        Which::Index => 0,
-        Which::Detail => index_capacity,
-    };
-    let (capacity, capacity_field, size, size_field) = match which {
+    let (file, before, numbers, checksum, fields) = match which {
         Which::Index => (
-            index_capacity,
-            "header.index_capacity",
-            header.index_size.get(),
-            "header.index_size",
+            INDEX_FILE,
+            0,
+            [header.index_capacity, header.index_size, header.index_start],
+            header.index_checksum.get(),
+            [
+                "header.index_capacity",
+                "header.index_size",
+                "header.index_start",
+                "header.index_checksum",
+            ],
         ),
         Which::Detail => (
-            header.detail_capacity.get(),
-            "header.detail_capacity",
-            header.detail_size.get(),
-            "header.detail_size",
+            DETAIL_FILE,
+            index_capacity,
+            [
+                header.detail_capacity,
+                header.detail_size,
+                header.detail_start,
+            ],
+            header.detail_checksum.get(),
+            [
+                "header.detail_capacity",
+                "header.detail_size",
+                "header.detail_start",
+                "header.detail_checksum",
+            ],
         ),
     };
+    let [capacity, size, start] = numbers.map(|number| number.get());
+    let [capacity_field, size_field, start_field, checksum_field] = fields;
     let within = |found: u64, max: u64, field: &'static str| {
         if found <= max {
             Ok(())
@@ -199,6 +223,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
             Err(error.with_field(field))
         }
     };
+    let room = input.size().saturating_sub(RingHeader::SIZE as u64);
     let most = room.saturating_sub(before).min(Ring::MAX_BYTES);
     within(capacity, most, capacity_field)?;
     within(size, capacity, size_field)?;
@@ -207,29 +232,11 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     let mut bytes = bytes.map_err(|error| error.with_path(input.path()))?;
     let origin = before.saturating_add(RingHeader::SIZE as u64);
     input.read_exact(origin, &mut bytes)?;
-    let (file, start_field, start, checksum_field, checksum) = match which {
-        Which::Index => (
-            INDEX_FILE,
-            "header.index_start",
-            header.index_start.get(),
-            "header.index_checksum",
-            header.index_checksum.get(),
-        ),
-        Which::Detail => (
-            DETAIL_FILE,
-            "header.detail_start",
-            header.detail_start.get(),
-            "header.detail_checksum",
-            header.detail_checksum.get(),
-        ),
-    };
     let mut unreadable = Unreadable::default();
     for range in input.unreadable().iter() {
         let place = |offset: u64| {
-            offset
-                .saturating_sub(origin)
-                .min(size)
-                .saturating_add(start)
+            let inside = offset.saturating_sub(origin).min(size);
+            inside.saturating_add(start)
         };
         unreadable.add(place(range.start)..place(range.end));
     }
@@ -354,13 +361,3 @@ impl Snapshot {
         error.with_rule(BELONGS)
     }
 }
-
-#[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    reason = "test code with its own numbers"
-)]
-mod interleavings;

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use atf::write::{BriefDisk, Storage};
+use atf::write::{Disk, Storage, brief_disk};
 
 /// The last folder that was opened. A forked child shares it: the program may have changed its root
 /// directory since.
@@ -20,9 +20,8 @@ pub(crate) fn place(folder: &Path) -> io::Result<Arc<dyn Storage>> {
         return Ok(Arc::clone(storage));
     }
     // The program may close every descriptor that it did not open.
-    BriefDisk.create_folder(folder)?;
-    let held = BriefDisk.held(folder)?;
-    let storage = held.unwrap_or_else(|| Arc::new(BriefDisk));
+    Disk.create_folder(folder)?;
+    let storage = brief_disk(folder)?;
     let place = Box::new((folder.to_path_buf(), Arc::clone(&storage)));
     PLACE.store(Box::into_raw(place), Ordering::Release);
     Ok(storage)

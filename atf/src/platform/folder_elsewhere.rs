@@ -80,7 +80,8 @@ impl Folder {
         fs::remove_dir(self.path.join(below))
     }
 
-    /// Does nothing: a folder cannot be opened as a file, and the file system persists names itself.
+    /// Does nothing: a folder cannot be opened as a file, and the file system persists names
+    /// itself.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }

@@ -38,7 +38,8 @@ enum Handle {
 }
 
 impl Folder {
-    /// Opens a folder by its path, the working directory if it is empty. Follows symlinks. If it `is_lent`, a program may close it.
+    /// Opens a folder by its path, the working directory if it is empty. Follows symlinks. If it
+    /// `is_lent`, a program may close it.
     pub(crate) fn open(path: &Path, is_lent: bool) -> io::Result<Self> {
         Self::new(path, open_folder(path)?, is_lent)
     }

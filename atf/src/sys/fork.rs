@@ -43,7 +43,7 @@ impl Origin {
     }
 
     /// Returns a parent of the calling process.
-    #[cfg(test)]
+    #[cfg(feature = "testing")]
     pub(crate) fn parent(process: u32) -> Self {
         let number = page().map(|_| 0);
         Self { process, number }

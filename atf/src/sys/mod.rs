@@ -38,10 +38,10 @@ pub use cancel::uncancelled;
 pub use fork::Origin;
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
-pub(crate) use ring::JournalArea;
-#[cfg(test)]
-pub(crate) use ring::watch;
-pub(crate) use spare::Spare;
+#[cfg(feature = "testing")]
+pub use ring::watch;
+pub use ring::{JournalArea, write_zeros};
+pub use spare::Spare;
 pub use turns::Turns;
 #[cfg(unix)]
 pub(crate) use unix::file_size_limit;

@@ -19,7 +19,7 @@ use crate::wire::RingHeader;
 /// the process loses none of them. Other processes may map or read the file at any time, but only
 /// this writer may change it.
 #[derive(Debug)]
-pub(crate) struct JournalArea {
+pub struct JournalArea {
     /// The area's first byte.
     bytes: NonNull<u8>,
     capacity: usize,
@@ -97,7 +97,7 @@ impl JournalArea {
 
     /// Returns the areas for index and detail, each of `capacity` bytes; `None` if the mapping is
     /// too short.
-    fn both(map: &Arc<MmapRaw>, capacity: usize) -> Option<(Self, Self)> {
+    pub fn both(map: &Arc<MmapRaw>, capacity: usize) -> Option<(Self, Self)> {
         let detail = RingHeader::SIZE.saturating_add(capacity);
         let area = |offset, fields| Self::new(map, offset, capacity, fields);
         area(RingHeader::SIZE, INDEX).zip(area(detail, DETAIL))
@@ -125,8 +125,9 @@ impl JournalArea {
         }
     }
 
+    /// Returns the area's bytes.
     #[inline]
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         // SAFETY: the bytes are inside the mapping, which lives as long as `self`, and any byte
         // value is valid. `both` creates two areas, which overlap neither each other nor the
         // header. An area is not `Clone`, and changing its bytes requires a mutable reference to
@@ -134,8 +135,9 @@ impl JournalArea {
         unsafe { slice::from_raw_parts(self.bytes.as_ptr(), self.capacity) }
     }
 
+    /// Returns the area's bytes, to change them.
     #[inline]
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.show();
         // SAFETY: as for `bytes`; `&mut self` makes this the only reference into the area.
         unsafe { slice::from_raw_parts_mut(self.bytes.as_ptr(), self.capacity) }
@@ -146,7 +148,7 @@ impl JournalArea {
     /// Release ordering keeps the compiler and the processor from publishing before the bytes are
     /// stored. A kill happens between two instructions, and all stores before it reach the page.
     #[inline]
-    pub(crate) fn publish(&self, size: usize) {
+    pub fn publish(&self, size: usize) {
         // SAFETY: the pointer refers to 8 bytes of the header, in a mapping that lives as long as
         // `self`, at a multiple of 8 from the start of a page, as asserted above. No reference into
         // an area reaches the header, and after `create` all access to it is atomic.
@@ -170,17 +172,15 @@ impl JournalArea {
     /// Shows the ring to a test between two stores.
     #[inline]
     fn show(&self) {
-        #[cfg(test)]
+        #[cfg(all(feature = "testing", debug_assertions))]
         watch::show(&self._map);
     }
 }
 
-/// Lets a test watch a writer's ring after each store.
-#[cfg(test)]
-pub(crate) mod watch {
+/// Lets a test watch a writer's ring after each store. Only debug builds show their stores.
+#[cfg(feature = "testing")]
+pub mod watch {
     use std::cell::RefCell;
-
-    use super::{MmapRaw, slice};
 
     type Watcher = Box<dyn FnMut(&[u8])>;
 
@@ -189,16 +189,17 @@ pub(crate) mod watch {
     }
 
     /// Shows the rings of this thread's writers to `watcher` until the next call.
-    pub(crate) fn set(watcher: Option<Watcher>) {
+    pub fn set(watcher: Option<Watcher>) {
         WATCHER.set(watcher);
     }
 
-    pub(super) fn show(map: &MmapRaw) {
+    #[cfg(debug_assertions)]
+    pub(super) fn show(map: &super::MmapRaw) {
         WATCHER.with_borrow_mut(|watcher| {
             if let Some(watcher) = watcher {
                 // SAFETY: the mapping has this many bytes. Only this thread writes to its areas,
                 // and it holds no reference into them here.
-                watcher(unsafe { slice::from_raw_parts(map.as_ptr(), map.len()) });
+                watcher(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
             }
         });
     }
@@ -210,92 +211,7 @@ fn write_header(mut file: &File, header: &RingHeader) -> io::Result<()> {
 }
 
 /// Extends the empty file to `size` bytes by writing zeros.
-fn write_zeros(file: &mut File, size: usize) -> io::Result<()> {
+#[doc(hidden)]
+pub fn write_zeros(file: &mut File, size: usize) -> io::Result<()> {
     io::copy(&mut io::repeat(0).take(size as u64), file).map(drop)
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
-
-    use memmap2::MmapMut;
-    use zerocopy::FromBytes;
-
-    use super::*;
-
-    const CAPACITY: usize = 64;
-
-    /// Returns both areas in memory without a file: Miri cannot map files (`.ci/sanitize miri`).
-    fn areas() -> (Arc<MmapRaw>, JournalArea, JournalArea) {
-        let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY).unwrap();
-        let map = Arc::new(MmapRaw::from(map));
-        let (index, detail) = JournalArea::both(&map, CAPACITY).unwrap();
-        (map, index, detail)
-    }
-
-    /// Returns the bytes that another process would read after all writes.
-    fn bytes(map: &MmapRaw) -> Vec<u8> {
-        // SAFETY: the mapping has this many bytes, and the tests read them after the areas are
-        // dropped.
-        unsafe { slice::from_raw_parts(map.as_ptr(), map.len()) }.to_vec()
-    }
-
-    #[test]
-    fn two_threads_fill_the_areas_of_one_ring() {
-        let (map, index, detail) = areas();
-        std::thread::scope(|scope| {
-            for (mut area, byte) in [(index, 1), (detail, 2)] {
-                scope.spawn(move || {
-                    for size in 1..=CAPACITY {
-                        area.bytes_mut()[size - 1] = byte;
-                        area.publish(size);
-                        assert_eq!(area.bytes()[..size], vec![byte; size]);
-                    }
-                });
-            }
-        });
-        let bytes = bytes(&map);
-        let (header, areas) = bytes.split_at(RingHeader::SIZE);
-        assert_eq!(areas, [[1; CAPACITY], [2; CAPACITY]].concat());
-        let header = RingHeader::read_from_bytes(header).unwrap();
-        assert_eq!(
-            (header.index_size.get(), header.detail_size.get()),
-            (64, 64)
-        );
-    }
-
-    #[test]
-    fn published_numbers_are_little_endian_on_every_machine() {
-        let (map, index, detail) = areas();
-        index.publish(0x0102);
-        detail.move_to(0x0304_0506_0708_090a, 0x0b0c_0d0e);
-        drop((index, detail));
-        let bytes = bytes(&map);
-        let at = |offset: usize, size: usize| &bytes[offset..offset + size];
-        assert_eq!(at(INDEX.size, 8), [2, 1, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(at(DETAIL.start, 8), [10, 9, 8, 7, 6, 5, 4, 3]);
-        assert_eq!(at(DETAIL.checksum, 4), [14, 13, 12, 11]);
-        assert_eq!(at(DETAIL.size, 8), [0; 8]);
-    }
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri's files have no blocks")]
-    fn zeros_are_written_if_space_cannot_be_allocated() {
-        let mut file = tempfile::tempfile().unwrap();
-        write_zeros(&mut file, 100_000).unwrap();
-        assert_eq!(file.metadata().unwrap().len(), 100_000);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            assert!(file.metadata().unwrap().blocks() * 512 >= 100_000);
-        }
-    }
-
-    #[test]
-    fn a_mapping_that_is_too_short_has_no_areas() {
-        let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY - 1).unwrap();
-        assert!(JournalArea::both(&Arc::new(MmapRaw::from(map)), CAPACITY).is_none());
-        let map = MmapMut::map_anon(1).unwrap();
-        assert!(JournalArea::both(&Arc::new(MmapRaw::from(map)), usize::MAX).is_none());
-    }
 }

@@ -11,7 +11,7 @@ const RESERVED: usize = 64 << 10;
 /// A file in mapped memory, with room for a larger text. It can be stored even if the disk is full,
 /// or the process has lost its permissions or descriptors, because its pages belong to the file.
 #[derive(Debug)]
-pub(crate) struct Spare {
+pub struct Spare {
     start: NonNull<u8>,
     reserved: usize,
     /// The size of the file, which may be smaller than the mapping.
@@ -25,7 +25,7 @@ impl Spare {
     /// Maps the first `size` bytes of a file, which must have been written. The mapping takes the
     /// place of an `old` one, so that the addresses of the modules that a program loads do not
     /// depend on when its manifest is written.
-    pub(crate) fn map(file: &File, size: usize, old: Option<Self>) -> Option<Self> {
+    pub fn map(file: &File, size: usize, old: Option<Self>) -> Option<Self> {
         let old = old.filter(|old| size <= old.reserved);
         let reserved = old.as_ref().map_or(RESERVED.max(size), |old| old.reserved);
         let place = old
@@ -50,13 +50,13 @@ impl Spare {
     }
 
     /// Returns the size of the largest text.
-    pub(crate) fn size(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         self.size as u64
     }
 
     /// Replaces the file's text, and fills the rest with spaces. Returns false if there is no room,
     /// or the file system cannot store it.
-    pub(crate) fn store(&self, text: &[u8]) -> bool {
+    pub fn store(&self, text: &[u8]) -> bool {
         let Some(rest) = self.size.checked_sub(text.len()) else {
             return false;
         };
@@ -92,39 +92,5 @@ impl Drop for Spare {
     fn drop(&mut self) {
         // SAFETY: the mapping belongs to this value, and nothing refers to it.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.reserved) };
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "Miri cannot map files")]
-    fn a_text_replaces_the_file_unless_there_is_no_room() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("text");
-        fs::write(&path, "a longer text").unwrap();
-        let file = File::options().read(true).write(true).open(&path).unwrap();
-        let spare = Spare::map(&file, 13, None).unwrap();
-        drop(file);
-        assert!(spare.store(b"short"));
-        assert_eq!(fs::read(&path).unwrap(), b"short        ");
-        assert!(!spare.store(b"a text too long"));
-        assert_eq!(fs::read(&path).unwrap(), b"short        ");
-        // Only on Linux, a page that is gone does not kill the process.
-        if cfg!(target_os = "linux") {
-            File::options()
-                .write(true)
-                .open(&path)
-                .unwrap()
-                .set_len(0)
-                .unwrap();
-            assert!(!spare.store(b"short"));
-        }
     }
 }

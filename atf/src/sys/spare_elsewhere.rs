@@ -2,19 +2,23 @@
 
 use std::fs::File;
 
+/// No file.
 #[derive(Debug)]
-pub(crate) struct Spare;
+pub struct Spare;
 
 impl Spare {
-    pub(crate) fn map(_file: &File, _size: usize, _old: Option<Self>) -> Option<Self> {
+    /// Maps nothing.
+    pub fn map(_file: &File, _size: usize, _old: Option<Self>) -> Option<Self> {
         None
     }
 
-    pub(crate) fn size(&self) -> u64 {
+    /// Returns 0.
+    pub fn size(&self) -> u64 {
         0
     }
 
-    pub(crate) fn store(&self, _text: &[u8]) -> bool {
+    /// Stores nothing.
+    pub fn store(&self, _text: &[u8]) -> bool {
         false
     }
 }

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::held::{BriefFile, Held};
+use super::held::Held;
 use super::storage::{DiskFile, Storage, StorageFile};
-use crate::platform::{self, Folder};
+use crate::platform;
 use crate::sys::uncancelled;
 
 /// The operating system's file system. No thread is [cancelled](uncancelled) while it uses it.
@@ -90,62 +90,20 @@ impl Storage for Disk {
     }
 }
 
-/// Like [`Disk`], but a file is open only during a write.
+/// Returns the disk below an existing folder, for writers inside another program, which may close
+/// file descriptors that it did not open and reuse their numbers for its own files. A file is open
+/// only during a write, so the number of writers is not limited by the program's descriptor limit
+/// either.
 ///
-/// Use this for writers inside another program, which may close file descriptors that it did not
-/// open and reuse their numbers for its own files. In addition, the number of writers is not
-/// limited by the program's descriptor limit.
+/// The program may later give up the right to open files. The folder, the folders below it and
+/// their files therefore also keep descriptors, as long as numbers are free in the top sixteenth of
+/// those that the program may open, not counting numbers from 1024 on. Before each use, the device
+/// and inode are compared. A file without a descriptor is opened by its name, and compared in the
+/// same way.
 ///
-/// The program may later give up the right to open files. A [held](Storage::held) folder and its
-/// files therefore also keep descriptors, as long as numbers are free in the top sixteenth of those that
-/// the program may open, not counting numbers from 1024 on. Before each use, the device and inode are compared. A file
-/// without a descriptor is opened by its name, and compared in the same way.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct BriefDisk;
-
-impl Storage for BriefDisk {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        Disk.create_folder(path)
-    }
-
-    fn exists(&self, path: &Path) -> io::Result<bool> {
-        Disk.exists(path)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        let (parent, name) = (path.parent(), path.file_name());
-        let (Some(parent), Some(name)) = (parent, name) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let folder = Arc::new(Folder::open(parent, true)?);
-        Ok(Box::new(BriefFile::create(folder, Path::new(name))?))
-    }
-
-    fn create_file(&self, path: &Path) -> io::Result<File> {
-        Disk.create_file(path)
-    }
-
-    fn held(&self, folder: &Path) -> io::Result<Option<Arc<dyn Storage>>> {
-        Ok(Some(Arc::new(Held::open(folder, true)?)))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Disk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Disk.remove(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.remove_folder(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.sync_folder(path)
-    }
-
-    fn is_disk(&self) -> bool {
-        true
-    }
+/// # Errors
+///
+/// Operating system errors.
+pub fn brief_disk(folder: &Path) -> io::Result<Arc<dyn Storage>> {
+    Ok(Arc::new(Held::open(folder, true)?))
 }

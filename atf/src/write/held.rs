@@ -120,7 +120,7 @@ impl Storage for Held {
 
 /// A file that is open only during a write, unless there is a descriptor to lend.
 #[derive(Debug)]
-pub(super) struct BriefFile {
+struct BriefFile {
     folder: Arc<Folder>,
     below: PathBuf,
     identity: Identity,
@@ -128,7 +128,7 @@ pub(super) struct BriefFile {
 }
 
 impl BriefFile {
-    pub(super) fn create(folder: Arc<Folder>, below: &Path) -> io::Result<Self> {
+    fn create(folder: Arc<Folder>, below: &Path) -> io::Result<Self> {
         uncancelled(|| {
             let file = folder.create(below)?;
             Ok(Self {

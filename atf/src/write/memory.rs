@@ -99,8 +99,8 @@ impl Memory {
         self.state().decide = Some(Box::new(decide));
     }
 
-    /// Sets a function that replaces each file created from now on by another one, such as one that records the writes
-    /// and passes them on.
+    /// Sets a function that replaces each file created from now on by another one, such as one that
+    /// records the writes and passes them on.
     pub fn wrap(
         &self,
         wrap: impl Fn(&Path, Box<dyn StorageFile>) -> Box<dyn StorageFile> + Send + 'static,

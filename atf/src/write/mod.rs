@@ -54,6 +54,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
@@ -61,18 +62,12 @@ mod buffer;
 mod disk;
 mod event;
 mod held;
-#[cfg(test)]
-#[allow(
-    clippy::unwrap_used,
-    clippy::arithmetic_side_effects,
-    reason = "tests may panic"
-)]
-mod limits;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 mod memory;
 mod names;
 mod options;
 mod registry;
+mod replace;
 mod ring;
 mod section;
 mod session;
@@ -80,9 +75,9 @@ mod storage;
 mod thread;
 
 #[doc(hidden)]
-pub use disk::{BriefDisk, Disk};
+pub use disk::{Disk, brief_disk};
 pub use event::{Detail, Event, Link, ThreadSummary};
-#[cfg(any(test, feature = "testing"))]
+#[cfg(feature = "testing")]
 pub use memory::{Fate, Memory, Step};
 pub use names::{add_symbols, set_ended_by};
 pub use options::{Durability, WriteOptions};
@@ -102,7 +97,20 @@ fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
     storage.sync_folder(parent).map_err(at(parent))
 }
 
+/// Creates a folder if it does not exist, and holds it open. Returns the storage that finds files
+/// in it, and whether the folder is new. On failure, leaves no new folder behind.
+fn create_held(storage: Arc<dyn Storage>, folder: &Path) -> Result<(Arc<dyn Storage>, bool)> {
+    let is_new = storage.create_folder(folder).map_err(at(folder))?;
+    let held = storage.held(folder).inspect_err(|_| {
+        if is_new {
+            // Ignore this error, because the first one is returned.
+            let _ = storage.remove_folder(folder);
+        }
+    });
+    Ok((held.map_err(at(folder))?.unwrap_or(storage), is_new))
+}
+
 /// Returns a function that adds a path to an operating system error.
-fn at(path: &Path) -> impl Fn(io::Error) -> Error {
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> Error {
     |error| Error::io(error).with_path(Some(path))
 }

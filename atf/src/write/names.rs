@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::section::{sync, write_whole};
+use super::replace::replace;
+use super::section::write_whole;
 use super::storage::DiskFile;
 use super::{Disk, Storage, at};
 use crate::error::Result;
@@ -49,24 +50,12 @@ fn change_in(folder: &Path, new: impl FnOnce(&[u8]) -> Result<Vec<u8>>) -> Resul
     let new = new(&manifest::bytes_in_session(&path)?);
     let new = new.map_err(|error| error.with_path(Some(&path)))?;
     let part = folder.join(MANIFEST_PART);
-    // A killed process may have left this file.
-    if Disk.exists(&part).map_err(at(&part))? {
-        Disk.remove(&part).map_err(at(&part))?;
-    }
-    let written = replace(&path, &part, &new);
-    if written.is_err() {
-        // Ignore this error, because the first one is returned.
-        let _ = Disk.remove(&part);
-    }
-    written?;
-    Disk.sync_folder(folder).map_err(at(folder))
-}
-
-fn replace(path: &Path, part: &Path, bytes: &[u8]) -> Result<()> {
-    let mode = Mode::read(path).map_err(at(path))?;
-    let mut file = DiskFile(Disk.create_file(part).map_err(at(part))?);
-    mode.set_on(&file.0).map_err(at(part))?;
-    write_whole(&mut file, part, bytes)?;
-    sync(&mut file).map_err(at(part))?;
-    Disk.rename(part, path).map_err(at(path))
+    let create = || {
+        let mode = Mode::read(&path).map_err(at(&path))?;
+        let mut file = DiskFile(Disk.create_file(&part).map_err(at(&part))?);
+        mode.set_on(&file.0).map_err(at(&part))?;
+        write_whole(&mut file, &part, 0, &new)?;
+        Ok(file)
+    };
+    replace(&Disk, &path, &part, true, create).map(drop)
 }

@@ -53,7 +53,7 @@ impl Shared {
     }
 
     /// Returns the manifest for a change that later segments copy.
-    pub(super) fn tell(&mut self) -> &mut Manifest {
+    pub(super) fn edit(&mut self) -> &mut Manifest {
         self.version = self.version.saturating_add(1);
         self.count_change();
         &mut self.manifest

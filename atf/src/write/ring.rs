@@ -5,7 +5,8 @@
 //! go into a buffer, and a full buffer goes to its file. So once a call has returned, its event is
 //! in the file or in the ring, no matter what happens to the process.
 //!
-//! The process may be killed between any two instructions. For an area that begins at offset `s` of its file:
+//! The process may be killed between any two instructions. For an area that begins at offset `s` of
+//! its file:
 //!
 //! | killed before | in the file | in the ring | reader's view |
 //! |---|---|---|---|

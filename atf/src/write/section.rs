@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::buffer::Buffer;
-use super::{Storage, StorageFile};
+use super::{Storage, StorageFile, at};
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::wire::HEADER_SIZE;
@@ -40,8 +40,7 @@ impl Section {
         buffer: Buffer,
         whole: Whole,
     ) -> Result<Self> {
-        let file = storage.create(&path);
-        let file = file.map_err(|error| Error::io(error).with_path(Some(&path)))?;
+        let file = storage.create(&path).map_err(at(&path))?;
         let mut this = Self {
             path,
             file,
@@ -53,14 +52,11 @@ impl Section {
             whole,
             has_failed: false,
         };
-        match this.write_all(0, header) {
-            Ok(()) => Ok(this),
-            Err(failure) => {
-                // Ignore this error, because the first one is returned.
-                let _ = storage.remove(&this.path);
-                Err(failure.error)
-            }
-        }
+        this.rewrite_header(header).inspect_err(|_| {
+            // Ignore this error, because the first one is returned.
+            let _ = storage.remove(&this.path);
+        })?;
+        Ok(this)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -140,7 +136,15 @@ impl Section {
             self.flush()?;
         }
         if size > self.capacity() {
-            return self.write_through(&[header, payload]);
+            return self.append(|this| {
+                let mut end = this.size;
+                for part in [header, payload] {
+                    this.write_all(end, part)?;
+                    this.crc.update(part);
+                    end = end.saturating_add(part.len() as u64);
+                }
+                Ok(end)
+            });
         }
         let rest = self.buffer.bytes_mut().get_mut(self.filled..);
         let places = rest.and_then(|rest| {
@@ -156,24 +160,6 @@ impl Section {
         Ok(())
     }
 
-    /// Writes an event larger than the buffer, which must be empty.
-    fn write_through(&mut self, parts: &[&[u8]]) -> Result<()> {
-        let mut end = self.size;
-        for part in parts {
-            if let Err(failure) = self.write_all(end, part) {
-                self.has_failed = true;
-                self.cut();
-                return Err(failure.error);
-            }
-            end = end.saturating_add(part.len() as u64);
-            self.crc.update(part);
-        }
-        self.size = end;
-        self.count = self.count.saturating_add(1);
-        self.buffer.move_to(self.size, self.crc.finish());
-        Ok(())
-    }
-
     /// Writes an event with a payload that may not fit into memory: `read` supplies its `size`
     /// bytes in pieces, which go through the emptied buffer.
     pub(super) fn push_read(
@@ -183,42 +169,36 @@ impl Section {
         read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
     ) -> Result<()> {
         self.flush()?;
-        let written = self.write_read(header, size, read);
-        self.size = written.inspect_err(|_| {
+        self.append(|this| {
+            this.write_all(this.size, header)?;
+            this.crc.update(header);
+            let mut at = this.size.saturating_add(header.len() as u64);
+            let end = at.saturating_add(size);
+            while at < end {
+                let buffer = this.buffer.bytes_mut();
+                let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+                let most = left.min(buffer.len());
+                let piece = buffer.get_mut(..most).filter(|piece| !piece.is_empty());
+                let piece = piece.ok_or_else(no_room)?;
+                read(piece)?;
+                write_whole(&mut *this.file, &this.path, at, piece)?;
+                this.crc.update(piece);
+                at = at.saturating_add(piece.len() as u64);
+            }
+            Ok(end)
+        })
+    }
+
+    /// Appends an event without buffering it. The buffer must be empty. `write` writes the event
+    /// after the last one and returns the offset of its end.
+    fn append(&mut self, write: impl FnOnce(&mut Self) -> Result<u64>) -> Result<()> {
+        self.size = write(self).inspect_err(|_| {
             self.has_failed = true;
             self.cut();
         })?;
         self.count = self.count.saturating_add(1);
         self.buffer.move_to(self.size, self.crc.finish());
         Ok(())
-    }
-
-    /// Writes an event after the last one and returns the offset of its end.
-    fn write_read(
-        &mut self,
-        header: &[u8],
-        size: u64,
-        read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
-    ) -> Result<u64> {
-        let mut at = self.size;
-        self.write_all(at, header)
-            .map_err(|failure| failure.error)?;
-        self.crc.update(header);
-        at = at.saturating_add(header.len() as u64);
-        let end = at.saturating_add(size);
-        while at < end {
-            let buffer = self.buffer.bytes_mut();
-            let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
-            let most = left.min(buffer.len());
-            let piece = buffer.get_mut(..most).filter(|piece| !piece.is_empty());
-            let piece = piece.ok_or_else(no_room)?;
-            read(piece)?;
-            let written = write_all(&mut *self.file, &self.path, at, piece);
-            written.map_err(|failure| failure.error)?;
-            self.crc.update(piece);
-            at = at.saturating_add(piece.len() as u64);
-        }
-        Ok(end)
     }
 
     /// Writes the buffer to the file. On failure, `size` includes the whole events that reached the
@@ -274,19 +254,17 @@ impl Section {
 
     /// Writes a footer after the events, which must all be in the file.
     pub(super) fn write_footer(&mut self, footer: &[u8]) -> Result<()> {
-        self.write_all(self.size, footer).map_err(|failure| {
-            self.cut();
-            failure.error
-        })
+        self.write_all(self.size, footer)
+            .inspect_err(|_| self.cut())
     }
 
     pub(super) fn rewrite_header(&mut self, header: &[u8; HEADER_SIZE]) -> Result<()> {
-        self.write_all(0, header).map_err(|failure| failure.error)
+        self.write_all(0, header)
     }
 
     /// Syncs the file's contents, so that they survive a power loss.
     pub(super) fn sync(&mut self) -> Result<()> {
-        sync(&mut *self.file).map_err(|error| Error::io(error).with_path(Some(&self.path)))
+        sync(&mut *self.file).map_err(at(&self.path))
     }
 
     /// Removes the bytes that a failed write left after the last whole event. If that fails too,
@@ -295,8 +273,8 @@ impl Section {
         let _ = self.file.set_size(self.size);
     }
 
-    fn write_all(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
-        write_all(&mut *self.file, &self.path, offset, bytes)
+    fn write_all(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
+        write_whole(&mut *self.file, &self.path, offset, bytes)
     }
 }
 
@@ -346,7 +324,12 @@ pub(super) fn sync(file: &mut dyn StorageFile) -> io::Result<()> {
     }
 }
 
-/// Writes the whole contents of a new file.
-pub(super) fn write_whole(file: &mut dyn StorageFile, path: &Path, bytes: &[u8]) -> Result<()> {
-    write_all(file, path, 0, bytes).map_err(|failure| failure.error)
+/// Like [`write_all`], but an error does not state how many bytes were written.
+pub(super) fn write_whole(
+    file: &mut dyn StorageFile,
+    path: &Path,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<()> {
+    write_all(file, path, offset, bytes).map_err(|failure| failure.error)
 }

@@ -2,23 +2,22 @@
 
 mod name;
 mod segment;
+mod stored;
 mod totals;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::registry::{Entry, Registration, Shared, lock};
-use super::section::write_whole;
-use super::storage::DiskFile;
-use super::{Disk, Durability, Storage, StorageFile, ThreadWriter, WriteOptions, at, sync_name};
+use super::{Disk, Durability, Storage, ThreadWriter, WriteOptions, at, create_held, sync_name};
 use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{MANIFEST_FILE, MANIFEST_PART, THREAD_FOLDER, thread_id};
-use crate::manifest::{Loss, Losses, Manifest, ManifestThread, Module, Symbol, TIMESCALE, key};
-use crate::sys::Spare;
+use crate::files::{MANIFEST_FILE, THREAD_FOLDER, thread_id};
+use crate::manifest::{Loss, Losses, Manifest, Module, Symbol, TIMESCALE, key};
+use stored::Written;
 
 pub use name::session_name;
 pub use segment::SessionFiles;
@@ -58,39 +57,6 @@ pub struct SessionWriter {
     /// writers never wait for a manifest.
     written: Mutex<Written>,
 }
-
-/// The state of the stored manifest.
-#[derive(Debug, Default)]
-struct Written {
-    /// Whether to list each new thread immediately.
-    lists_threads: bool,
-    /// The number of changes that the written manifest includes; `None` if no manifest was written.
-    changes: Option<u64>,
-    /// The written manifest's size in bytes; the largest number if it lacks symbols that are too
-    /// large, because it takes as long to encode.
-    size: usize,
-    /// The written manifest, with room for more, while the session is being recorded.
-    spare: Option<Spare>,
-}
-
-/// A new manifest.
-enum Part {
-    Plain(Box<dyn StorageFile>),
-    /// With spare room, and its size in bytes.
-    Spare(DiskFile, usize),
-}
-
-impl Part {
-    fn as_mut(&mut self) -> &mut dyn StorageFile {
-        match self {
-            Self::Plain(file) => &mut **file,
-            Self::Spare(file, _) => file,
-        }
-    }
-}
-
-/// The minimum room in a manifest for what a recording that cannot go on has to add, in bytes.
-const SPARE: usize = 4096;
 
 impl SessionWriter {
     /// Creates the session's folder, which must be new or contain no threads and no manifest.
@@ -149,7 +115,7 @@ impl SessionWriter {
             Durability::None => Vec::new(),
             _ => missing(&*storage, &path)?,
         };
-        let is_new = storage.create_folder(&path).map_err(at(&path))?;
+        let (held, is_new) = create_held(Arc::clone(&storage), &path)?;
         if !is_new {
             // Another thread may begin a session in this folder at the same time.
             let old = if must_be_new {
@@ -164,18 +130,10 @@ impl SessionWriter {
         for folder in &made {
             sync_name(&*storage, folder)?;
         }
-        let held = storage.held(&path).inspect_err(|_| {
-            if is_new {
-                // Ignore this error, because the first one is returned.
-                let _ = storage.remove_folder(&path);
-            }
-        });
-        let held = held.map_err(at(&path))?;
-        let storage = held.unwrap_or(storage);
         Ok(Self {
             path,
             options: options.clone(),
-            storage,
+            storage: held,
             manifest_limit: Manifest::LIMIT,
             shared: Arc::default(),
             written: Mutex::default(),
@@ -248,18 +206,18 @@ impl SessionWriter {
 
     /// Sets the executables and libraries in the manifest.
     pub fn set_modules(&self, modules: Vec<Module>) {
-        self.tell(|manifest| manifest.modules = modules);
+        self.edit(|manifest| manifest.modules = modules);
     }
 
     /// Sets the functions in the manifest.
     pub fn set_symbols(&self, symbols: Vec<Symbol>) {
-        self.tell(|manifest| manifest.symbols = symbols);
+        self.edit(|manifest| manifest.symbols = symbols);
     }
 
     /// Adds a function to the manifest, for tracers that learn of functions one by one. If a
     /// function has several entries, readers use the first one.
     pub fn add_symbol(&self, symbol: Symbol) {
-        self.tell(|manifest| manifest.symbols.push(symbol));
+        self.edit(|manifest| manifest.symbols.push(symbol));
     }
 
     /// Sets a thread's name in the manifest. An empty name is not written.
@@ -312,8 +270,8 @@ impl SessionWriter {
         self.set(|shared| &mut shared.manifest.drops_events, Some(true));
     }
 
-    /// Sets why the tracer could not record everything, such as "no space left on device". The first
-    /// reason stays. A recording of the crate `atf-record` sets it itself.
+    /// Sets why the tracer could not record everything, such as "no space left on device". The
+    /// first reason stays. A recording of the crate `atf-record` sets it itself.
     pub fn set_recording_error(&self, reason: impl Into<String>) {
         let mut shared = lock(&self.shared);
         if shared.manifest.recording_error.is_none() {
@@ -338,7 +296,7 @@ impl SessionWriter {
     /// Records in the manifest that details contain the [fields](crate::detail::fields) of their
     /// calls.
     pub fn set_detail_fields(&self) {
-        self.tell(|manifest| manifest.detail_fields = Some(true));
+        self.edit(|manifest| manifest.detail_fields = Some(true));
     }
 
     /// Changes the manifest's contents.
@@ -349,8 +307,8 @@ impl SessionWriter {
     }
 
     /// Changes values that later segments copy.
-    fn tell(&self, change: impl FnOnce(&mut Manifest)) {
-        change(lock(&self.shared).tell());
+    fn edit(&self, change: impl FnOnce(&mut Manifest)) {
+        change(lock(&self.shared).edit());
     }
 
     /// Sets a field; counts a change only if the value differs.
@@ -388,7 +346,7 @@ impl SessionWriter {
         if shared.is_over() {
             return Err(Error::new(ErrorKind::AlreadyFinalized).with_path(Some(&self.path)));
         }
-        shared.tell().timing_anchors.push(anchor);
+        shared.edit().timing_anchors.push(anchor);
         Ok(())
     }
 
@@ -401,76 +359,16 @@ impl SessionWriter {
             ..SessionTotals::default()
         };
         for summary in shared.summaries() {
-            totals.finalized = totals.finalized.saturating_add(1);
-            totals.event_count = totals.event_count.saturating_add(summary.event_count);
-            totals.detail_count = totals.detail_count.saturating_add(summary.detail_count);
-            totals.dropped_details = totals
-                .dropped_details
-                .saturating_add(summary.dropped_details);
+            totals.add(&SessionTotals {
+                threads: 0,
+                finalized: 1,
+                event_count: summary.event_count,
+                detail_count: summary.detail_count,
+                dropped_details: summary.dropped_details,
+                time_range: summary.time_range,
+            });
         }
-        totals.time_range = shared.time_range();
         totals
-    }
-
-    /// Writes `manifest.json` with the data known so far, so that a crash does not lose threads and
-    /// names. It replaces the previous manifest atomically.
-    ///
-    /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
-    /// process leaves a manifest that lists its threads. That manifest does not yet contain the
-    /// times, and does not show whether an open thread without details will get any. Names and
-    /// losses set later are written with the next thread, the next call, or
-    /// [`finalize`](Self::finalize).
-    ///
-    /// ```
-    /// use atf::write::{SessionWriter, WriteOptions};
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let symbols = Vec::new();
-    ///
-    /// let session = SessionWriter::create(folder.path(), &WriteOptions::default())?;
-    /// session.set_symbols(symbols);
-    /// session.write_manifest()?; // Written first, so that the names survive a crash.
-    /// let thread = session.thread(0)?;
-    /// // … and here the process is killed.
-    /// # drop((thread, session));
-    ///
-    /// let reader = atf::session::SessionReader::open(folder.path())?;
-    /// assert!(reader.threads()[0].is_listed());
-    /// # Ok::<(), atf::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ManifestTooLarge`] if the manifest would be larger than [`Manifest::LIMIT`]. It
-    /// is then written without the symbols, unless it would still be too large. [`ErrorKind::Io`],
-    /// which leaves the previous manifest in place.
-    pub fn write_manifest(&self) -> Result<()> {
-        let mut written = lock(&self.written);
-        let too_large = self.replace_manifest(&mut written)?;
-        written.lists_threads = true;
-        too_large.map_or(Ok(()), Err)
-    }
-
-    /// Writes the manifest if anything has changed since the last write, and returns its size in
-    /// bytes. If the symbols are too large, only [`finalize`](Self::finalize) returns the error.
-    ///
-    /// Unlike [`write_manifest`](Self::write_manifest), it does not list new threads until the next
-    /// call.
-    #[doc(hidden)]
-    pub fn store_manifest(&self) -> Result<usize> {
-        let mut written = lock(&self.written);
-        if written.changes != Some(lock(&self.shared).changes) {
-            self.replace_manifest(&mut written)?;
-        }
-        Ok(written.size)
-    }
-
-    /// Rewrites the manifest if one was written. Symbols that are too large do not prevent this.
-    fn update_manifest(&self) -> Result<()> {
-        let mut written = lock(&self.written);
-        if written.lists_threads {
-            self.replace_manifest(&mut written)?;
-        }
-        Ok(())
     }
 
     /// Writes the final manifest. No thread can be added afterwards.
@@ -503,115 +401,6 @@ impl SessionWriter {
             }
         }
     }
-
-    /// Returns the manifest, and the number of changes that it includes.
-    fn manifest(&self) -> (Manifest, u64) {
-        let shared = lock(&self.shared);
-        let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| {
-            let notes = shared.notes.get(id).cloned();
-            ManifestThread {
-                position,
-                has_detail: (entry.has_detail || !entry.is_open()).then_some(entry.has_detail),
-                ..notes.unwrap_or_else(|| ManifestThread::new(*id))
-            }
-        };
-        // The times of a thread that is not finalized are unknown, even if its writer was dropped.
-        let is_open = |entry: &Entry| entry.summary.is_none();
-        let times = if shared.threads.values().any(is_open) {
-            None
-        } else {
-            Some(shared.time_range().unwrap_or((0, 0)))
-        };
-        let manifest = Manifest {
-            format_version: Some(shared.manifest.version().to_owned()),
-            threads: shared.threads.iter().enumerate().map(thread).collect(),
-            time_start_ns: times.map(|(start, _)| start),
-            time_end_ns: times.map(|(_, end)| end),
-            clock_type: Some(self.options.clock_type),
-            ..shared.manifest.clone()
-        };
-        (manifest, shared.changes)
-    }
-
-    /// Writes a file next to the manifest, and renames it over the manifest once it is complete.
-    /// Omits symbols that are too large, so that they cost no thread its events, and returns the
-    /// error.
-    fn replace_manifest(&self, written: &mut Written) -> Result<Option<Error>> {
-        let (mut manifest, changes) = self.manifest();
-        let path = self.path.join(MANIFEST_FILE);
-        let encoded = manifest.encode_or_drop_symbols(&[], self.manifest_limit);
-        let (bytes, too_large) = encoded.map_err(|error| error.with_path(Some(&path)))?;
-        let part = self.path.join(MANIFEST_PART);
-        let stored = self.write_part(&part, &bytes).inspect_err(|_| {
-            // Ignore this error, because the first one is returned.
-            let _ = self.storage.remove(&part);
-            // The disk may be full, or the process may have given up its rights. Keep the losses.
-            if let Some(spare) = &written.spare
-                && let Ok((text, _)) = manifest.encode_or_drop_symbols(&[], spare.size())
-            {
-                spare.store(&text);
-            }
-        });
-        let old = written.spare.take();
-        written.spare = match stored {
-            Ok(part) => part.and_then(|(file, size)| Spare::map(&file, size, old)),
-            Err(error) => {
-                written.spare = old;
-                return Err(error);
-            }
-        };
-        let size = match too_large {
-            Some(_) => usize::MAX,
-            None => bytes.len(),
-        };
-        (written.changes, written.size) = (Some(changes), size);
-        Ok(too_large.map(|error| error.with_path(Some(&path))))
-    }
-
-    fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<Option<(File, usize)>> {
-        // A killed process may have left this file.
-        if self.storage.exists(part).map_err(at(part))? {
-            self.storage.remove(part).map_err(at(part))?;
-        }
-        let mut file = self.create_part(part, bytes)?;
-        let is_durable = self.options.durability != Durability::None;
-        if is_durable {
-            super::section::sync(file.as_mut()).map_err(at(part))?;
-        }
-        let manifest = self.path.join(MANIFEST_FILE);
-        self.storage
-            .rename(part, &manifest)
-            .map_err(at(&manifest))?;
-        if is_durable {
-            let synced = self.storage.sync_folder(&self.path);
-            synced.map_err(at(&self.path))?;
-        }
-        Ok(match file {
-            Part::Spare(file, size) => Some((file.0, size)),
-            Part::Plain(_) => None,
-        })
-    }
-
-    /// Writes the manifest's text, with spare room if the session is being recorded and the disk has
-    /// that room.
-    fn create_part(&self, part: &Path, bytes: &[u8]) -> Result<Part> {
-        let is_recorded = {
-            let shared = lock(&self.shared);
-            shared.keeps_spare && !shared.is_finalized
-        };
-        if is_recorded && self.storage.is_disk() && !cfg!(miri) {
-            let mut file = DiskFile(self.storage.create_file(part).map_err(at(part))?);
-            let mut text = bytes.to_vec();
-            text.resize(bytes.len().saturating_add(SPARE), b' ');
-            if write_whole(&mut file, part, &text).is_ok() {
-                return Ok(Part::Spare(file, text.len()));
-            }
-            self.storage.remove(part).map_err(at(part))?;
-        }
-        let mut file = self.storage.create(part).map_err(at(part))?;
-        write_whole(&mut *file, part, bytes)?;
-        Ok(Part::Plain(file))
-    }
 }
 
 /// Returns the folder and its ancestors that do not exist yet.
@@ -641,44 +430,4 @@ fn part_of_session(storage: &dyn Storage, folder: &Path) -> Result<Option<PathBu
         }
     }
     Ok(None)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::wire::EventKind;
-    use crate::write::{Event, Memory};
-
-    #[test]
-    fn symbols_that_are_too_large_cost_no_thread() -> Result<()> {
-        let memory = Memory::new();
-        let options = WriteOptions::default();
-        let mut session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &options)?;
-        session.manifest_limit = 1000;
-        let manifest = || Manifest::parse(&memory.bytes("s/manifest.json").unwrap_or_default());
-        let is_too_large = |result: Result<()>| {
-            let is_of_manifest = |error: &Error| {
-                error.path() == Some(&*Path::new("s").join(MANIFEST_FILE))
-                    && matches!(error.kind(), ErrorKind::ManifestTooLarge { .. })
-            };
-            result.err().as_ref().is_some_and(is_of_manifest)
-        };
-
-        session.write_manifest()?;
-        session.add_symbol(Symbol::new(7, "f".repeat(1000)));
-        assert!(is_too_large(session.write_manifest()));
-        let mut thread = session.thread(3)?;
-        thread.write(&Event::new(100, 7, EventKind::CALL, 1))?;
-        thread.finalize()?;
-        assert!(is_too_large(session.finalize().map(drop)));
-        let found = manifest();
-        let threads: Vec<_> = found.threads.iter().map(|thread| thread.id).collect();
-        assert_eq!((threads, found.time_start_ns), (vec![3], Some(100)));
-        assert_eq!(found.symbols.len(), 0);
-
-        session.set_symbols(vec![Symbol::new(7, "f")]);
-        session.finalize()?;
-        assert_eq!(manifest().symbols.len(), 1);
-        Ok(())
-    }
 }

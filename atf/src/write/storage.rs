@@ -9,9 +9,8 @@ use std::sync::Arc;
 use crate::platform;
 use crate::sys::uncancelled;
 
-/// All file system operations of the writers. [`Disk`](super::Disk) and
-/// [`BriefDisk`](super::BriefDisk) use the disk; with the
-/// feature `testing`, `Memory` replaces it and can make each operation fail.
+/// All file system operations of the writers. [`Disk`](super::Disk) is the disk; with the feature
+/// `testing`, `Memory` replaces it and can make each operation fail.
 pub trait Storage: fmt::Debug + Send + Sync {
     /// Creates a folder and its ancestors, and returns whether the folder is new.
     ///
@@ -119,6 +118,12 @@ pub trait StorageFile: fmt::Debug + Send + Sync {
 /// A file on a disk.
 #[derive(Debug)]
 pub(super) struct DiskFile(pub(super) File);
+
+impl AsMut<dyn StorageFile> for DiskFile {
+    fn as_mut(&mut self) -> &mut (dyn StorageFile + 'static) {
+        self
+    }
+}
 
 impl StorageFile for DiskFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {

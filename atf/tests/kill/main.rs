@@ -59,7 +59,7 @@ fn details(count: u64) -> u64 {
 }
 
 /// Writes forever. Stores the number of returned calls after each call.
-fn write(mut writer: ThreadWriter, said: &File) {
+fn write(mut writer: ThreadWriter, returned: &File) {
     for seq in 0.. {
         let written = if has_detail(seq) {
             let payload = payload(seq);
@@ -70,7 +70,9 @@ fn write(mut writer: ThreadWriter, said: &File) {
         };
         written.unwrap();
         let place = u64::from(writer.thread_id()) * 8;
-        said.write_all_at(&(seq + 1).to_le_bytes(), place).unwrap();
+        returned
+            .write_all_at(&(seq + 1).to_le_bytes(), place)
+            .unwrap();
     }
 }
 
@@ -85,12 +87,12 @@ fn writes_until_it_is_killed() {
         .survive_kill(std::env::var(RING).is_ok())
         .buffer_size(4 << 10);
     let session = SessionWriter::create(folder.join("session"), &options).unwrap();
-    let mut said = OpenOptions::new();
-    let said = said.write(true).open(folder.join("said")).unwrap();
+    let mut returned = OpenOptions::new();
+    let returned = returned.write(true).open(folder.join("returned")).unwrap();
     std::thread::scope(|scope| {
         for id in 0..THREADS {
-            let (writer, said) = (session.thread(id).unwrap(), &said);
-            scope.spawn(move || write(writer, said));
+            let (writer, returned) = (session.thread(id).unwrap(), &returned);
+            scope.spawn(move || write(writer, returned));
         }
     });
 }
@@ -107,7 +109,7 @@ impl Drop for Running {
 }
 
 fn start(folder: &Path, with_ring: bool) -> Running {
-    fs::write(folder.join("said"), vec![0; 8 * THREADS as usize]).unwrap();
+    fs::write(folder.join("returned"), vec![0; 8 * THREADS as usize]).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "writes_until_it_is_killed", "--test-threads=1"])
@@ -120,8 +122,8 @@ fn start(folder: &Path, with_ring: bool) -> Running {
 }
 
 /// Returns the number of returned calls per thread.
-fn said(folder: &Path) -> Vec<u64> {
-    let bytes = fs::read(folder.join("said")).unwrap();
+fn returned_calls(folder: &Path) -> Vec<u64> {
+    let bytes = fs::read(folder.join("returned")).unwrap();
     let numbers = bytes.chunks(8);
     numbers
         .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
@@ -132,14 +134,14 @@ fn said(folder: &Path) -> Vec<u64> {
 fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
     let mut child = start(folder, with_ring);
     let began = Instant::now();
-    while said(folder).contains(&0) {
+    while returned_calls(folder).contains(&0) {
         assert!(began.elapsed() < Duration::from_secs(60), "it never began");
         assert_eq!(child.0.try_wait().unwrap(), None, "it ended on its own");
     }
     std::thread::sleep(moment);
     child.0.kill().unwrap();
     child.0.wait().unwrap();
-    said(folder)
+    returned_calls(folder)
 }
 
 /// Returns a delay of less than 8 ms, different in each round and each run.
@@ -177,15 +179,18 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
     let mut from_rings = 0;
     for round in 0..kills() {
         let folder = tempfile::tempdir().unwrap();
-        let said = kill(folder.path(), true, moment(round));
+        let returned = kill(folder.path(), true, moment(round));
         let session = SessionReader::open(folder.path().join("session")).unwrap();
-        assert_eq!(session.threads().len(), said.len());
-        for (entry, said) in session.threads().iter().zip(said) {
+        assert_eq!(session.threads().len(), returned.len());
+        for (entry, returned) in session.threads().iter().zip(returned) {
             let thread = entry.open().unwrap();
             assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
             let count = check(&thread);
             // There may be one more event if the writer was killed just before its call returned.
-            assert!(count == said || count == said + 1, "{count} of {said}");
+            assert!(
+                count == returned || count == returned + 1,
+                "{count} of {returned}"
+            );
             from_rings += thread.ring().unwrap().index_bytes / 32;
 
             // Without the ring, a prefix of the events remains, including their details.
@@ -199,20 +204,23 @@ fn sigkill_loses_no_event_whose_call_had_returned() {
 }
 
 #[test]
-fn without_a_ring_sigkill_leaves_a_prefix() {
+fn sigkill_without_a_ring_leaves_a_prefix() {
     let mut lost = 0;
     for round in 0..5 {
         let folder = tempfile::tempdir().unwrap();
-        let said = kill(folder.path(), false, moment(round));
+        let returned = kill(folder.path(), false, moment(round));
         let session = SessionReader::open(folder.path().join("session")).unwrap();
-        for (entry, said) in session.threads().iter().zip(said) {
+        for (entry, returned) in session.threads().iter().zip(returned) {
             let thread = entry.open().unwrap();
             let count = check(&thread);
-            assert!(count <= said + 1);
+            assert!(count <= returned + 1);
             // At most one buffer of events is lost.
-            assert!(said - count.min(said) <= 128, "{count} of {said}");
+            assert!(
+                returned - count.min(returned) <= 128,
+                "{count} of {returned}"
+            );
             assert!(details(count) <= thread.detail().map_or(0, DetailReader::event_count));
-            lost += said - count.min(said);
+            lost += returned - count.min(returned);
         }
     }
     assert!(lost > 0, "the ring was never needed");

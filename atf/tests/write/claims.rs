@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use atf::Wire;
 use atf::write::{Memory, StorageFile, ThreadWriter, WriteOptions};
 
-use super::{detail, event};
+use super::put;
 
 /// The log of writes: file name, offset and number of bytes.
 type Log = Arc<Mutex<Vec<(String, u64, u64)>>>;
@@ -20,10 +20,8 @@ struct LoggedFile(Box<dyn StorageFile>, String, Log);
 impl StorageFile for LoggedFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.write_at(offset, bytes)?;
-        self.2
-            .lock()
-            .unwrap()
-            .push((self.1.clone(), offset, written as u64));
+        let entry = (self.1.clone(), offset, written as u64);
+        self.2.lock().unwrap().push(entry);
         Ok(written)
     }
     fn set_size(&mut self, size: u64) -> io::Result<()> {
@@ -48,9 +46,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
         let storage = Arc::new(memory.clone());
         let mut writer = ThreadWriter::create_on(storage, "thread_0", 0, &options).unwrap();
         for seq in 0..2000 {
-            writer
-                .write_with_detail(&event(seq), &detail(seq, &[7; 100]))
-                .unwrap();
+            put(&mut writer, seq, Some(&[7; 100])).unwrap();
         }
         writer.finalize().unwrap();
 
@@ -81,12 +77,7 @@ fn links_take_no_space_in_the_index() {
             let options = WriteOptions::default().wire(wire);
             let mut writer = ThreadWriter::create(&folder, 0, &options).unwrap();
             for seq in 0..100 {
-                if is_linked {
-                    let link = writer.write_with_detail(&event(seq), &detail(seq, &[]));
-                    link.unwrap();
-                } else {
-                    writer.write(&event(seq)).unwrap();
-                }
+                put(&mut writer, seq, is_linked.then_some(&[])).unwrap();
             }
             writer.finalize().unwrap();
             std::fs::metadata(folder.join("index.atf")).unwrap().len()

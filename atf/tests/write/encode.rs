@@ -1,4 +1,5 @@
-//! Encodes records and decodes them again. `round_trip` compares written files with bytes written by hand.
+//! Encodes records and decodes them again. `round_trip` compares written files with bytes written
+//! by hand.
 
 use atf::detail::{DetailEventHeader, DetailHeader, FunctionPayload};
 use atf::index::{IndexEvent, IndexHeader};

@@ -12,7 +12,7 @@ use atf::write::{
 };
 use atf::{Completeness, ErrorKind, Result, Wire};
 
-use super::{detail, event};
+use super::{assert_event, detail, event, put};
 
 const COUNT: u64 = 400;
 const PAYLOAD: [u8; 40] = [7; 40];
@@ -24,6 +24,19 @@ fn options(wire: Wire, durability: Durability) -> WriteOptions {
         .buffer_size(4 << 10)
 }
 
+/// Refuses the step with this number, or all steps from there on.
+fn refuse(
+    fault: u64,
+    kind: io::ErrorKind,
+    for_ever: bool,
+) -> impl FnMut(Step, &Path) -> Fate + Send + 'static {
+    let mut steps = 0..;
+    move |_, _| match steps.next().unwrap() {
+        step if step == fault || (for_ever && step > fault) => Fate::Refused(kind),
+        _ => Fate::Done,
+    }
+}
+
 /// Writes a thread until the first error. Returns the writer, which counts the flushed events, and
 /// the result.
 fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWriter>, Result<()>) {
@@ -33,12 +46,7 @@ fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWri
     };
     let mut run = || -> Result<()> {
         for seq in 0..COUNT {
-            match seq % 3 {
-                0 => writer
-                    .write_with_detail(&event(seq), &detail(seq, &PAYLOAD))
-                    .map(drop)?,
-                _ => writer.write(&event(seq)).map(drop)?,
-            }
+            put(&mut writer, seq, (seq % 3 == 0).then_some(&PAYLOAD))?;
             if seq == COUNT / 2 {
                 writer.flush()?;
             }
@@ -59,10 +67,7 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     assert_eq!((index.event_count(), detail_count), counts, "{case}");
     for (seq, read) in index.events_in(..).enumerate() {
         let (seq, read) = (seq as u64, read.unwrap());
-        let expected = event(seq);
-        assert_eq!(read.timestamp_ns, expected.timestamp_ns, "{case}");
-        assert_eq!(read.function_id, expected.function_id, "{case}");
-        assert_eq!(read.event_kind, expected.event_kind, "{case}");
+        assert_event(&read, seq);
         let link = seq.is_multiple_of(3).then_some(seq / 3);
         assert_eq!(read.detail_seq, link, "{case}");
         assert!(link.is_none_or(|link| link < detail_count), "{case}");
@@ -125,7 +130,7 @@ fn run(
 }
 
 #[test]
-fn whichever_call_fails_the_files_hold_what_the_writer_flushed() {
+fn files_contain_the_flushed_events_whichever_call_fails() {
     for &wire in Wire::ALL {
         for durability in [
             Durability::None,
@@ -141,15 +146,7 @@ fn whichever_call_fails_the_files_hold_what_the_writer_flushed() {
                         let case = format!(
                             "{wire}, {durability:?}, {kind} at step {fault}, forever: {for_ever}"
                         );
-                        let mut step = 0;
-                        run(&options, &case, move |_, _| {
-                            step += 1;
-                            if step - 1 == fault || (for_ever && step > fault) {
-                                Fate::Refused(kind)
-                            } else {
-                                Fate::Done
-                            }
-                        });
+                        run(&options, &case, refuse(fault, kind, for_ever));
                     }
                 }
             }
@@ -201,7 +198,7 @@ fn short_and_interrupted_writes_are_continued() {
 }
 
 #[test]
-fn a_write_that_takes_nothing_is_an_error() {
+fn a_write_of_no_bytes_is_an_error() {
     let memory = Memory::new();
     memory.decide(|step, _| match step {
         Step::Write => Fate::Short(0),
@@ -218,15 +215,7 @@ fn a_write_that_takes_nothing_is_an_error() {
 fn a_thread_that_cannot_be_created_leaves_nothing() {
     for fault in 0..20 {
         let memory = Memory::new();
-        let mut step = 0;
-        memory.decide(move |_, _| {
-            step += 1;
-            if step - 1 == fault {
-                Fate::Refused(io::ErrorKind::PermissionDenied)
-            } else {
-                Fate::Done
-            }
-        });
+        memory.decide(refuse(fault, io::ErrorKind::PermissionDenied, false));
         let options = options(Wire::V1, Durability::EachFlush);
         let made = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_0", 0, &options);
         let Err(error) = made else {
@@ -255,15 +244,7 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
         session.write_manifest().unwrap();
         let before = memory.bytes("session/manifest.json").unwrap();
         session.set_symbols(vec![Symbol::new(7, "main")]);
-        let mut step = 0;
-        memory.decide(move |_, _| {
-            step += 1;
-            if step - 1 == fault {
-                Fate::Refused(io::ErrorKind::StorageFull)
-            } else {
-                Fate::Done
-            }
-        });
+        memory.decide(refuse(fault, io::ErrorKind::StorageFull, false));
         let finalized = session.finalize();
         memory.decide(|_, _| Fate::Done);
         let after = memory.bytes("session/manifest.json").unwrap();
@@ -290,15 +271,7 @@ fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
         let session =
             SessionWriter::create_on(Arc::new(memory.clone()), "session", &options).unwrap();
         session.write_manifest().unwrap();
-        let mut step = 0;
-        memory.decide(move |_, _| {
-            step += 1;
-            if step - 1 == fault {
-                Fate::Refused(io::ErrorKind::StorageFull)
-            } else {
-                Fate::Done
-            }
-        });
+        memory.decide(refuse(fault, io::ErrorKind::StorageFull, false));
         let made = session.thread(3).map(drop);
         let Err(error) = made else {
             assert!(fault > 9, "the loop reached every step: {fault}");
@@ -344,13 +317,7 @@ fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() 
     let payload = [7; 1000];
     let mut written = 0;
     let error = loop {
-        let result = match written % 2 {
-            0 => writer
-                .write_with_detail(&event(written), &detail(written, &payload))
-                .map(drop),
-            _ => writer.write(&event(written)).map(drop),
-        };
-        match result {
+        match put(&mut writer, written, (written % 2 == 0).then_some(&payload)) {
             Ok(()) => written += 1,
             Err(error) => break error,
         }
@@ -359,17 +326,10 @@ fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() 
     assert_eq!(writer.flushed_details(), 4);
     // The written details belong to events 0, 2, 4 and 6. The first lost detail is that of event 8.
     assert_eq!(writer.flushed_events(), 8);
-    check(&memory, (8, 4));
+    let index = IndexReader::from_bytes(memory.bytes("thread_7/index.atf").unwrap()).unwrap();
+    let detail = memory.bytes("thread_7/detail.atf").unwrap();
     // The written part of the fifth detail was truncated.
-    assert_eq!(
-        memory.bytes("thread_7/detail.atf").unwrap().len(),
-        64 + 4 * 1024
-    );
-
-    fn check(memory: &Memory, counts: (u64, u64)) {
-        let index = IndexReader::from_bytes(memory.bytes("thread_7/index.atf").unwrap()).unwrap();
-        let detail =
-            DetailReader::from_bytes(memory.bytes("thread_7/detail.atf").unwrap()).unwrap();
-        assert_eq!((index.event_count(), detail.event_count()), counts);
-    }
+    assert_eq!(detail.len(), 64 + 4 * 1024);
+    let detail = DetailReader::from_bytes(detail).unwrap();
+    assert_eq!((index.event_count(), detail.event_count()), (8, 4));
 }

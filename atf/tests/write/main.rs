@@ -4,6 +4,8 @@ mod claims;
 mod encode;
 mod faults;
 mod held;
+mod interleavings;
+mod limits;
 mod memory;
 mod names;
 mod refusals;
@@ -11,8 +13,9 @@ mod reserve;
 mod ring;
 mod round_trip;
 
-use atf::write::{Detail, Event};
-use atf::{DetailEventType, EventKind};
+use atf::index::IndexEvent;
+use atf::write::{Detail, Event, ThreadWriter};
+use atf::{DetailEventType, EventKind, Result};
 
 /// Returns event `seq` of a trace in which calls and their returns alternate, one microsecond
 /// apart.
@@ -37,4 +40,24 @@ fn detail(seq: u64, payload: &[u8]) -> Detail<'_> {
         },
         payload,
     )
+}
+
+/// Writes event `seq`, with a detail if there is a payload.
+fn put(writer: &mut ThreadWriter, seq: u64, payload: Option<&[u8]>) -> Result<()> {
+    match payload {
+        Some(payload) => {
+            let written = writer.write_with_detail(&event(seq), &detail(seq, payload));
+            written.map(drop)
+        }
+        None => writer.write(&event(seq)).map(drop),
+    }
+}
+
+/// Compares event `seq` with what was written.
+#[track_caller]
+fn assert_event(found: &IndexEvent, seq: u64) {
+    let expected = event(seq);
+    assert_eq!(found.timestamp_ns, expected.timestamp_ns, "event {seq}");
+    assert_eq!(found.function_id, expected.function_id, "event {seq}");
+    assert_eq!(found.event_kind, expected.event_kind, "event {seq}");
 }

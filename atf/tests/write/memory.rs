@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{detail, event};
+use super::put;
 
 /// A call to the storage, with numbers in place of paths.
 #[derive(Debug, Clone)]
@@ -131,8 +131,7 @@ fn synced_of_thread(durability: Durability) -> Vec<(Step, PathBuf)> {
     synced(|memory| {
         let options = options(durability);
         let mut writer = ThreadWriter::create_on(memory, "s/thread_7", 7, &options).unwrap();
-        let detail = detail(0, b"x");
-        writer.write_with_detail(&event(0), &detail).unwrap();
+        put(&mut writer, 0, Some(b"x")).unwrap();
         writer.flush().unwrap();
         writer.finalize().unwrap();
     })
@@ -164,9 +163,7 @@ fn the_name_of_a_detail_file_is_synchronized_if_flushes_are() {
         synced(|memory| {
             let options = options(durability);
             let mut writer = ThreadWriter::create_on(memory, "s/thread_7", 7, &options).unwrap();
-            writer
-                .write_with_detail(&event(0), &detail(0, b"x"))
-                .unwrap();
+            put(&mut writer, 0, Some(b"x")).unwrap();
         })
     };
     assert_eq!(with_detail(Durability::None), []);
@@ -203,35 +200,20 @@ fn errors_of_the_disk_are_returned() {
     let root = TempDir::new().unwrap();
     let file = root.path().join("file");
     std::fs::write(&file, "theirs").unwrap();
-    let kind = |error: io::Error| error.kind();
     let below = file.join("below");
-    assert_eq!(
-        Disk.exists(&below).map_err(kind),
-        Err(io::ErrorKind::NotADirectory)
-    );
-    assert_eq!(
-        Disk.create_folder(&below).map_err(kind),
-        Err(io::ErrorKind::NotADirectory)
-    );
-    assert_eq!(
-        Disk.create_folder(&file).map_err(kind),
-        Err(io::ErrorKind::AlreadyExists)
-    );
-    assert_eq!(Disk.create_folder(root.path()).map_err(kind), Ok(false));
+    let exists = Disk.exists(&below).map_err(|error| error.kind());
+    assert_eq!(exists, Err(io::ErrorKind::NotADirectory));
+    let create = |path: &Path| Disk.create_folder(path).map_err(|error| error.kind());
+    assert_eq!(create(&below), Err(io::ErrorKind::NotADirectory));
+    assert_eq!(create(&file), Err(io::ErrorKind::AlreadyExists));
+    assert_eq!(create(root.path()), Ok(false));
     #[cfg(unix)]
     {
         let nowhere = root.path().join("nowhere");
         std::os::unix::fs::symlink("missing", &nowhere).unwrap();
-        assert_eq!(
-            Disk.create_folder(&nowhere).map_err(kind),
-            Err(io::ErrorKind::NotFound)
-        );
+        assert_eq!(create(&nowhere), Err(io::ErrorKind::NotFound));
     }
-    let deep = root.path().join("a/b/c");
-    assert_eq!(Disk.create_folder(&deep).map_err(kind), Ok(true));
-    let gone = root.path().join("gone");
-    assert_eq!(
-        Disk.sync_folder(&gone).map_err(kind),
-        Err(io::ErrorKind::NotFound)
-    );
+    assert_eq!(create(&root.path().join("a/b/c")), Ok(true));
+    let synced = Disk.sync_folder(&root.path().join("gone"));
+    assert_eq!(synced.unwrap_err().kind(), io::ErrorKind::NotFound);
 }

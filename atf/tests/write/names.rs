@@ -1,10 +1,15 @@
-//! Tests adding names to a session after the run.
+//! Tests names: of functions, during and after a run, and of session folders.
 
 use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use atf::ErrorKind;
 use atf::manifest::{Manifest, Symbol};
-use atf::write::{add_symbols, set_ended_by};
+use atf::write::{
+    Event, Memory, SessionWriter, WriteOptions, add_symbols, session_name, set_ended_by,
+};
+use atf::{Error, ErrorKind, EventKind, Result};
 
 const OLD: &str = r#"{
   "format_version": "2.0",
@@ -97,4 +102,71 @@ fn a_manifest_that_cannot_be_read_stays() {
         );
         assert_eq!(fs::read(&path).unwrap(), text);
     }
+}
+
+#[test]
+fn symbols_that_are_too_large_cost_no_thread() -> Result<()> {
+    let memory = Memory::new();
+    let options = WriteOptions::default();
+    let mut session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &options)?;
+    session.manifest_limit = 1000;
+    let manifest = || Manifest::parse(&memory.bytes("s/manifest.json").unwrap_or_default());
+    let is_too_large = |result: Result<()>| {
+        let is_of_manifest = |error: &Error| {
+            error.path() == Some(&*Path::new("s").join("manifest.json"))
+                && matches!(error.kind(), ErrorKind::ManifestTooLarge { .. })
+        };
+        result.err().as_ref().is_some_and(is_of_manifest)
+    };
+
+    session.write_manifest()?;
+    session.add_symbol(Symbol::new(7, "f".repeat(1000)));
+    assert!(is_too_large(session.write_manifest()));
+    let mut thread = session.thread(3)?;
+    thread.write(&Event::new(100, 7, EventKind::CALL, 1))?;
+    thread.finalize()?;
+    assert!(is_too_large(session.finalize().map(drop)));
+    let found = manifest();
+    let threads: Vec<_> = found.threads.iter().map(|thread| thread.id).collect();
+    assert_eq!((threads, found.time_start_ns), (vec![3], Some(100)));
+    assert_eq!(found.symbols.len(), 0);
+
+    session.set_symbols(vec![Symbol::new(7, "f")]);
+    session.finalize()?;
+    assert_eq!(manifest().symbols.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_session_is_named_after_its_start_in_utc() {
+    // 2026-01-05T10:15:00Z, as printed by `date -u +%s`.
+    let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_608_100_999);
+    assert_eq!(session_name(moment), "session_20260105_101500");
+}
+
+#[test]
+fn the_name_of_a_session_respects_leap_years() {
+    // As printed by `date -u -d "2024-02-29 23:59:59" +%s`, and so on.
+    for (seconds, name) in [
+        (951_782_400, "session_20000229_000000"),
+        (1_709_251_199, "session_20240229_235959"),
+        (1_709_251_200, "session_20240301_000000"),
+        (1_735_689_599, "session_20241231_235959"),
+        (1_735_689_600, "session_20250101_000000"),
+        (4_107_542_399, "session_21000228_235959"),
+        (4_107_542_400, "session_21000301_000000"),
+    ] {
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        assert_eq!(session_name(moment), name);
+    }
+}
+
+#[test]
+fn a_clock_out_of_range_for_a_name_is_clamped() {
+    let second = Duration::from_secs(1);
+    let before = SystemTime::UNIX_EPOCH - second;
+    assert_eq!(session_name(before), "session_19700101_000000");
+    let year_10000 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_800);
+    assert_eq!(session_name(year_10000), "session_99991231_235959");
+    assert_eq!(session_name(year_10000 - second), "session_99991231_235959");
 }

@@ -9,7 +9,7 @@ use atf::index::IndexEvent;
 use atf::write::{Memory, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Error, ErrorKind, EventKind, Wire};
 
-use super::{detail, event};
+use super::{detail, event, put};
 
 fn writer(memory: &Memory, options: &WriteOptions) -> ThreadWriter {
     ThreadWriter::create_on(Arc::new(memory.clone()), "thread_7", 7, options).unwrap()
@@ -84,7 +84,7 @@ fn an_unknown_kind_is_refused() {
 }
 
 #[test]
-fn a_copy_keeps_what_a_tracer_must_not_write() {
+fn a_copy_keeps_events_that_a_tracer_must_not_write() {
     let options = WriteOptions::default().verbatim(true);
     let strange = [event(5), event(3).event_kind(EventKind(900)), event(4)];
     let files = written(&options, |writer| {
@@ -126,14 +126,7 @@ fn the_split_form_writes_the_same_as_the_joined_form() {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
         let joined = written(&options, |writer| {
             for seq in 0..1000 {
-                match seq % 2 {
-                    0 => drop(
-                        writer
-                            .write_with_detail(&event(seq), &detail(seq, b"abc"))
-                            .unwrap(),
-                    ),
-                    _ => drop(writer.write(&event(seq)).unwrap()),
-                }
+                put(writer, seq, (seq % 2 == 0).then_some(b"abc")).unwrap();
             }
         });
         // S3's tracer first drains all index events of a ring, and then all details.
@@ -219,9 +212,7 @@ fn the_number_of_reserved_details_is_limited() {
 fn nothing_is_written_after_finalizing() {
     let memory = Memory::new();
     let mut writer = writer(&memory, &WriteOptions::default());
-    writer
-        .write_with_detail(&event(0), &detail(0, b"x"))
-        .unwrap();
+    put(&mut writer, 0, Some(b"x")).unwrap();
     writer.finalize().unwrap();
     let steps = memory.steps();
     let errors = [
@@ -276,13 +267,13 @@ fn a_session_refuses_a_second_writer_and_finalizing_while_one_is_open() {
 
     let totals = session.finalize().unwrap();
     assert_eq!((totals.threads, totals.finalized), (2, 1));
+    let refused = [
+        session.finalize().unwrap_err(),
+        session.thread(3).unwrap_err(),
+    ];
     assert_eq!(
-        kind(session.finalize().unwrap_err()),
-        ErrorKind::AlreadyFinalized
-    );
-    assert_eq!(
-        kind(session.thread(3).unwrap_err()),
-        ErrorKind::AlreadyFinalized
+        refused.map(kind),
+        [const { ErrorKind::AlreadyFinalized }; 2]
     );
     let again = SessionWriter::create(session.path(), &options).unwrap_err();
     assert_eq!(kind(again), ErrorKind::Io(io::ErrorKind::AlreadyExists));
@@ -311,23 +302,19 @@ fn a_path_that_cannot_be_written_is_reported_and_left_unchanged() {
     let file = root.path().join("file");
     std::fs::write(&file, "theirs").unwrap();
 
-    let below_a_file = SessionWriter::create(file.join("session"), &options).unwrap_err();
-    assert_eq!(
-        below_a_file.kind(),
-        &ErrorKind::Io(io::ErrorKind::NotADirectory)
-    );
-    let on_a_file = SessionWriter::create(&file, &options).unwrap_err();
-    assert_eq!(
-        on_a_file.kind(),
-        &ErrorKind::Io(io::ErrorKind::AlreadyExists)
-    );
-    let name = "n".repeat(300);
-    let too_long = SessionWriter::create(root.path().join(&name), &options).unwrap_err();
-    assert_eq!(
-        too_long.kind(),
-        &ErrorKind::Io(io::ErrorKind::InvalidFilename)
-    );
-    assert!(too_long.to_string().contains(&name));
+    let long = root.path().join("n".repeat(300));
+    for (path, kind) in [
+        (&file.join("session"), io::ErrorKind::NotADirectory),
+        (&file, io::ErrorKind::AlreadyExists),
+        (&long, io::ErrorKind::InvalidFilename),
+    ] {
+        let error = SessionWriter::create(path, &options).unwrap_err();
+        assert_eq!(error.kind(), &ErrorKind::Io(kind));
+        assert!(
+            error.to_string().contains(path.to_str().unwrap()),
+            "{error}"
+        );
+    }
     assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1);
 }
 

@@ -210,7 +210,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_dropped_the_files_are_finalized_and_every_link_holds(
+    fn files_are_finalized_with_valid_links_whichever_details_are_dropped(
         ops in vec(op(), 0..60),
         wire in prop::sample::select(Wire::ALL),
         survive_kill in any::<bool>(),

@@ -10,16 +10,16 @@ use atf::write::{Memory, ThreadWriter, WriteOptions};
 use atf::{ErrorKind, Wire};
 use proptest::prelude::*;
 
-use super::{detail, event};
+use super::{assert_event, put};
 
 const INDEX_CAPACITY: usize = 16;
-const INDEX_START: usize = 24;
-const INDEX_SIZE: usize = 32;
-const INDEX_CHECKSUM: usize = 40;
-const DETAIL_CHECKSUM: usize = 44;
+pub(crate) const INDEX_START: usize = 24;
+pub(crate) const INDEX_SIZE: usize = 32;
+pub(crate) const INDEX_CHECKSUM: usize = 40;
+pub(crate) const DETAIL_CHECKSUM: usize = 44;
 const DETAIL_CAPACITY: usize = 48;
-const DETAIL_START: usize = 56;
-const DETAIL_SIZE: usize = 64;
+pub(crate) const DETAIL_START: usize = 56;
+pub(crate) const DETAIL_SIZE: usize = 64;
 const INDEX_AREA: usize = 128;
 
 const PAYLOAD: [u8; 20] = [3; 20];
@@ -83,14 +83,7 @@ impl Files {
 /// Writes events `from` to `to`. Every third event has a detail.
 fn write(writer: &mut ThreadWriter, from: u64, to: u64) {
     for seq in from..to {
-        match seq % 3 {
-            0 => drop(
-                writer
-                    .write_with_detail(&event(seq), &detail(seq, &PAYLOAD))
-                    .unwrap(),
-            ),
-            _ => drop(writer.write(&event(seq)).unwrap()),
-        }
+        put(writer, seq, (seq % 3 == 0).then_some(&PAYLOAD)).unwrap();
     }
 }
 
@@ -103,8 +96,7 @@ fn assert_whole(thread: &ThreadReader, count: u64) {
     assert_eq!(details.event_count(), count.div_ceil(3));
     for (seq, read) in thread.index().events_in(..).enumerate() {
         let (seq, read) = (seq as u64, read.unwrap());
-        assert_eq!(read.timestamp_ns, event(seq).timestamp_ns);
-        assert_eq!(read.function_id, event(seq).function_id);
+        assert_event(&read, seq);
         let detail = thread.detail_of(&read).unwrap().found();
         assert_eq!(detail.is_some(), seq.is_multiple_of(3));
         if let Some(detail) = detail {
@@ -139,9 +131,7 @@ fn a_detail_larger_than_its_area_bypasses_it() {
     let large = vec![9; 10_000];
     for (seq, payload) in [&PAYLOAD[..], &large, &PAYLOAD].into_iter().enumerate() {
         let seq = seq as u64;
-        writer
-            .write_with_detail(&event(seq), &detail(seq, payload))
-            .unwrap();
+        put(&mut writer, seq, Some(payload)).unwrap();
         let thread = ThreadReader::open(folder.path()).unwrap();
         assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
         let details = thread.detail().unwrap();
@@ -179,6 +169,10 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             steps += 1;
         };
         check(&state);
+        let moved = |state: &mut Files, field: usize, size: usize| {
+            let bytes = &after.ring.as_ref().unwrap()[field..field + size];
+            state.set(field, bytes);
+        };
         // The details reach the file in small steps before their area is emptied and moved.
         let (from, to) = (before.detail.unwrap().len(), after.detail.clone().unwrap());
         for size in (from..=to.len()).step_by(7).chain([to.len()]) {
@@ -186,8 +180,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             check(&state);
         }
         for (field, size) in [(DETAIL_SIZE, 8), (DETAIL_START, 8), (DETAIL_CHECKSUM, 4)] {
-            let bytes = after.ring.as_ref().unwrap()[field..field + size].to_vec();
-            state.set(field, &bytes);
+            moved(&mut state, field, size);
             check(&state);
         }
         // Afterwards, the index reaches its file in the same way.
@@ -197,8 +190,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             check(&state);
         }
         for (field, size) in [(INDEX_SIZE, 8), (INDEX_START, 8), (INDEX_CHECKSUM, 4)] {
-            let bytes = after.ring.as_ref().unwrap()[field..field + size].to_vec();
-            state.set(field, &bytes);
+            moved(&mut state, field, size);
             check(&state);
         }
         assert!(steps > 300, "{steps}");
@@ -335,7 +327,7 @@ proptest! {
         // fit into the area.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
         for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
-            prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);
+            assert_event(&read.unwrap(), seq as u64);
         }
     }
 }

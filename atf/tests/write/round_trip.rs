@@ -11,7 +11,7 @@ use atf::thread::ThreadReader;
 use atf::write::{SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Arch, Checksum, Clock, Completeness, ErrorKind, Os, Wire};
 
-use super::{detail, event};
+use super::{detail, event, put};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Returns options for the raw builders' platform: x86-64 Linux with its boot-time clock.
@@ -99,9 +99,7 @@ fn a_thread_without_details_has_no_detail_file() {
     for &wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
-        (0..10).for_each(|seq| {
-            writer.write(&event(seq)).unwrap();
-        });
+        (0..10).for_each(|seq| put(&mut writer, seq, None).unwrap());
         writer.finalize().unwrap();
         assert!(!root.path().join("detail.atf").exists());
 
@@ -173,7 +171,7 @@ fn threads_of_a_session_are_written_in_parallel() {
 }
 
 #[test]
-fn of_two_threads_that_create_a_session_at_once_only_one_gets_the_folder() {
+fn only_one_of_two_threads_that_create_a_session_at_once_gets_the_folder() {
     for _ in 0..300 {
         let root = tempfile::tempdir().unwrap();
         let barrier = Barrier::new(2);
@@ -243,9 +241,7 @@ fn a_relative_folder_is_the_same_in_another_working_directory() {
     assert!(session.path().is_absolute());
     let mut thread = ThreadWriter::create(relative.join("t"), 0, &options(Wire::V1, 0)).unwrap();
     std::fs::create_dir(root.path().join("t/detail.atf")).unwrap();
-    let error = thread
-        .write_with_detail(&event(0), &detail(0, &[]))
-        .unwrap_err();
+    let error = put(&mut thread, 0, Some(&[])).unwrap_err();
     assert!(error.path().unwrap().is_absolute());
 }
 
@@ -337,14 +333,7 @@ fn the_header_of_details_names_the_first_and_the_last_event_that_has_one() {
     let root = tempfile::tempdir().unwrap();
     let mut writer = ThreadWriter::create(root.path(), 7, &WriteOptions::default()).unwrap();
     for seq in 0..9 {
-        match seq {
-            2 | 5 => drop(
-                writer
-                    .write_with_detail(&event(seq), &detail(seq, b"x"))
-                    .unwrap(),
-            ),
-            _ => drop(writer.write(&event(seq)).unwrap()),
-        }
+        put(&mut writer, seq, [2, 5].contains(&seq).then_some(b"x")).unwrap();
     }
     writer.finalize().unwrap();
     let reader = ThreadReader::open(root.path()).unwrap();

@@ -79,6 +79,7 @@ impl SessionWriter {
         }
     }
 
+    /// Copies the names of these threads from another session.
     pub fn take_names(&self, other: &Self, threads: impl IntoIterator<Item = u32>) {
         if std::ptr::eq(self, other) {
             return;

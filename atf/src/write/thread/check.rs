@@ -4,7 +4,7 @@ use super::{State, ThreadWriter};
 use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
-use crate::wire::{EventKind, Wire};
+use crate::wire::EventKind;
 
 impl ThreadWriter {
     pub(super) fn total_length(&self, payload: &[u8]) -> Result<u32> {
@@ -75,7 +75,8 @@ impl ThreadWriter {
     }
 
     pub(super) fn check_detail_limit(&self) -> Result<()> {
-        let limit = most_details(self.wire);
+        // The number after the last addressable detail marks an event without a link.
+        let limit = self.wire.no_detail_seq();
         if self.next_detail_place() < limit {
             Ok(())
         } else {
@@ -114,9 +115,3 @@ impl ThreadWriter {
 pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";
-
-/// Returns the number of details that links can address. The number after the last of them marks an
-/// event without a link.
-pub(super) fn most_details(wire: Wire) -> u64 {
-    wire.no_detail_seq()
-}

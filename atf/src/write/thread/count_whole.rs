@@ -22,20 +22,3 @@ pub(super) fn whole_details(bytes: &[u8]) -> (usize, u64) {
     }
     (end, count)
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
-    use super::*;
-
-    #[test]
-    fn only_whole_events_count() {
-        let event = [[26, 0, 0, 0].as_slice(), &[1; 22]].concat();
-        let two = [event.clone(), event].concat();
-        assert_eq!(whole_details(&two), (52, 2));
-        assert_eq!(whole_details(two.split_last().unwrap().1), (26, 1));
-        assert_eq!(whole_details(&[&two[..], &[0; 100]].concat()), (52, 2));
-        assert_eq!(whole_events(&[1; 95]), (64, 2));
-    }
-}

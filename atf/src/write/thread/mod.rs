@@ -15,7 +15,8 @@ use super::registry::Registration;
 use super::ring::Journal;
 use super::section::Section;
 use super::{
-    Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, sync_name,
+    Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, create_held,
+    sync_name,
 };
 use crate::detail::DetailEventHeader;
 #[cfg(doc)]
@@ -97,6 +98,15 @@ enum State {
     Failed(Error),
 }
 
+/// Returns an event with this link, and with depth 0 if its depth is unknown.
+fn linked(event: &IndexEvent, detail_seq: Option<u64>) -> IndexEvent {
+    IndexEvent {
+        call_depth: event.call_depth.or(Some(0)),
+        detail_seq,
+        ..*event
+    }
+}
+
 /// Syncs the names in a thread's folder, and the folder's own name if it is new.
 fn sync_names(storage: &dyn Storage, folder: &Path, is_new: bool) -> Result<()> {
     storage.sync_folder(folder).map_err(at(folder))?;
@@ -136,20 +146,8 @@ impl ThreadWriter {
         options: &WriteOptions,
     ) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
-        let is_new = storage.create_folder(&folder).map_err(at(&folder))?;
-        match storage.held(&folder) {
-            Ok(held) => {
-                let storage = held.unwrap_or(storage);
-                Self::create_files(storage, folder, is_new, thread_id, options)
-            }
-            Err(error) => {
-                if is_new {
-                    // Ignore this error, because the first one is returned.
-                    let _ = storage.remove_folder(&folder);
-                }
-                Err(at(&folder)(error))
-            }
-        }
+        let (storage, is_new) = create_held(storage, &folder)?;
+        Self::create_files(storage, folder, is_new, thread_id, options)
     }
 
     /// Creates a thread in a folder that `storage` holds.
@@ -170,17 +168,13 @@ impl ThreadWriter {
         thread_id: u32,
         options: &WriteOptions,
     ) -> Result<Self> {
-        let (index, journal) =
-            match Self::create_index(&*storage, &folder, thread_id, options, is_new) {
-                Ok(made) => made,
-                Err(error) => {
-                    if is_new {
-                        // Ignore this error, because the first one is returned.
-                        let _ = storage.remove_folder(&folder);
-                    }
-                    return Err(error);
-                }
-            };
+        let made = Self::create_index(&*storage, &folder, thread_id, options, is_new);
+        let (index, journal) = made.inspect_err(|_| {
+            if is_new {
+                // Ignore this error, because the first one is returned.
+                let _ = storage.remove_folder(&folder);
+            }
+        })?;
         let mut this = Self {
             room_end: 0,
             index,
@@ -390,13 +384,8 @@ impl ThreadWriter {
         detail: Option<(&DetailEventHeader, &[u8])>,
     ) -> Result<Option<Link>> {
         self.check(event.timestamp_ns, event.event_kind)?;
-        let linking = |detail_seq| IndexEvent {
-            call_depth: event.call_depth.or(Some(0)),
-            detail_seq,
-            ..*event
-        };
         let Some((header, payload)) = detail else {
-            return self.push(&linking(None)).map(|_| None);
+            return self.push(&linked(event, None)).map(|_| None);
         };
         self.check_no_reservations()?;
         if !self.verbatim {
@@ -407,7 +396,7 @@ impl ThreadWriter {
             index_seq: self.next_index_seq,
             ..*header
         };
-        let event = linking(Some(self.detail_count));
+        let event = linked(event, Some(self.detail_count));
         self.push_pair(&event, &header, payload).map(Some)
     }
 
@@ -422,11 +411,7 @@ impl ThreadWriter {
     ) -> Result<()> {
         self.check(event.timestamp_ns, event.event_kind)?;
         self.check_no_reservations()?;
-        let event = IndexEvent {
-            call_depth: event.call_depth.or(Some(0)),
-            detail_seq: Some(self.detail_count),
-            ..*event
-        };
+        let event = linked(event, Some(self.detail_count));
         let header = DetailEventHeader {
             index_seq: self.next_index_seq,
             ..*header

@@ -194,16 +194,18 @@ impl ThreadWriter {
     }
 
     /// Continues as if this many events and details were already written.
-    #[cfg(test)]
-    pub(in crate::write) fn count_from(&mut self, events: u64, details: u64) {
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn count_from(&mut self, events: u64, details: u64) {
         self.next_index_seq = events;
         self.detail_count = details;
         self.set_room();
     }
 
     /// Pretends that a parent of this process owns the journal.
-    #[cfg(test)]
-    pub(in crate::write) fn pretend_owner(&mut self, owner: u32) {
+    #[cfg(feature = "testing")]
+    #[doc(hidden)]
+    pub fn pretend_owner(&mut self, owner: u32) {
         if let Some(journal) = &mut self.journal {
             journal.owner = crate::sys::Origin::parent(owner);
         }

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use super::ThreadWriter;
 use super::check::{COUNTER, RESERVATION};
-use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
 use crate::wire::EventKind;
@@ -139,12 +138,8 @@ impl ThreadWriter {
             return Err(self.refusal(ErrorKind::NotReserved, "detail_seq"));
         };
         self.compare("index_seq", index_seq, reserved.index_seq, RESERVATION)?;
-        self.compare(
-            "timestamp",
-            timestamp_ns,
-            reserved.timestamp_ns,
-            RESERVATION,
-        )?;
+        let expected = reserved.timestamp_ns;
+        self.compare("timestamp", timestamp_ns, expected, RESERVATION)?;
         let header = self.detail_header(timestamp_ns, index_seq, detail)?;
         let place = self.push_detail(&header, detail.payload)?;
         self.reserved.queue.pop_front();
@@ -310,7 +305,7 @@ impl ThreadWriter {
                 payload: &[],
             };
             let (index_seq, timestamp_ns) = (reserved.index_seq, reserved.timestamp_ns);
-            let header: DetailEventHeader = self.detail_header(timestamp_ns, index_seq, &detail)?;
+            let header = self.detail_header(timestamp_ns, index_seq, &detail)?;
             self.push_detail(&header, detail.payload)?;
             self.reserved.queue.pop_front();
         }

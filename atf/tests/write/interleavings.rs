@@ -1,31 +1,33 @@
 //! Tests every interleaving of a reader's reads with a running writer's stores.
 //!
 //! Both sides run production code. The writer is a [`ThreadWriter`] that exposes its ring between
-//! any two stores ([`watch`]). The reader is [`look`], which reads five times: header, index area,
-//! header, detail area, header. So each sequence of five images, in which no image is earlier than
-//! its predecessor, is one interleaving. The tests assume that a single read sees the ring at one
-//! moment; stores of single numbers are atomic.
+//! any two stores ([`watch`]). The reader is [`look_at`], which reads five times: header, index
+//! area, header, detail area, header. So each sequence of five images, in which no image is earlier
+//! than its predecessor, is one interleaving. The tests assume that a single read sees the ring at
+//! one moment; stores of single numbers are atomic.
+
+#![cfg(debug_assertions)] // Only debug builds show their stores.
+#![allow(clippy::cast_possible_truncation, reason = "small numbers")]
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
-use std::mem::offset_of;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{HEADER_SIZE, RingHeader, Snapshot, Which, area, header, look};
-use crate::checksum::Crc32c;
-use crate::files::{DETAIL_FILE, INDEX_FILE};
-use crate::footer::FOOTER_SIZE;
-use crate::index::IndexEvent;
-use crate::source::{Input, ReadAt};
-use crate::sys::watch;
-use crate::wire::{DetailEventType, EventKind, Wire};
-use crate::write::{Detail, Event, ThreadWriter, WriteOptions};
+use atf::index::IndexEvent;
+use atf::internal::{look_at, watch};
+use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+use atf::{DetailEventType, EventKind, ReadAt, Wire};
+use atf_samples::files::crc32c;
+
+use super::ring::{
+    DETAIL_CHECKSUM, DETAIL_SIZE, DETAIL_START, INDEX_CHECKSUM, INDEX_SIZE, INDEX_START,
+};
 
 /// The size of an area in bytes.
 const AREA: usize = 4096;
@@ -38,7 +40,13 @@ const DETAIL: usize = 2048;
 const SMALL: usize = 100;
 const LARGE: usize = 5000;
 
-const INDEX_AT: usize = RingHeader::SIZE;
+/// The size of a file's header, and that of a footer, in bytes.
+const HEADER_SIZE: usize = 64;
+const FOOTER_SIZE: usize = 64;
+const NAMES: [&str; 2] = ["index.atf", "detail.atf"];
+
+/// The offsets of the areas in the ring.
+const INDEX_AT: usize = 128;
 const DETAIL_AT: usize = INDEX_AT + AREA;
 
 /// A call of a writer.
@@ -139,7 +147,7 @@ struct Watcher {
 
 impl Watcher {
     fn see(&mut self, image: &[u8]) {
-        let written = [INDEX_FILE, DETAIL_FILE].map(|name| {
+        let written = NAMES.map(|name| {
             let file = fs::metadata(self.folder.join(name));
             file.map_or(0, |file| file.len() as usize - HEADER_SIZE)
         });
@@ -151,8 +159,8 @@ impl Watcher {
         if self.moments.last() != Some(&moment) {
             self.moments.push(moment);
         }
-        let size = number(image, offset_of!(RingHeader, index_size));
-        let start = number(image, offset_of!(RingHeader, index_start)) - HEADER_SIZE;
+        let size = number(image, INDEX_SIZE);
+        let start = number(image, INDEX_START) - HEADER_SIZE;
         let events = &image[INDEX_AT..INDEX_AT + size];
         let new = self.unchanged.len().saturating_sub(start);
         self.unchanged.extend(events.get(new..).unwrap_or_default());
@@ -179,29 +187,16 @@ fn course(calls: &[Call]) -> Course {
         moments: Vec::new(),
         unchanged: Vec::new(),
     }));
-    let options = WriteOptions {
-        buffer_size: AREA,
-        survive_kill: true,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default().buffer_size(AREA).survive_kill(true);
     let mut writer = ThreadWriter::create(&path, 7, &options).unwrap();
     let seen = Rc::clone(&watcher);
     watch::set(Some(Box::new(move |image| seen.borrow_mut().see(image))));
     let (mut reserved, mut open, mut ends) = (Vec::new(), VecDeque::new(), Vec::new());
     for call in calls {
         let seq = writer.next_index_seq();
-        let event = Event {
-            timestamp_ns: seq + 1,
-            function_id: seq + 1,
-            event_kind: EventKind::CALL,
-            call_depth: 1,
-        };
-        let payload = |size: usize| vec![seq as u8 + 1; size - 24];
-        let detail = |payload| Detail {
-            event_type: DetailEventType(3),
-            flags: 0,
-            payload,
-        };
+        let event = Event::new(seq + 1, seq + 1, EventKind::CALL, 1);
+        let payload = |size: usize| vec![u8::try_from(seq).unwrap() + 1; size - 24];
+        let detail = |payload| Detail::new(DetailEventType(3), payload);
         let returned = match *call {
             Call::Event => {
                 writer.write(&event).unwrap();
@@ -247,12 +242,10 @@ fn course(calls: &[Call]) -> Course {
     let footer_size = if writer.is_finalized() {
         FOOTER_SIZE
     } else {
+        writer.flush().unwrap();
         0
     };
-    if footer_size == 0 {
-        writer.flush().unwrap();
-    }
-    let streams = [INDEX_FILE, DETAIL_FILE].map(|name| {
+    let streams = NAMES.map(|name| {
         let mut stream = fs::read(path.join(name)).unwrap().split_off(HEADER_SIZE);
         stream.truncate(stream.len() - footer_size);
         stream
@@ -293,15 +286,14 @@ fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
 
 /// Returns the same run, but each event is withdrawn while its link changes.
 fn withdrawn(mut course: Course) -> Course {
-    let size = offset_of!(RingHeader, index_size);
     for at in 1..course.moments.len() {
         let [before, after] = [at - 1, at].map(|at| &course.moments[at].image);
-        let [before_size, after_size] = [before, after].map(|image| number(image, size));
+        let [before_size, after_size] = [before, after].map(|image| number(image, INDEX_SIZE));
         let changed = (0..before_size.min(after_size))
             .find(|byte| before[INDEX_AT + byte] != after[INDEX_AT + byte]);
         if let Some(changed) = changed {
             let left = (changed / EVENT * EVENT) as u64;
-            course.moments[at].image[size..size + 8].copy_from_slice(&left.to_le_bytes());
+            course.moments[at].image[INDEX_SIZE..][..8].copy_from_slice(&left.to_le_bytes());
         }
     }
     course
@@ -332,36 +324,35 @@ impl ReadAt for Changing {
     }
 }
 
+/// The start, the checksum and the bytes of the areas for index and detail, as a reader found them.
+type Areas = [(u64, u32, Vec<u8>); 2];
+
 /// Describes a fault in a reader's result; `None` if the result is correct.
-fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'static str> {
-    let areas = [&snapshot.index, &snapshot.detail];
-    let starts = areas.map(|area| area.start as usize - HEADER_SIZE);
-    for ((area, stream), start) in areas.iter().zip(&course.streams).zip(starts) {
-        let (before, from) = stream.split_at(start);
+fn fault(areas: &Areas, course: &Course, order: [usize; 5]) -> Option<&'static str> {
+    let starts = [0, 1].map(|which| areas[which].0 as usize - HEADER_SIZE);
+    for (which, (_, checksum, bytes)) in areas.iter().enumerate() {
+        let start = starts[which];
+        let (before, from) = course.streams[which].split_at(start);
         let is_written = |(at, event): (usize, &[u8])| {
             let unchanged = course.unchanged.get(start + at * EVENT..);
             from[at * EVENT..].starts_with(event)
                 || unchanged.is_some_and(|events| events.starts_with(event))
         };
-        let is_index = area.file == INDEX_FILE;
-        let mut events = area.bytes.chunks(EVENT).enumerate();
-        let is_whole = from.starts_with(&area.bytes) || (is_index && events.all(is_written));
+        let mut events = bytes.chunks(EVENT).enumerate();
+        let is_whole = from.starts_with(bytes) || (which == 0 && events.all(is_written));
         if !is_whole {
             return Some("bytes that belong elsewhere");
         }
-        let mut crc = Crc32c::new();
-        crc.update(before);
-        if !area.bytes.is_empty() && area.checksum != crc.finish() {
+        if !bytes.is_empty() && *checksum != crc32c(before) {
             return Some("the checksum of another start");
         }
     }
-    let [events, details] = [0, 1].map(|which| starts[which] + areas[which].bytes.len());
+    let [events, details] = [0, 1].map(|which| starts[which] + areas[which].2.len());
     // Files are read after the ring.
     let written = course.moments[order[4]].written;
     let details = details.max(written[1]);
     let details = course.ends.partition_point(|end| *end <= details);
-    let records = snapshot.index.bytes.as_chunks().0.iter();
-    for (seq, record) in (starts[0] / EVENT..).zip(records) {
+    for (seq, record) in (starts[0] / EVENT..).zip(areas[0].2.as_chunks().0) {
         let link = IndexEvent::decode(Wire::V1, 7, record).detail_seq;
         let is_reserved = course.reserved.contains(&seq);
         if !is_reserved && link.is_some_and(|link| link >= details as u64) {
@@ -374,42 +365,47 @@ fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'st
 }
 
 /// A faulty reader: it trusts the first header.
-fn careless(input: &Input) -> Option<Snapshot> {
-    let header = header(input).unwrap();
-    Some(Snapshot {
-        path: "ring.atf".into(),
-        version: 1,
-        thread_id: 7,
-        index: area(input, &header, Which::Index).unwrap(),
-        detail: area(input, &header, Which::Detail).unwrap(),
-        most_missing: 0,
-        is_used_without_details: false,
-    })
+fn careless(ring: Changing) -> Option<Areas> {
+    let read = |offset: usize, size: usize| {
+        let mut bytes = vec![0; size];
+        assert_eq!(ring.read_at(offset as u64, &mut bytes).unwrap(), size);
+        bytes
+    };
+    let header = read(0, INDEX_AT);
+    let checksum = |at| u32::from_le_bytes(*header[at..].first_chunk().unwrap());
+    let area = |at, start, size, sum| {
+        let bytes = read(at, number(&header, size));
+        (number(&header, start) as u64, checksum(sum), bytes)
+    };
+    Some([
+        area(INDEX_AT, INDEX_START, INDEX_SIZE, INDEX_CHECKSUM),
+        area(DETAIL_AT, DETAIL_START, DETAIL_SIZE, DETAIL_CHECKSUM),
+    ])
 }
 
-fn looked(input: &Input) -> Option<Snapshot> {
-    look(input, "ring.atf".as_ref()).unwrap()
+fn looked(ring: Changing) -> Option<Areas> {
+    look_at(ring).unwrap()
 }
 
 /// Returns the number of interleavings, the number of those with a snapshot, and the first fault.
 fn all(
     course: Course,
-    reader: impl Fn(&Input) -> Option<Snapshot>,
+    reader: impl Fn(Changing) -> Option<Areas>,
 ) -> (u64, u64, Option<&'static str>) {
     let course = Arc::new(course);
     let count = course.moments.len();
     let (mut all, mut given) = (0, 0);
     let mut order = [0; 5];
     loop {
-        let input = Input::new(Changing {
+        let ring = Changing {
             course: Arc::clone(&course),
             order,
             headers: AtomicUsize::new(0),
-        });
+        };
         all += 1;
-        if let Some(snapshot) = reader(&input) {
+        if let Some(areas) = reader(ring) {
             given += 1;
-            let fault = fault(&snapshot, &course, order);
+            let fault = fault(&areas, &course, order);
             if fault.is_some() {
                 return (all, given, fault);
             }
@@ -446,14 +442,8 @@ fn a_reader_finds_whole_events_in_every_interleaving_with_a_writer() {
 #[test]
 fn a_broken_writer_or_reader_is_caught_in_some_interleaving() {
     let field = |offset, size| offset..offset + size;
-    let sizes = [
-        field(offset_of!(RingHeader, index_size), 8),
-        field(offset_of!(RingHeader, detail_size), 8),
-    ];
-    let starts = [
-        field(offset_of!(RingHeader, index_start), 8),
-        field(offset_of!(RingHeader, detail_start), 8),
-    ];
+    let sizes = [field(INDEX_SIZE, 8), field(DETAIL_SIZE, 8)];
+    let starts = [field(INDEX_START, 8), field(DETAIL_START, 8)];
     let details = [
         sizes[1].clone(),
         starts[1].clone(),

@@ -1,0 +1,207 @@
+//! The manifest of a session while it is being written. Each version replaces the previous one.
+
+use std::fs::File;
+use std::path::Path;
+
+use super::SessionWriter;
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
+use crate::files::{MANIFEST_FILE, MANIFEST_PART};
+use crate::manifest::{Manifest, ManifestThread};
+use crate::sys::Spare;
+use crate::write::registry::{Entry, lock};
+use crate::write::replace::replace;
+use crate::write::section::write_whole;
+use crate::write::storage::DiskFile;
+use crate::write::{Durability, StorageFile, at};
+
+/// The state of the stored manifest.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// Whether to list each new thread immediately.
+    lists_threads: bool,
+    /// The number of changes that the written manifest includes; `None` if no manifest was written.
+    changes: Option<u64>,
+    /// The written manifest's size in bytes; the largest number if it lacks symbols that are too
+    /// large, because it takes as long to encode.
+    size: usize,
+    /// The written manifest, with room for more, while the session is being recorded.
+    spare: Option<Spare>,
+}
+
+/// A new manifest.
+enum Part {
+    Plain(Box<dyn StorageFile>),
+    /// With spare room, and its size in bytes.
+    Spare(DiskFile, usize),
+}
+
+impl AsMut<dyn StorageFile> for Part {
+    fn as_mut(&mut self) -> &mut (dyn StorageFile + 'static) {
+        match self {
+            Self::Plain(file) => &mut **file,
+            Self::Spare(file, _) => file,
+        }
+    }
+}
+
+/// The minimum room in a manifest for what a recording that cannot go on has to add, in bytes.
+const SPARE: usize = 4096;
+
+impl SessionWriter {
+    /// Writes `manifest.json` with the data known so far, so that a crash does not lose threads and
+    /// names. It replaces the previous manifest atomically.
+    ///
+    /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
+    /// process leaves a manifest that lists its threads. That manifest does not yet contain the
+    /// times, and does not show whether an open thread without details will get any. Names and
+    /// losses set later are written with the next thread, the next call, or
+    /// [`finalize`](Self::finalize).
+    ///
+    /// ```
+    /// use atf::write::{SessionWriter, WriteOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let symbols = Vec::new();
+    ///
+    /// let session = SessionWriter::create(folder.path(), &WriteOptions::default())?;
+    /// session.set_symbols(symbols);
+    /// session.write_manifest()?; // Written first, so that the names survive a crash.
+    /// let thread = session.thread(0)?;
+    /// // … and here the process is killed.
+    /// # drop((thread, session));
+    ///
+    /// let reader = atf::session::SessionReader::open(folder.path())?;
+    /// assert!(reader.threads()[0].is_listed());
+    /// # Ok::<(), atf::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ManifestTooLarge`] if the manifest would be larger than [`Manifest::LIMIT`]. It
+    /// is then written without the symbols, unless it would still be too large. [`ErrorKind::Io`],
+    /// which leaves the previous manifest in place.
+    pub fn write_manifest(&self) -> Result<()> {
+        let mut written = lock(&self.written);
+        let too_large = self.replace_manifest(&mut written)?;
+        written.lists_threads = true;
+        too_large.map_or(Ok(()), Err)
+    }
+
+    /// Writes the manifest if anything has changed since the last write, and returns its size in
+    /// bytes. If the symbols are too large, only [`finalize`](Self::finalize) returns the error.
+    ///
+    /// Unlike [`write_manifest`](Self::write_manifest), it does not list new threads until the next
+    /// call.
+    #[doc(hidden)]
+    pub fn store_manifest(&self) -> Result<usize> {
+        let mut written = lock(&self.written);
+        if written.changes != Some(lock(&self.shared).changes) {
+            self.replace_manifest(&mut written)?;
+        }
+        Ok(written.size)
+    }
+
+    /// Rewrites the manifest if one was written. Symbols that are too large do not prevent this.
+    pub(super) fn update_manifest(&self) -> Result<()> {
+        let mut written = lock(&self.written);
+        if written.lists_threads {
+            self.replace_manifest(&mut written)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the manifest, and the number of changes that it includes.
+    fn manifest(&self) -> (Manifest, u64) {
+        let shared = lock(&self.shared);
+        let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| {
+            let notes = shared.notes.get(id).cloned();
+            ManifestThread {
+                position,
+                has_detail: (entry.has_detail || !entry.is_open()).then_some(entry.has_detail),
+                ..notes.unwrap_or_else(|| ManifestThread::new(*id))
+            }
+        };
+        // The times of a thread that is not finalized are unknown, even if its writer was dropped.
+        let is_open = |entry: &Entry| entry.summary.is_none();
+        let times = if shared.threads.values().any(is_open) {
+            None
+        } else {
+            Some(shared.time_range().unwrap_or((0, 0)))
+        };
+        let manifest = Manifest {
+            format_version: Some(shared.manifest.version().to_owned()),
+            threads: shared.threads.iter().enumerate().map(thread).collect(),
+            time_start_ns: times.map(|(start, _)| start),
+            time_end_ns: times.map(|(_, end)| end),
+            clock_type: Some(self.options.clock_type),
+            ..shared.manifest.clone()
+        };
+        (manifest, shared.changes)
+    }
+
+    /// Writes a file next to the manifest, and renames it over the manifest once it is complete.
+    /// Omits symbols that are too large, so that they cost no thread its events, and returns the
+    /// error.
+    fn replace_manifest(&self, written: &mut Written) -> Result<Option<Error>> {
+        let (mut manifest, changes) = self.manifest();
+        let path = self.path.join(MANIFEST_FILE);
+        let encoded = manifest.encode_or_drop_symbols(&[], self.manifest_limit);
+        let (bytes, too_large) = encoded.map_err(|error| error.with_path(Some(&path)))?;
+        let stored = self.write_part(&path, &bytes).inspect_err(|_| {
+            // The disk may be full, or the process may have given up its rights. Keep the losses.
+            if let Some(spare) = &written.spare
+                && let Ok((text, _)) = manifest.encode_or_drop_symbols(&[], spare.size())
+            {
+                spare.store(&text);
+            }
+        });
+        let old = written.spare.take();
+        written.spare = match stored {
+            Ok(part) => part.and_then(|(file, size)| Spare::map(&file, size, old)),
+            Err(error) => {
+                written.spare = old;
+                return Err(error);
+            }
+        };
+        let size = match too_large {
+            Some(_) => usize::MAX,
+            None => bytes.len(),
+        };
+        (written.changes, written.size) = (Some(changes), size);
+        Ok(too_large.map(|error| error.with_path(Some(&path))))
+    }
+
+    fn write_part(&self, path: &Path, bytes: &[u8]) -> Result<Option<(File, usize)>> {
+        let part = self.path.join(MANIFEST_PART);
+        let is_durable = self.options.durability != Durability::None;
+        let create = || self.create_part(&part, bytes);
+        Ok(
+            match replace(&*self.storage, path, &part, is_durable, create)? {
+                Part::Spare(file, size) => Some((file.0, size)),
+                Part::Plain(_) => None,
+            },
+        )
+    }
+
+    /// Writes the manifest's text, with spare room if the session is being recorded and the disk
+    /// has that room.
+    fn create_part(&self, part: &Path, bytes: &[u8]) -> Result<Part> {
+        let is_recorded = {
+            let shared = lock(&self.shared);
+            shared.keeps_spare && !shared.is_finalized
+        };
+        if is_recorded && self.storage.is_disk() && !cfg!(miri) {
+            let mut file = DiskFile(self.storage.create_file(part).map_err(at(part))?);
+            let mut text = bytes.to_vec();
+            text.resize(bytes.len().saturating_add(SPARE), b' ');
+            if write_whole(&mut file, part, 0, &text).is_ok() {
+                return Ok(Part::Spare(file, text.len()));
+            }
+            self.storage.remove(part).map_err(at(part))?;
+        }
+        let mut file = self.storage.create(part).map_err(at(part))?;
+        write_whole(&mut *file, part, 0, bytes)?;
+        Ok(Part::Plain(file))
+    }
+}
