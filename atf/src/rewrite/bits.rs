@@ -1,39 +1,33 @@
 //! A set of detail events, with one bit per event.
 
-use crate::error::{Error, Result};
+use crate::error::{Result, zeros};
 
 /// The set of positions seen so far.
 #[derive(Debug)]
-pub(super) struct Bits(Vec<u64>);
+pub(super) struct Bits(Vec<u8>);
 
 impl Bits {
     /// Creates an empty set for `count` positions.
     pub(super) fn new(count: u64) -> Result<Self> {
-        let size = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);
-        let mut words = Vec::new();
-        if words.try_reserve_exact(size).is_err() {
-            return Err(Error::out_of_memory());
-        }
-        words.resize(size, 0);
-        Ok(Self(words))
+        zeros(usize::try_from(count.div_ceil(8)).unwrap_or(usize::MAX)).map(Self)
     }
 
     pub(super) fn set(&mut self, seq: u64) {
-        let (word, bit) = place(seq);
-        if let Some(word) = self.0.get_mut(word) {
-            *word |= bit;
+        let (byte, bit) = place(seq);
+        if let Some(byte) = self.0.get_mut(byte) {
+            *byte |= bit;
         }
     }
 
     pub(super) fn is_set(&self, seq: u64) -> bool {
-        let (word, bit) = place(seq);
-        self.0.get(word).is_some_and(|word| word & bit != 0)
+        let (byte, bit) = place(seq);
+        self.0.get(byte).is_some_and(|byte| byte & bit != 0)
     }
 }
 
-fn place(seq: u64) -> (usize, u64) {
+fn place(seq: u64) -> (usize, u8) {
     (
-        usize::try_from(seq / 64).unwrap_or(usize::MAX),
-        1 << (seq % 64),
+        usize::try_from(seq / 8).unwrap_or(usize::MAX),
+        1 << (seq % 8),
     )
 }

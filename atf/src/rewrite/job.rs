@@ -70,7 +70,7 @@ pub(super) struct Job<'a> {
 impl Job<'_> {
     /// Creates a job that keeps the wire version, the details and the whole session, but no data
     /// outside the regular files.
-    pub(super) fn new(action: Action, durability: Durability) -> Self {
+    pub(super) fn new(action: Action, durability: Durability, manifest_limit: Option<u64>) -> Self {
         Self {
             action,
             wire: None,
@@ -80,7 +80,7 @@ impl Job<'_> {
             symbols: None,
             module_names_only: false,
             cut: None,
-            manifest_limit: Manifest::LIMIT,
+            manifest_limit: manifest_limit.unwrap_or(Manifest::LIMIT),
             durability,
         }
     }
@@ -120,18 +120,19 @@ pub(super) struct Progress<'a> {
     done: &'a AtomicU64,
     /// The number of the thread's bytes that have not been counted yet.
     left: u64,
-    untold: u64,
-    tell: &'a dyn Fn(),
+    /// Bytes that are not yet in `done`.
+    uncounted: u64,
+    callback: &'a dyn Fn(),
 }
 
 impl<'a> Progress<'a> {
-    /// Creates a counter for a thread of `size` bytes; it calls `tell` regularly.
-    pub(super) fn new(done: &'a AtomicU64, size: u64, tell: &'a dyn Fn()) -> Self {
+    /// Creates a counter for a thread of `size` bytes; it calls `callback` regularly.
+    pub(super) fn new(done: &'a AtomicU64, size: u64, callback: &'a dyn Fn()) -> Self {
         Self {
             done,
             left: size,
-            untold: 0,
-            tell,
+            uncounted: 0,
+            callback,
         }
     }
 
@@ -139,21 +140,21 @@ impl<'a> Progress<'a> {
     pub(super) fn advance(&mut self, bytes: u64) {
         let bytes = bytes.min(self.left);
         self.left = self.left.saturating_sub(bytes);
-        self.untold = self.untold.saturating_add(bytes);
-        if self.untold >= STEP {
-            self.tell();
+        self.uncounted = self.uncounted.saturating_add(bytes);
+        if self.uncounted >= STEP {
+            self.count();
         }
     }
 
     /// Counts all bytes, whether or not they were read.
     pub(super) fn finish(mut self) {
-        self.untold = self.untold.saturating_add(self.left);
-        self.tell();
+        self.uncounted = self.uncounted.saturating_add(self.left);
+        self.count();
     }
 
-    fn tell(&mut self) {
-        self.done
-            .fetch_add(mem::take(&mut self.untold), Ordering::Relaxed);
-        (self.tell)();
+    fn count(&mut self) {
+        let more = mem::take(&mut self.uncounted);
+        self.done.fetch_add(more, Ordering::Relaxed);
+        (self.callback)();
     }
 }

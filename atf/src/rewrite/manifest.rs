@@ -50,10 +50,8 @@ impl Facts {
         *self.threads.entry(id).or_default() |= thread.has_detail;
         self.clocks.insert(thread.clock.into());
         self.cuts.extend(thread.cut.map(|cut| (id, cut)));
-        self.time_range = match (self.time_range, thread.time_range) {
-            (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
-            (all, one) => all.or(one),
-        };
+        let ranges = self.time_range.into_iter().chain(thread.time_range);
+        self.time_range = ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
     }
 }
 
@@ -397,55 +395,4 @@ fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 
     new.symbols.extend(missing.cloned());
     new.modules.extend(modules);
     taken.saturating_add(new.symbols.len().saturating_sub(before) as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::rewrite::engine;
-    use crate::rewrite::report::Action;
-    use crate::session::SessionReader;
-    use crate::wire::EventKind;
-    use crate::write::{Durability, Event, SessionWriter, WriteOptions};
-
-    #[test]
-    fn names_that_do_not_fit_into_a_new_manifest_are_lost_but_not_silently() -> Result<()> {
-        let folder = tempfile::tempdir().map_err(Error::io)?;
-        let path = folder.path().join("in");
-        let session = SessionWriter::create(&path, &WriteOptions::default())?;
-        let mut thread = session.thread(7)?;
-        thread.write(&Event::new(100, 1, EventKind::CALL, 1))?;
-        drop(thread);
-        session.set_thread_name(7, "ui");
-        session.set_symbols((0..100).map(|id| Symbol::new(id, "f")).collect());
-        // The times are missing, because the thread is not finalized.
-        session.write_manifest()?;
-        let old = fs::read(path.join(MANIFEST_FILE)).map_err(Error::io)?;
-        for action in [Action::Recover, Action::Scrub] {
-            let out = folder.path().join(format!("{action:?}"));
-            let job = Job {
-                keeps_rest: action == Action::Recover,
-                manifest_limit: 1000,
-                ..Job::new(action, Durability::None)
-            };
-            let report = engine::run(&job, None, &path, &out)?;
-            assert_eq!((report.events(), report.losses()), (1, 1), "{report}");
-            let text = report.to_string();
-            let told = "lost: the function names, with which the manifest would be too large to \
-                        read: manifest.json: symbols: ";
-            assert!(text.contains(told), "{text}");
-            let is_told = text.contains("; the original is in unreadable/\n");
-            assert_eq!(is_told, job.keeps_rest, "{text}");
-            let aside = fs::read(out.join("unreadable/manifest.json")).ok();
-            assert_eq!(aside, job.keeps_rest.then(|| old.clone()));
-            let new = SessionReader::open(&out)?;
-            let new = new.manifest().ok_or_else(|| Error::new(ErrorKind::Empty))?;
-            assert_eq!((new.problem_count, new.symbols.len()), (0, 0));
-            let names = new.threads.iter().filter_map(|it| it.name.as_deref());
-            assert_eq!(names.collect::<Vec<_>>(), ["ui"]);
-        }
-        Ok(())
-    }
 }

@@ -123,6 +123,20 @@ with_setters! {
         pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
         pub(crate) progress: Option<ProgressFn<'a>>,
+        #[doc(hidden)]
+        pub(crate) manifest_limit: Option<u64>,
+    }
+}
+
+impl RecoverOptions<'_> {
+    fn job(&self, action: Action, wire: Option<Wire>) -> Job<'_> {
+        Job {
+            wire,
+            salvage: self.salvage,
+            keeps_rest: true,
+            symbols: self.symbols.as_ref(),
+            ..Job::new(action, self.durability, self.manifest_limit)
+        }
     }
 }
 
@@ -142,6 +156,8 @@ with_setters! {
         pub(crate) durability: Durability,
         /// Called regularly with the progress so far.
         pub(crate) progress: Option<ProgressFn<'a>>,
+        #[doc(hidden)]
+        pub(crate) manifest_limit: Option<u64>,
     }
 }
 
@@ -197,12 +213,7 @@ pub fn recover(
     out: impl AsRef<Path>,
     options: &RecoverOptions<'_>,
 ) -> Result<Report> {
-    let job = Job {
-        salvage: options.salvage,
-        keeps_rest: true,
-        symbols: options.symbols.as_ref(),
-        ..Job::new(Action::Recover, options.durability)
-    };
+    let job = options.job(Action::Recover, None);
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
 
@@ -224,13 +235,7 @@ pub fn convert(
     wire: Wire,
     options: &ConvertOptions<'_>,
 ) -> Result<Report> {
-    let job = Job {
-        wire: Some(wire),
-        salvage: options.salvage,
-        keeps_rest: true,
-        symbols: options.symbols.as_ref(),
-        ..Job::new(Action::Convert, options.durability)
-    };
+    let job = options.job(Action::Convert, Some(wire));
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
 
@@ -258,7 +263,7 @@ pub fn scrub(
             Details::Scrub
         },
         module_names_only: options.module_names_only,
-        ..Job::new(Action::Scrub, options.durability)
+        ..Job::new(Action::Scrub, options.durability, options.manifest_limit)
     };
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }
@@ -266,21 +271,20 @@ pub fn scrub(
 /// Writes the part of a session in a time range to `out`, which must not exist. Recovers the
 /// session if needed.
 ///
-/// An event is in the range if its time is, as in the reports of `atf-analyze`, so a thread's events
-/// stay together even where timestamps decrease. Events keep their details. If a
-/// thread has events after the start and calls open at the start, its part begins with these calls,
-/// at the start's time, outermost first. If it has events after the end and calls open at the end,
-/// its part ends with their returns, at the end's time. As a result, each call in the new trace
-/// lasts exactly as long as `atf-analyze` reports for the range, unless timestamps
-/// decrease where the part or a segment begins. The manifest records
-/// how many calls and returns were added, and where: [`Cut`](crate::manifest::Cut). A thread that
-/// ended earlier gets no returns.
+/// An event is in the range if its time is, as in the reports of `atf-analyze`, so a thread's
+/// events stay together even where timestamps decrease. Events keep their details. If a thread has
+/// events after the start and calls open at the start, its part begins with these calls, at the
+/// start's time, outermost first. If it has events after the end and calls open at the end, its
+/// part ends with their returns, at the end's time. As a result, each call in the new trace lasts
+/// exactly as long as `atf-analyze` reports for the range, unless timestamps decrease where the
+/// part or a segment begins. The manifest records how many calls and returns were added, and where:
+/// [`Cut`](crate::manifest::Cut). A thread that ended earlier gets no returns.
 ///
 /// In a process with several segments, each open call is repeated once, at the thread's first event
 /// in or after the range, and returns once, at the thread's first event after the range. Leading
-/// and trailing segments without events are not written, except those in which the tracer lost events
-/// in the range or was killed, and the first one if none is left. The report lists unwritten segments
-/// that are damaged.
+/// and trailing segments without events are not written, except those in which the tracer lost
+/// events in the range or was killed, and the first one if none is left. The report lists unwritten
+/// segments that are damaged.
 ///
 /// The manifest's function names, thread names, modules, anchors and unknown keys are kept, and so
 /// are all losses, regardless of their times. Data that does not fit into the regular files is
@@ -315,7 +319,7 @@ pub fn cut(
     };
     let job = Job {
         cut: Some(&range),
-        ..Job::new(Action::Cut, options.durability)
+        ..Job::new(Action::Cut, options.durability, None)
     };
     engine::run(&job, options.progress, path.as_ref(), out.as_ref())
 }

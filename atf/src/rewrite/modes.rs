@@ -52,10 +52,7 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
                 }
             }
         };
-        of_all = match (of_all, mode) {
-            (Some(all), Some(one)) => Some(Mode::shared_with(all, one)),
-            (all, one) => all.or(one),
-        };
+        of_all = of_all.into_iter().chain(mode).reduce(Mode::shared_with);
     }
     let source = Mode::read(from).map_err(at(from))?;
     for target in new {

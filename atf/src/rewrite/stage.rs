@@ -10,10 +10,10 @@ use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::UNFINISHED;
 use crate::footer::FOOTER_SIZE;
-use crate::platform::Identity;
-use crate::platform::{self, Folder, Mode, Output};
+use crate::platform::{self, Folder, Identity, Mode, Output};
 use crate::session;
 use crate::wire::HEADER_SIZE;
+pub(super) use crate::write::at;
 use crate::write::{Disk, Durability, Storage};
 
 /// How many names to try for the unfinished folder, in case other rewrites use the same parent
@@ -27,7 +27,8 @@ const PIECE_SIZE: usize = 0x1_0000;
 /// A folder that moves to its final path only when it is complete.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// The parent of the new folder and of the unfinished one, which are found by these names in it.
+    /// The parent of the new folder and of the unfinished one, which are found by these names in
+    /// it.
     parent: Folder,
     unfinished: OsString,
     name: OsString,
@@ -41,13 +42,11 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Creates the unfinished folder for rewriting the trace at `path`, which has these sessions, to
-    /// `out`.
+    /// Creates the unfinished folder for rewriting the trace at `path`, which has these sessions,
+    /// to `out`.
     pub(super) fn create(path: &Path, sessions: &[PathBuf], out: &Path) -> Result<Self> {
-        match fs::symlink_metadata(out) {
-            Ok(_) => return Err(Error::new(ErrorKind::OutputExists).with_path(Some(out))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(at(out)(error)),
+        if Disk.exists(out).map_err(at(out))? {
+            return Err(Error::new(ErrorKind::OutputExists).with_path(Some(out)));
         }
         let parent = match out.parent() {
             Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -162,11 +161,6 @@ impl Drop for Stage {
     }
 }
 
-/// Adds a path to an operating system error.
-pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
-    move |error| Error::io(error).with_path(Some(path))
-}
-
 /// Creates a folder and its parents.
 pub(super) fn create_folder(path: &Path) -> Result<()> {
     Disk.create_folder(path).map(drop).map_err(at(path))
@@ -197,9 +191,9 @@ pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<Pa
     let mut path = folder.join(format!("{stem}{extension}"));
     let mut number = 1_u64;
     loop {
-        match fs::symlink_metadata(&path) {
-            Ok(_) => number = number.saturating_add(1),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
+        match Disk.exists(&path) {
+            Ok(true) => number = number.saturating_add(1),
+            Ok(false) => return Ok(path),
             // With its number, the name is too long.
             Err(error)
                 if error.kind() == io::ErrorKind::InvalidFilename && stem.pop().is_some() => {}
@@ -420,7 +414,7 @@ fn sync_folders(folder: &Path, durability: Durability) -> Result<()> {
     }
     let mut open = vec![folder.to_path_buf()];
     while let Some(folder) = open.pop() {
-        sync_folder(&folder, durability)?;
+        platform::sync_folder(&folder).map_err(at(&folder))?;
         for entry in fs::read_dir(&folder).map_err(at(&folder))? {
             let entry = entry.map_err(at(&folder))?;
             if entry.file_type().map_err(at(&folder))?.is_dir() {
@@ -429,12 +423,4 @@ fn sync_folders(folder: &Path, durability: Durability) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Makes the names in a folder survive a power loss, if folders can be synchronized.
-fn sync_folder(path: &Path, durability: Durability) -> Result<()> {
-    match durability {
-        Durability::None => Ok(()),
-        _ => platform::sync_folder(path).map_err(at(path)),
-    }
 }

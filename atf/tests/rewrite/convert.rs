@@ -11,9 +11,9 @@ use atf_samples::files::{DetailFile, EventRecord, IndexFile, patched};
 #[test]
 fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
     let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
-    places.put(
-        "in/thread_7/detail.atf",
+    places.put_thread(
+        "thread_7",
+        IndexFile::finalized(1, 9).bytes(),
         DetailFile::finalized(1, 3).bytes(),
     );
     let options = ConvertOptions::default();
@@ -72,8 +72,7 @@ fn a_number_that_does_not_fit_is_refused_and_leaves_nothing() {
 #[track_caller]
 fn assert_comes_back(version: u8, index: &IndexFile, detail: &DetailFile) {
     let places = Places::new();
-    places.put("in/thread_7/index.atf", index.bytes());
-    places.put("in/thread_7/detail.atf", detail.bytes());
+    places.put_thread("thread_7", index.bytes(), detail.bytes());
     let options = ConvertOptions::default();
     let (own, other) = match version {
         1 => (Wire::V1, Wire::V2),
@@ -121,7 +120,7 @@ fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
 }
 
 #[test]
-fn depths_go_on_from_a_segment_that_records_them() {
+fn depths_continue_from_a_segment_that_records_them() {
     let places = Places::new();
     let event = |(seq, (kind, depth)): (u64, (u8, u32))| EventRecord {
         timestamp_ns: 1000 + seq,

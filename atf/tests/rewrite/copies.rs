@@ -5,17 +5,12 @@ use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use atf::rewrite::{RecoverOptions, Report, recover};
+use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
 use atf::{ErrorKind, rewrite};
 
 use crate::{Places, files, session_of, without_details};
 use atf_samples::files::{DetailFile, IndexFile};
-
-fn recovered(places: &Places) -> Report {
-    let (path, out) = (places.path("in"), places.path("out"));
-    recover(path, out, &RecoverOptions::default()).unwrap()
-}
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -44,7 +39,7 @@ fn only_those_who_can_read_the_trace_can_read_its_copy() {
     set_mode(&places.path("in/a/manifest.json"), 0o644);
     set_mode(&places.path("in/a/thread_7"), 0o750);
     set_mode(&places.path("in/a"), 0o700);
-    recovered(&places);
+    places.recover();
     let out = places.path("out");
     let written = files(&out);
     for name in ["a/recovery.json", "a/unreadable/thread_8/index.atf"] {
@@ -73,7 +68,7 @@ fn no_folder_of_a_copy_allows_more_than_the_original() {
     for folder in ["in/a", "in/a/b/thread_7"] {
         set_mode(&places.path(folder), 0o700);
     }
-    recovered(&places);
+    places.recover();
     for folder in ["a", "a/b/thread_7", "a/b/unreadable/thread_7"] {
         assert_eq!(mode(&places.path("out").join(folder)), 0o700, "{folder}");
     }
@@ -92,7 +87,7 @@ fn a_copy_belongs_to_the_group_of_the_original() {
             return;
         }
     }
-    recovered(&places);
+    places.recover();
     for (name, group) in [
         ("thread_7/index.atf", other),
         ("thread_7", other),
@@ -123,7 +118,7 @@ fn holes_are_copied_as_holes() {
         atf_samples::tools::skip("the file system has no sparse files");
         return;
     }
-    recovered(&places);
+    places.recover();
     let copy = places.path("out/unreadable/thread_8/index.atf");
     let metadata = fs::metadata(&copy).unwrap();
     assert_eq!(metadata.len(), 4 << 30);
@@ -147,7 +142,7 @@ fn a_name_without_room_for_a_number_is_shortened() {
         &format!("in/unreadable/{thread}/x"),
         "of an earlier recovery",
     );
-    let report = recovered(&places);
+    let report = places.recover();
     assert_eq!(report.events(), 9, "{report}");
     let unreadable = files(&places.path("out/unreadable"));
     let shortened = format!("thread_{}-2/index.atf", "0".repeat(246));
@@ -167,7 +162,7 @@ fn an_unfinished_copy_is_not_a_session() {
         let name = format!("in/{folder}/thread_7/index.atf");
         places.put(&name, without_details(1));
     }
-    let report = recovered(&places);
+    let report = places.recover();
     assert_eq!((report.events(), report.losses()), (9, 0), "{report}");
     assert!(report.to_string().contains("delete it"), "{report}");
     let only = SessionReader::open(places.path("in")).unwrap();
@@ -196,7 +191,7 @@ fn a_thread_whose_writer_was_killed_before_it_wrote_has_lost_nothing() {
         if !name.is_empty() {
             places.put(&format!("in/thread_8/{name}"), bytes);
         }
-        let report = recovered(&places);
+        let report = places.recover();
         assert_eq!(
             (report.events(), report.losses()),
             (9, 0),

@@ -189,7 +189,7 @@ fn a_single_wrong_time_cuts_off_no_other_event() {
 }
 
 #[test]
-fn a_thread_is_cut_only_where_it_goes_on() {
+fn a_thread_is_cut_only_where_it_continues() {
     let places = Places::new();
     let thread = |times: &[(u64, u32, u64)]| -> Vec<Short> {
         let event = |(ns, kind, id): &(u64, u32, u64)| (*ns, *kind, *id, 1, None);
@@ -315,7 +315,7 @@ fn a_segment_without_events_stays_if_the_tracer_lost_some_in_it() {
 }
 
 #[test]
-fn damage_is_repaired_and_told_as_in_a_recovery() {
+fn damage_is_repaired_and_reported_as_in_a_recovery() {
     let places = Places::new();
     let path = places.path("all");
     write(&path, Wire::V1, &[events()]);
@@ -358,7 +358,7 @@ fn details_outside_the_range_are_no_orphans() {
 }
 
 #[test]
-fn calls_given_up_because_too_many_are_open_are_told() {
+fn calls_given_up_because_too_many_are_open_are_reported() {
     let places = Places::new();
     let deep = CallStack::LIMIT as u64 + 3;
     let calls = (0..deep).map(|at| (at, CALL, 7, u32::try_from(at).unwrap(), None));
@@ -376,7 +376,7 @@ fn calls_given_up_because_too_many_are_open_are_told() {
 }
 
 #[test]
-fn a_thread_without_a_folder_is_missing_unless_the_cut_leaves_it_out() {
+fn a_thread_without_a_folder_is_missing_unless_the_cut_omits_it() {
     let places = Places::new();
     write(&places.path("all"), Wire::V1, &[events(), events()]);
     fs::remove_dir_all(places.path("all").join("thread_1")).unwrap();
@@ -394,7 +394,7 @@ fn a_thread_without_a_folder_is_missing_unless_the_cut_leaves_it_out() {
 }
 
 #[test]
-fn what_cannot_be_cut_is_refused_and_leaves_nothing() {
+fn a_cut_that_is_refused_leaves_nothing() {
     let places = Places::new();
     write(&places.path("all"), Wire::V1, &[events()]);
     let refused = |path: &str, from_ns, to_ns| {

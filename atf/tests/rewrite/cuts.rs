@@ -1,4 +1,5 @@
-//! Recovers indexes truncated within their header. `atf-safety exhaustive` recovers files truncated after it.
+//! Recovers indexes truncated within their header. `atf-safety exhaustive` recovers files truncated
+//! after it.
 
 use atf::rewrite::{RecoverOptions, recover};
 
@@ -14,8 +15,7 @@ fn an_index_with_a_truncated_header_is_kept_unchanged() {
     let index = IndexFile::finalized(1, EVENTS).bytes();
     for size in 0..64 {
         let places = Places::new();
-        places.put("in/thread_7/index.atf", &index[..size]);
-        places.put("in/thread_7/detail.atf", &detail);
+        places.put_thread("thread_7", &index[..size], &detail);
         let out = places.path("out");
         let report = recover(places.path("in"), &out, &RecoverOptions::default()).unwrap();
         assert!(thread_of(&report).get("not_recovered").is_some());

@@ -15,12 +15,7 @@ fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
     if let Some(detail) = detail {
         places.put("in/thread_7/detail.atf", detail);
     }
-    let (out, again) = (places.path("out"), places.path("again"));
-    let options = RecoverOptions::default().salvage(true);
-    let report = recover(places.path("in"), &out, &options).unwrap();
-    let second = recover(&out, &again, &options).unwrap();
-    assert!(!second.changed(), "{second}");
-    assert_eq!(files(&out), files(&again));
+    let report = places.recover_twice(&RecoverOptions::default().salvage(true));
     (places, report)
 }
 
@@ -111,8 +106,7 @@ fn the_machine_of_a_header_of_zeros_is_that_of_the_other_threads_unless_they_dif
             let index = patched(&IndexFile::finalized(1, 0).bytes(), 6, machine);
             places.put(&format!("in/thread_{id}/index.atf"), &index);
         }
-        let options = RecoverOptions::default().salvage(true);
-        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        let report = places.recover_by(&RecoverOptions::default().salvage(true));
         assert!(guesses(&report)[0].2.contains(words), "{report}");
     }
 }

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use atf::Checksum;
-use atf::rewrite::{RecoverOptions, ScrubOptions, recover, scrub};
+use atf::rewrite::{ScrubOptions, scrub};
 use atf::thread::ThreadReader;
 
 use crate::{Places, count, files, thread_of};
@@ -40,10 +40,10 @@ fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
         let details = (0..).zip(sizes).map(|(seq, size)| opaque(seq, size));
         let detail = DetailFile::new(version, details.collect());
         let places = Places::new();
-        places.put("in/thread_7/index.atf", index.without_footer());
-        places.put("in/thread_7/detail.atf", detail.without_footer());
-        let (path, out) = (places.path("in"), places.path("out"));
-        let report = recover(&path, &out, &RecoverOptions::default()).unwrap();
+        places.put_thread("thread_7", index.without_footer(), detail.without_footer());
+        let path = places.path("in");
+        let out = places.path("out");
+        let report = places.recover();
         assert_eq!((report.events(), report.details()), (8, 8), "{report}");
         let found = files(&out);
         assert!(found["thread_7/index.atf"] == index.bytes());
@@ -65,10 +65,9 @@ fn a_large_payload_that_no_event_refers_to_is_set_aside_byte_for_byte() {
         let index = IndexFile::new(version, vec![event(0, Some(0))]);
         let detail = DetailFile::new(version, vec![opaque(0, 8), opaque(7, 700_000)]);
         let places = Places::new();
-        places.put("in/thread_7/index.atf", index.bytes());
-        places.put("in/thread_7/detail.atf", detail.bytes());
-        let (path, out) = (places.path("in"), places.path("out"));
-        recover(path, &out, &RecoverOptions::default()).unwrap();
+        places.put_thread("thread_7", index.bytes(), detail.bytes());
+        let out = places.path("out");
+        places.recover();
         let orphans = DetailFile::new(version, vec![opaque(7, 700_000)]).bytes();
         assert!(files(&out)["thread_7/orphans.atf"] == orphans);
     }
@@ -110,8 +109,8 @@ fn a_payload_of_256_mib_is_never_in_memory() {
     let index = IndexFile::new(1, vec![event(0, Some(0))]);
     places.put("in/thread_7/index.atf", index.without_footer());
     put_sparse(&places.path("in/thread_7/detail.atf"), SIZE);
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    let out = places.path("out");
+    let report = places.recover();
     assert_eq!((report.events(), report.details()), (1, 1), "{report}");
     // The peak includes the other tests in this process.
     let peak = peak_memory();

@@ -9,18 +9,11 @@ use crate::{
 };
 use atf_samples::files::{DetailFile, IndexFile, crc32c, patched};
 
-/// Recovers the trace at `in`.
-fn recovered(places: &Places) -> Report {
-    let (path, out) = (places.path("in"), places.path("out"));
-    recover(path, out, &RecoverOptions::default()).unwrap()
-}
-
 /// Recovers thread 7 with these files. A recovery of the result must not lose anything.
 fn thread(index: &[u8], detail: &[u8]) -> Report {
     let places = Places::new();
-    places.put("in/thread_7/index.atf", index);
-    places.put("in/thread_7/detail.atf", detail);
-    let report = recovered(&places);
+    places.put_thread("thread_7", index, detail);
+    let report = places.recover();
     let path = places.path("out");
     let second = recover(path, places.path("again"), &RecoverOptions::default()).unwrap();
     assert!(!second.changed() && second.losses() == 0, "{second}");
@@ -51,18 +44,18 @@ fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();
     places.put("in/thread_7/index.atf", &index);
-    let report = recovered(&places);
+    let report = places.recover();
     assert_eq!(report.losses(), 3, "{report}");
-    let said = "lost: a detail that the index links to: 3 times, first index.atf: events[0]";
-    assert!(report.to_string().contains(said), "{report}");
+    let line = "lost: a detail that the index links to: 3 times, first index.atf: events[0]";
+    assert!(report.to_string().contains(line), "{report}");
 
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
     places.put("in/manifest.json", "{\"symbols\"");
-    let report = recovered(&places);
+    let report = places.recover();
     assert_eq!(report.losses(), 1, "{report}");
-    let said = "lost: the whole manifest: manifest.json: is not JSON: ";
-    assert!(report.to_string().contains(said), "{report}");
+    let line = "lost: the whole manifest: manifest.json: is not JSON: ";
+    assert!(report.to_string().contains(line), "{report}");
     // An unreadable manifest is not reported as being wrong about the threads.
     assert!(!report.to_string().contains("was wrong"), "{report}");
 }
@@ -74,7 +67,7 @@ fn other_files_next_to_sessions_are_reported_but_not_as_a_loss() {
     places.put("in/session_1/pid_1/thread_7/index.atf", &index);
     places.put("in/README.md", "x");
     places.put("in/session_1/notes/a.txt", "x");
-    let report = recovered(&places);
+    let report = places.recover();
     assert_eq!(report.losses(), 0, "{report}");
     let left = left_paths(&report);
     assert_eq!(left, ["README.md", "session_1/notes"]);
@@ -94,14 +87,14 @@ fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
     for name in ["thread_7", "thread_X", "renamed"] {
         places.put(&format!("in/{name}/index.atf"), &index);
     }
-    let report = recovered(&places);
+    let report = places.recover();
     assert_eq!((report.events(), report.losses()), (9, 2), "{report}");
     let found = files(&places.path("out"));
     for name in ["thread_X", "renamed"] {
         assert!(found[&format!("unreadable/{name}/index.atf")] == index);
-        let said =
+        let line =
             format!("  {name}: not read: not a thread's name: to read it, rename it to thread_N");
-        assert!(report.to_string().contains(&said), "{report}");
+        assert!(report.to_string().contains(&line), "{report}");
     }
     let (path, out) = (places.path("out"), places.path("again"));
     let second = recover(path, out, &RecoverOptions::default()).unwrap();
@@ -117,7 +110,7 @@ fn no_name_breaks_a_line_of_the_report() {
     places.put("in/thread_7/a\nb", "x");
     places.put("in/thread_\n2/index.atf", &index);
     places.put("in/manifest.json", r#"{"a\nkey": 1}"#);
-    let text = recovered(&places).to_string();
+    let text = places.recover().to_string();
     assert!(text.contains("\n  thread_7/a\\u{a}b: not copied"), "{text}");
     assert!(text.contains("\n  thread_\\u{a}2: not read"), "{text}");
     let indented = |line: &str| line.starts_with("  ") || line.starts_with("session: ");
@@ -125,7 +118,7 @@ fn no_name_breaks_a_line_of_the_report() {
 }
 
 #[test]
-fn problems_are_counted_and_their_first_eight_places_named() {
+fn problems_are_counted_and_their_first_eight_places_listed() {
     let events = IndexFile::finalized(1, 20)
         .events
         .into_iter()
@@ -176,14 +169,12 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
     let broken = patched(&footless, second, &5_u32.to_le_bytes());
     let places = Places::new();
     let footless = IndexFile::finalized(1, 9).placeholder().without_footer();
-    places.put("in/thread_7/index.atf", footless);
-    places.put("in/thread_7/detail.atf", broken);
+    places.put_thread("thread_7", footless, broken);
     places.put(
         "in/manifest.json",
         r#"{"threads": [], "time_start_ns": "x"}"#,
     );
-    let options = RecoverOptions::default().salvage(true);
-    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let report = places.recover_by(&RecoverOptions::default().salvage(true));
     let json = serde_json::to_value(&report).unwrap();
     let session = &json["sessions"][0];
     let found = &session["threads"][0];
@@ -229,13 +220,13 @@ fn repaired_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
 #[test]
 fn a_manifest_that_a_killed_writer_had_begun_is_not_a_loss() {
     let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
-    places.put(
-        "in/thread_7/detail.atf",
+    places.put_thread(
+        "thread_7",
+        IndexFile::finalized(1, 9).bytes(),
         DetailFile::finalized(1, 3).bytes(),
     );
     places.put("in/manifest.json.part", "{");
-    let report = recovered(&places);
+    let report = places.recover();
     assert_eq!((report.events(), report.losses()), (9, 0), "{report}");
 }
 
@@ -246,7 +237,7 @@ fn a_whole_manifest_that_a_killed_writer_had_not_renamed_is_kept() {
     places.put("in/thread_7/index.atf", index);
     let names = r#"{"symbols": [{"function_id": "0x1", "name": "main"}]}"#;
     places.put("in/manifest.json.part", names);
-    let report = recovered(&places);
+    let report = places.recover();
     let advice = "a complete manifest that was never renamed: to use it, rename it to manifest.json; \
                   a copy is in unreadable/";
     let left = left_behind(session_of(&report));
@@ -277,7 +268,7 @@ fn details_lost_next_to_a_finalized_index_are_a_loss() {
         let places = Places::new();
         let index = whole.placeholder().bytes();
         places.put("in/thread_7/index.atf", index);
-        let report = recovered(&places);
+        let report = places.recover();
         assert_eq!(report.losses(), 3, "{report}");
     }
 }

@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use atf::rewrite::Report;
+use atf::rewrite::{RecoverOptions, Report, recover};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -51,6 +51,30 @@ impl Places {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
+    }
+
+    /// Writes both files of a thread of the session at `in`.
+    fn put_thread(&self, folder: &str, index: impl AsRef<[u8]>, detail: impl AsRef<[u8]>) {
+        self.put(&format!("in/{folder}/index.atf"), index);
+        self.put(&format!("in/{folder}/detail.atf"), detail);
+    }
+
+    /// Recovers the trace at `in` to `out`.
+    fn recover(&self) -> Report {
+        self.recover_by(&RecoverOptions::default())
+    }
+
+    fn recover_by(&self, options: &RecoverOptions<'_>) -> Report {
+        recover(self.path("in"), self.path("out"), options).unwrap()
+    }
+
+    /// Recovers the trace at `in` to `out`, and then the result, which must stay the same.
+    fn recover_twice(&self, options: &RecoverOptions<'_>) -> Report {
+        let report = self.recover_by(options);
+        let second = recover(self.path("out"), self.path("again"), options).unwrap();
+        assert!(!second.changed(), "{second}");
+        assert_eq!(files(&self.path("out")), files(&self.path("again")));
+        report
     }
 
     /// Returns the sorted names of all entries.

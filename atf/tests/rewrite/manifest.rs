@@ -12,7 +12,7 @@ use crate::{Places, files};
 use atf_samples::files::{DetailFile, IndexFile};
 
 #[test]
-fn it_lists_each_thread_with_its_details_and_spans_the_times_of_all() {
+fn a_new_manifest_lists_each_thread_with_its_details_and_covers_all_times() {
     // Thread 3 begins before thread 7 and ends after it.
     let mut early = IndexFile::finalized(1, 2);
     early.thread_id = 3;
@@ -21,17 +21,12 @@ fn it_lists_each_thread_with_its_details_and_spans_the_times_of_all() {
     assert_eq!(late.thread_id, 7);
     let places = Places::new();
     places.put("in/thread_3/index.atf", early.without_footer());
-    places.put("in/thread_7/index.atf", late.without_footer());
-    places.put(
-        "in/thread_7/detail.atf",
+    places.put_thread(
+        "thread_7",
+        late.without_footer(),
         DetailFile::finalized(1, 3).bytes(),
     );
-    recover(
-        places.path("in"),
-        places.path("out"),
-        &RecoverOptions::default(),
-    )
-    .unwrap();
+    places.recover();
 
     let session = SessionReader::open(places.path("out")).unwrap();
     let manifest = session.manifest().unwrap();
@@ -54,12 +49,7 @@ fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
     let own =
         r#"{"x_tool": 1, "x_b": 1.50, "threads": [], "x_a": 2, "x_tool": {"run": [1, "two"]}}"#;
     places.put("in/manifest.json", own);
-    recover(
-        places.path("in"),
-        places.path("out"),
-        &RecoverOptions::default(),
-    )
-    .unwrap();
+    places.recover();
     let text = std::fs::read(places.path("out/manifest.json")).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!(found["threads"][0]["id"], 7);
@@ -195,8 +185,8 @@ fn unknown_keys_stay_except_those_whose_values_a_strict_parser_would_refuse() {
             let text = std::fs::read_to_string(out.join("manifest.json")).unwrap();
             let found = [KEPT, other].map(|value| text.contains(value));
             assert_eq!(found, [true, is_kept], "{text}");
-            let told = "lost: an unknown key: manifest.json: other [ATF-MANI-011]\n";
-            assert_eq!(report.to_string().contains(told), !is_kept, "{report}");
+            let line = "lost: an unknown key: manifest.json: other [ATF-MANI-011]\n";
+            assert_eq!(report.to_string().contains(line), !is_kept, "{report}");
         }
         // A recovery keeps the dropped value in the original manifest.
         let found = files(&outs[0]);
@@ -205,6 +195,48 @@ fn unknown_keys_stay_except_those_whose_values_a_strict_parser_would_refuse() {
             aside.map(Vec::as_slice),
             (!is_kept).then_some(own.as_bytes())
         );
+    }
+}
+
+#[test]
+fn names_that_do_not_fit_into_a_new_manifest_are_reported_as_lost() {
+    // The times are missing, so the manifest is rewritten.
+    let symbols = (0..100).map(|id| format!(r#"{{"function_id": "{id:#x}", "name": "f"}}"#));
+    let symbols: Vec<_> = symbols.collect();
+    let symbols = symbols.join(", ");
+    let threads = r#"[{"id": 7, "name": "ui"}]"#;
+    let own = format!(r#"{{"threads": {threads}, "symbols": [{symbols}]}}"#);
+    let places = session(&own);
+    let (path, limit) = (places.path("in"), Some(1000));
+    let outs = ["recovered", "scrubbed"].map(|name| places.path(name));
+    let reports = [
+        recover(
+            &path,
+            &outs[0],
+            &RecoverOptions::default().manifest_limit(limit),
+        )
+        .unwrap(),
+        scrub(
+            &path,
+            &outs[1],
+            &ScrubOptions::default().manifest_limit(limit),
+        )
+        .unwrap(),
+    ];
+    for ((out, report), keeps_rest) in outs.iter().zip(reports).zip([true, false]) {
+        assert_eq!((report.events(), report.losses()), (1, 1), "{report}");
+        let text = report.to_string();
+        let lost = "lost: the function names, with which the manifest would be too large to read: \
+                    manifest.json: symbols: ";
+        assert!(text.contains(lost), "{text}");
+        let is_kept = text.contains("; the original is in unreadable/\n");
+        assert_eq!(is_kept, keeps_rest, "{text}");
+        let aside = std::fs::read_to_string(out.join("unreadable/manifest.json")).ok();
+        assert_eq!(aside, keeps_rest.then(|| own.clone()));
+        let new = Manifest::open(out.join("manifest.json")).unwrap();
+        assert_eq!((new.problem_count, new.symbols.len()), (0, 0));
+        let names = new.threads.iter().filter_map(|it| it.name.as_deref());
+        assert_eq!(names.collect::<Vec<_>>(), ["ui"]);
     }
 }
 
@@ -248,11 +280,11 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
     let path = places.path("in");
     let outs = ["recovered", "converted", "scrubbed"].map(|name| places.path(name));
     let report = recover(&path, &outs[0], &RecoverOptions::default()).unwrap();
-    let told = "the tracer was killed: up to 64 events of each thread are missing, plus those dropped after the last update of the manifest\n";
-    assert!(report.to_string().contains(told), "{report}");
+    let line = "the tracer was killed: up to 64 events of each thread are missing, plus those dropped after the last update of the manifest\n";
+    assert!(report.to_string().contains(line), "{report}");
     let json = serde_json::to_string(&report).unwrap();
-    let told = r#""unwritten_events":64,"drops_events":true"#;
-    assert!(json.contains(told), "{json}");
+    let line = r#""unwritten_events":64,"drops_events":true"#;
+    assert!(json.contains(line), "{json}");
     convert(&path, &outs[1], Wire::V1, &ConvertOptions::default()).unwrap();
     scrub(&path, &outs[2], &ScrubOptions::default()).unwrap();
     let scrubbed = outs[2].clone();
@@ -296,5 +328,5 @@ fn two_folders_of_one_thread_have_details_if_one_of_them_has() {
 
 fn recovered(places: &Places, symbols: Option<Manifest>) -> Report {
     let options = RecoverOptions::default().symbols(symbols);
-    recover(places.path("in"), places.path("out"), &options).unwrap()
+    places.recover_by(&options)
 }

@@ -67,7 +67,7 @@ fn a_name_that_is_too_long_leaves_nothing() {
 }
 
 #[test]
-fn without_a_trace_nothing_is_created() {
+fn nothing_is_created_without_a_trace() {
     let places = places();
     fs::create_dir(places.path("empty")).unwrap();
     let found = error(&places, "empty", "out");
@@ -136,7 +136,7 @@ mod not_utf_8 {
         assert_named(&recover(&session, &out, &options).unwrap());
         assert!(out.join("thread_7/index.atf").is_file());
         // Such names are also allowed for folders above a session.
-        let above = recover(places.path("in"), places.path("out"), &options).unwrap();
+        let above = places.recover_by(&options);
         assert_named(&above);
         assert_eq!(session_of(&above)["folder"], "s\u{fffd}");
         let below = places.path("out").join(name(b"s\xff"));
@@ -166,7 +166,7 @@ fn an_unfinished_folder_of_another_run_stays() {
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
     let options = RecoverOptions::default();
-    recover(places.path("in"), places.path("out"), &options).unwrap();
+    places.recover_by(&options);
     assert_eq!(places.names(), [&left, "file", "in", "out"]);
     assert_eq!(files(&places.path(&left))["x"], b"y");
 }

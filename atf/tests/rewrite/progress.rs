@@ -58,25 +58,25 @@ fn session() -> (Places, u64) {
 }
 
 #[track_caller]
-fn assert_told(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
-    let told = RefCell::new(Vec::new());
-    rewrite(&|done, all| told.borrow_mut().push((done, all)));
-    let told = told.into_inner();
-    assert_eq!(told.first(), Some(&(0, total)));
-    assert_eq!(told.last(), Some(&(total, total)));
-    assert!(told.iter().all(|(_, all)| *all == total), "{told:?}");
-    assert!(told.is_sorted(), "{told:?}");
+fn assert_reported(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
+    let calls = RefCell::new(Vec::new());
+    rewrite(&|done, all| calls.borrow_mut().push((done, all)));
+    let calls = calls.into_inner();
+    assert_eq!(calls.first(), Some(&(0, total)));
+    assert_eq!(calls.last(), Some(&(total, total)));
+    assert!(calls.iter().all(|(_, all)| *all == total), "{calls:?}");
+    assert!(calls.is_sorted(), "{calls:?}");
     // The callback is called between threads and several times within the large one, but not for
     // every event.
-    assert!(told.len() > 6, "{told:?}");
-    assert!(told.len() < 40, "{} times", told.len());
+    assert!(calls.len() > 6, "{calls:?}");
+    assert!(calls.len() < 40, "{} times", calls.len());
 }
 
 #[test]
 fn progress_only_grows_and_ends_with_all_bytes_done() {
     let (places, total) = session();
     let path = places.path("in");
-    assert_told(
+    assert_reported(
         |progress| {
             let options = RecoverOptions::default()
                 .salvage(true)
@@ -87,14 +87,14 @@ fn progress_only_grows_and_ends_with_all_bytes_done() {
         },
         total,
     );
-    assert_told(
+    assert_reported(
         |progress| {
             let options = ConvertOptions::default().progress(Some(progress));
             convert(&path, places.path("b"), Wire::V2, &options).unwrap()
         },
         total,
     );
-    assert_told(
+    assert_reported(
         |progress| {
             let options = ScrubOptions::default().progress(Some(progress));
             scrub(&path, places.path("c"), &options).unwrap()

@@ -93,20 +93,17 @@ impl Killed {
                 start: self.detail_start,
             },
         );
-        places.put("in/thread_7/index.atf", &index[..self.index_size]);
-        places.put("in/thread_7/detail.atf", &detail[..self.detail_size]);
+        places.put_thread(
+            "thread_7",
+            &index[..self.index_size],
+            &detail[..self.detail_size],
+        );
         places.put("in/thread_7/ring.atf", change(ring));
     }
 }
 
 fn recovered(places: &Places) -> Report {
-    let (out, again) = (places.path("out"), places.path("again"));
-    let options = RecoverOptions::default();
-    let report = recover(places.path("in"), &out, &options).unwrap();
-    let second = recover(&out, &again, &options).unwrap();
-    assert!(!second.changed(), "{second}");
-    assert_eq!(files(&out), files(&again));
-    report
+    places.recover_twice(&RecoverOptions::default())
 }
 
 #[test]
@@ -252,8 +249,7 @@ fn a_ring_next_to_a_damaged_header_is_salvaged() {
         Killed::new(version).put(&places, |ring| ring);
         let index = std::fs::read(places.path("in/thread_7/index.atf")).unwrap();
         places.put("in/thread_7/index.atf", patched(&index, 0, b"????"));
-        let options = RecoverOptions::default().salvage(true);
-        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        let report = places.recover_by(&RecoverOptions::default().salvage(true));
         assert_eq!((report.events(), report.details()), (9, 3), "{report}");
         let thread = thread_of(&report);
         assert_eq!(thread["events"]["from_ring"], 5);
@@ -345,8 +341,7 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
         }
         // Leave the files as a killed process would.
         std::mem::forget(writer);
-        let options = RecoverOptions::default().salvage(salvage);
-        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        let report = places.recover_by(&RecoverOptions::default().salvage(salvage));
         let thread = thread_of(&report);
         assert_eq!(thread["events"]["kept"], 2, "{report}");
         assert_eq!(thread["details"]["kept"], 2, "{report}");

@@ -1,7 +1,7 @@
 //! Tests that salvaging past holes and damage finds exactly the original details, and nothing that
 //! merely looks like a detail.
 
-use atf::rewrite::{RecoverOptions, Report, recover};
+use atf::rewrite::{RecoverOptions, Report};
 use atf::thread::ThreadReader;
 use serde_json::{Value, json};
 
@@ -27,20 +27,13 @@ fn calls(count: u64) -> Vec<DetailRecord> {
 
 fn recovered(index: &[u8], detail: &[u8]) -> (Places, Report) {
     let places = Places::new();
-    places.put("in/thread_7/index.atf", index);
-    places.put("in/thread_7/detail.atf", detail);
+    places.put_thread("thread_7", index, detail);
     let report = salvaged(&places);
     (places, report)
 }
 
 fn salvaged(places: &Places) -> Report {
-    let options = RecoverOptions::default().salvage(true);
-    let (out, again) = (places.path("out"), places.path("again"));
-    let report = recover(places.path("in"), &out, &options).unwrap();
-    let second = recover(&out, &again, &options).unwrap();
-    assert!(!second.changed(), "{second}");
-    assert_eq!(files(&out), files(&again));
-    report
+    places.recover_twice(&RecoverOptions::default().salvage(true))
 }
 
 /// Returns the offsets of the salvaged details.
@@ -102,9 +95,9 @@ fn details_skipped_by_a_damaged_length_are_found() {
     assert_eq!(thread["details"]["salvaged"], 3);
     // Only the second and the fourth are dropped.
     assert!(thread.get("set_aside").is_none(), "{report}");
-    let said = "    dropped: bytes that overlap with details found by their links: \
+    let line = "    dropped: bytes that overlap with details found by their links: \
                 detail.atf: 248 bytes (at 0xbc and 1 place more)\n";
-    assert!(report.to_string().contains(said), "{report}");
+    assert!(report.to_string().contains(line), "{report}");
     assert_eq!(thread["dropped"].as_array().unwrap().len(), 1, "{report}");
 }
 
@@ -221,7 +214,7 @@ fn the_header_of_a_truncated_index_without_its_magic_is_guessed_too() {
 }
 
 #[test]
-fn runs_are_named_up_to_64_and_all_counted() {
+fn the_first_64_runs_are_listed_and_all_are_counted() {
     // Every second detail has an event, so each orphan is a separate run, except for the last two,
     // which are consecutive.
     let events = (0..150_u64).map(|seq| {

@@ -122,8 +122,7 @@ fn session(version: u8) -> Places {
             plant(&places, &format!("thread_{id}"), version, tail, false);
         }
     }
-    places.put("in/thread_8/index.atf", SECRET.repeat(50));
-    places.put("in/thread_8/detail.atf", SECRET.repeat(50));
+    places.put_thread("thread_8", SECRET.repeat(50), SECRET.repeat(50));
     for name in [
         "recovery.json",
         "unreadable/thread_8/index.atf",
@@ -211,7 +210,7 @@ fn functions_times_kinds_and_links_stay() {
 }
 
 #[test]
-fn without_the_option_the_paths_of_modules_stay() {
+fn module_paths_stay_without_the_option() {
     let places = session(1);
     let (path, out) = (places.path("in"), places.path("out"));
     scrub(path, &out, &ScrubOptions::default()).unwrap();
@@ -221,7 +220,7 @@ fn without_the_option_the_paths_of_modules_stay() {
 }
 
 #[test]
-fn the_report_names_dropped_content() {
+fn the_report_lists_dropped_content() {
     let places = session(1);
     let (path, out) = (places.path("in"), places.path("out"));
     let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
@@ -255,8 +254,7 @@ fn the_largest_payload_of_a_call_keeps_its_function() {
     let index = IndexFile::new(1, vec![event(0, Some(0))]);
     let detail = DetailFile::new(1, vec![call(0, FUNCTION, u16::MAX)]);
     let places = Places::new();
-    places.put("in/thread_7/index.atf", index.bytes());
-    places.put("in/thread_7/detail.atf", detail.bytes());
+    places.put_thread("thread_7", index.bytes(), detail.bytes());
     let (path, out) = (places.path("in"), places.path("out"));
     let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
     let thread = thread_of(&report);

@@ -79,8 +79,7 @@ fn a_session_without_events_is_reported_and_keeps_its_files() {
     places.put("in/thread_7/notes.txt", b"mine");
     let header = IndexFile::finalized(1, 9).placeholder().header();
     places.put("in/thread_8/index.atf", header);
-    let options = RecoverOptions::default();
-    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let report = places.recover();
     let text = report.to_string();
     let first =
         "session: recovered, no events; 1 thread could not be read\n  thread_7: cannot be read: ";
@@ -104,14 +103,11 @@ fn a_thread_whose_writer_wrote_nothing_is_reported_but_not_as_a_loss() {
     let whole = without_details(1);
     places.put("in/thread_7/index.atf", &whole);
     places.put("in/thread_8/index.atf", b"");
-    places.put("in/thread_9/index.atf", b"");
-    places.put("in/thread_9/detail.atf", b"");
+    places.put_thread("thread_9", b"", b"");
     // This thread has details, which must stay unchanged.
     let details = DetailFile::finalized(1, 3).bytes();
-    places.put("in/thread_10/index.atf", b"");
-    places.put("in/thread_10/detail.atf", &details);
-    let options = RecoverOptions::default();
-    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    places.put_thread("thread_10", b"", &details);
+    let report = places.recover();
     let text = report.to_string();
     for id in [8, 9] {
         let line = format!("\n  thread_{id}: no events: index.atf: 0 bytes [ATF-IFTR-001]\n");
@@ -141,8 +137,7 @@ fn a_folder_too_deep_to_be_searched_is_a_possible_loss() {
     places.put(&format!("in/{deepest}/thread_7/index.atf"), &index);
     places.put(&format!("in/{too_deep}/thread_7/index.atf"), &index);
     places.put("in/c/d/notes.txt", "x");
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = recover(path, out, &RecoverOptions::default()).unwrap();
+    let report = places.recover();
     let folders = folders(&report);
     assert_eq!(folders, [deepest]);
     let expected = json!([
@@ -165,7 +160,7 @@ fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
     places.put("in/c/thread_7/index.atf", &index);
     places.put("in/d/detail.atf", b"nothing");
     let options = RecoverOptions::default();
-    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let report = places.recover_by(&options);
     let folders = folders(&report);
     assert_eq!(folders, ["b", "c"]);
     let left = left_paths(&report);
@@ -203,8 +198,8 @@ fn a_file_named_unreadable_does_not_block_the_folder_of_that_name() {
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
     places.put("in/thread_8/index.atf", b"nothing");
     places.put("in/unreadable", b"mine");
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    let out = places.path("out");
+    let report = places.recover();
     let left = left_behind(session_of(&report));
     assert_eq!(left, [["unreadable", "not a folder"]]);
     let found = files(&out);
@@ -234,8 +229,8 @@ fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     for name in in_thread {
         places.put(&format!("in/thread_7/{name}"), name);
     }
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    let out = places.path("out");
+    let report = places.recover();
     let left = left_paths(session_of(&report));
     let in_thread = in_thread.map(|name| format!("thread_7/{name}"));
     let expected = in_thread.into_iter().chain(strange.map(str::to_owned));
@@ -269,8 +264,7 @@ fn dropping_part_of_a_file_counts_as_a_change() {
         let places = Places::new();
         places.put("in/index.atf", index);
         places.put("in/detail.atf", detail);
-        let options = RecoverOptions::default();
-        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        let report = places.recover();
         assert_eq!(report.changed(), is_changed, "{report}");
         assert_eq!(places.path("out/recovery.json").is_file(), is_changed);
     }
@@ -301,8 +295,9 @@ mod links {
     #[test]
     fn symlinks_out_of_a_session_are_reported_and_not_followed() {
         let places = session();
-        let (path, out) = (places.path("in"), places.path("out"));
-        let report = recover(&path, &out, &RecoverOptions::default()).unwrap();
+        let path = places.path("in");
+        let out = places.path("out");
+        let report = places.recover();
         assert_eq!(report.events(), 3);
         let left = left_behind(session_of(&report));
         let expected = [
@@ -354,8 +349,8 @@ fn sessions_inside_a_session_are_kept_with_advice() {
         places.put(&format!("in/{inner}/thread_7/index.atf"), &index);
     }
     places.put("in/notes/x", "x");
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    let out = places.path("out");
+    let report = places.recover();
     let left = left_behind(session_of(&report));
     let why = "a session inside another one: recover it by itself; a copy is in unreadable/";
     let expected = [
@@ -372,7 +367,7 @@ fn sessions_inside_a_session_are_kept_with_advice() {
 }
 
 #[test]
-fn losses_of_a_thread_that_is_left_out_stay_in_the_manifest() {
+fn the_losses_of_an_omitted_thread_stay_in_the_manifest() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
     places.put("in/thread_8/index.atf", b"");
@@ -385,8 +380,9 @@ fn losses_of_a_thread_that_is_left_out_stay_in_the_manifest() {
         loss(7)
     );
     places.put("in/manifest.json", &manifest);
-    let (path, out) = (places.path("in"), places.path("out"));
-    let report = recover(&path, &out, &RecoverOptions::default()).unwrap();
+    let path = places.path("in");
+    let out = places.path("out");
+    let report = places.recover();
     let lost = |path: &std::path::Path| {
         let session = SessionReader::open(path).unwrap();
         session.manifest().unwrap().lost_events.unwrap().count

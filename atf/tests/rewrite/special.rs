@@ -115,8 +115,7 @@ fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     places.put("elsewhere/detail.atf", DetailFile::finalized(2, 3).bytes());
     std::fs::remove_file(path.join("detail.atf")).unwrap();
     symlink(places.path("elsewhere/detail.atf"), path.join("detail.atf")).unwrap();
-    let options = RecoverOptions::default().salvage(true);
-    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let report = places.recover_by(&RecoverOptions::default().salvage(true));
     let thread = thread_of(&report);
     assert_eq!(thread["events"]["kept"], 9, "{report}");
     assert_eq!(thread["details"]["kept"], 0, "{report}");

@@ -72,7 +72,7 @@ fn put(places: &Places, id: u32, index: impl AsRef<[u8]>, detail: Option<&[u8]>)
 
 fn recovered(places: &Places, salvage: bool) -> Report {
     let options = RecoverOptions::default().salvage(salvage);
-    recover(places.path("in"), places.path("out"), &options).unwrap()
+    places.recover_by(&options)
 }
 
 /// Replaces placeholders for checksums in a text with their values.

@@ -1,7 +1,7 @@
 //! Recovers threads whose folder name, headers and events contain different ids.
 
 use atf::Wire;
-use atf::rewrite::{ConvertOptions, RecoverOptions, convert, recover};
+use atf::rewrite::{ConvertOptions, RecoverOptions, convert};
 use atf::thread::ThreadReader;
 
 use crate::{Places, files, notes, thread_of};
@@ -20,13 +20,8 @@ fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (Value, Vec<V
     if let Some(detail) = detail {
         places.put(&format!("in/{folder}/detail.atf"), detail);
     }
-    let (out, again) = (places.path("out"), places.path("again"));
-    let options = RecoverOptions::default();
-    let report = recover(places.path("in"), &out, &options).unwrap();
-    let second = recover(&out, &again, &options).unwrap();
-    assert!(!second.changed(), "{second}");
-    assert_eq!(files(&out), files(&again));
-    let mut files = files(&out);
+    let report = places.recover_twice(&RecoverOptions::default());
+    let mut files = files(&places.path("out"));
     let names = ["index.atf", "detail.atf"];
     let found = names.map(|name| files.remove(&format!("{folder}/{name}")));
     let thread = thread_of(&report);
@@ -34,7 +29,7 @@ fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (Value, Vec<V
 }
 
 /// Returns the value and the offset of the header's id in the first note that matches.
-fn said(thread: &Value, key: &str, expected: &str) -> Option<(String, u64)> {
+fn header_id(thread: &Value, key: &str, expected: &str) -> Option<(String, u64)> {
     let mut notes = thread["notes"].as_array()?.iter();
     let note = notes.find(|note| note[key] == expected)?;
     let mut places = note["first"].as_array()?.iter();
@@ -59,7 +54,7 @@ fn a_folder_id_that_contradicts_its_files_is_reported_and_stays() {
         let (thread, found) = recovered("thread_8", &index, Some(&detail));
         let words = "7, the folder is thread_8";
         assert_eq!(
-            said(&thread, "rule", "ATF-SESS-001"),
+            header_id(&thread, "rule", "ATF-SESS-001"),
             Some((words.to_owned(), 12))
         );
         assert_eq!(found, [index, detail]);
@@ -90,7 +85,7 @@ fn a_detail_file_with_another_id_gets_the_id_of_its_index() {
         let detail = DetailFile::finalized(version, 3).bytes();
         let wrong = patched(&detail, DETAIL_ID, &8_u32.to_le_bytes());
         let (thread, found) = recovered("thread_7", &index, Some(&wrong));
-        assert!(said(&thread, "what", "header_disagrees").is_some());
+        assert!(header_id(&thread, "what", "header_disagrees").is_some());
         assert_eq!(found, [index, detail]);
     }
 }
@@ -135,11 +130,7 @@ fn a_repaired_header_gives_its_id_to_events_of_the_other_version() {
     let index = IndexFile::finalized(2, 9).bytes();
     let places = Places::new();
     let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());
-    places.put("in/thread_7/index.atf", wrong);
-    places.put(
-        "in/thread_7/detail.atf",
-        DetailFile::finalized(2, 3).bytes(),
-    );
+    places.put_thread("thread_7", wrong, DetailFile::finalized(2, 3).bytes());
     let (path, out) = (places.path("in"), places.path("out"));
     let report = convert(path, &out, Wire::V1, &ConvertOptions::default()).unwrap();
     let thread = thread_of(&report);

@@ -1,8 +1,8 @@
 //! Rewrites a thread's folder: the thread's files and any other files in it.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
 
 use super::Engine;
 use crate::check::thread::are_comparable;
@@ -14,7 +14,7 @@ use crate::index::IndexReader;
 use crate::manifest::ManifestThread;
 use crate::rewrite::ends::Seen;
 use crate::rewrite::guess::{self, Siblings};
-use crate::rewrite::job::{Failure, Progress};
+use crate::rewrite::job::{Failure, Job, Progress};
 use crate::rewrite::report::{LeftBehind, NoteKind, Place, ThreadReport};
 use crate::rewrite::stage::{self, free_path, names, remove};
 use crate::rewrite::thread::{self, Carry, ORPHANS, Pair, Rewritten, SALVAGED};
@@ -24,6 +24,7 @@ use crate::rules::{Rule, table as rules};
 use crate::source::{self, Input, OpenOptions};
 use crate::thread::ThreadReader;
 use crate::wire::{Clock, HEADER_SIZE};
+use crate::write::{Disk, Storage as _};
 
 /// How many times to try rewriting files when each attempt fails at a different place.
 const ATTEMPTS: usize = 3;
@@ -112,22 +113,29 @@ impl Engine<'_> {
         progress: &mut Progress<'_>,
     ) -> Result<Attempt> {
         stage::create_folder(route.to)?;
-        let mut report = ThreadReport {
-            folder: folder.to_owned(),
-            ..ThreadReport::default()
+        let mut thread = Thread {
+            job: self.job,
+            route,
+            report: ThreadReport {
+                folder: folder.to_owned(),
+                ..ThreadReport::default()
+            },
+            beside: Beside::default(),
+            progress,
         };
-        let mut beside = Beside::default();
         match names(route.from) {
-            Ok(names) => self.keep_sides(&names, route, &report, &mut beside)?,
+            Ok(names) => thread.keep_sides(&names)?,
             // A folder that cannot be listed may still allow its files to be read.
             Err(error) => {
                 let why = format!("any other files in it {}", stage::unreadable(&error));
-                beside
-                    .left_behind
-                    .push(LeftBehind::new(Path::new(folder), &why));
+                let left = LeftBehind::new(Path::new(folder), &why);
+                thread.beside.left_behind.push(left);
             }
         }
-        let rewritten = self.open_and_rewrite(route, &mut report, &mut beside, progress);
+        let rewritten = thread.open_and_rewrite();
+        let Thread {
+            report, mut beside, ..
+        } = thread;
         if rewritten.is_ok() {
             let is_same = |name| {
                 let (from, to) = (route.from.join(name), route.to.join(name));
@@ -146,57 +154,65 @@ impl Engine<'_> {
         })
     }
 
-    fn open_and_rewrite(
-        &self,
-        route: &Route<'_>,
-        report: &mut ThreadReport,
-        beside: &mut Beside,
-        progress: &mut Progress<'_>,
-    ) -> Result<Rewritten, Failure> {
+    /// Sets aside all files of an unreadable thread, and removes the files already written for the
+    /// new thread.
+    pub(super) fn give_up(&self, route: &Route<'_>, beside: &mut Beside) -> Result<()> {
+        beside.changed = true;
+        route.clear()?;
+        if !self.job.keeps_rest {
+            return Ok(());
+        }
+        let left = stage::copy(route.from, route.unreadable, self.job.durability)?;
+        beside.left_behind.extend(not_copied(route.root, left));
+        Ok(())
+    }
+}
+
+/// One attempt to rewrite a thread.
+struct Thread<'a, 'b> {
+    job: &'a Job<'a>,
+    route: &'a Route<'a>,
+    report: ThreadReport,
+    beside: Beside,
+    progress: &'a mut Progress<'b>,
+}
+
+impl Thread<'_, '_> {
+    fn open_and_rewrite(&mut self) -> Result<Rewritten, Failure> {
+        let route = self.route;
         match ThreadReader::open_with(route.from, route.options) {
-            Ok(thread) => self.opened(&thread, route, report, beside, progress),
+            Ok(thread) => self.opened(&thread),
             Err(error) if route.starts_again(&error) || is_lost(&error, route.options) => {
                 Err(Failure::Read(error))
             }
             Err(error) if self.job.salvage || route.options.around_errors => {
-                self.under_guessed_header(error, route, report, beside, progress)
+                self.under_guessed_header(error)
             }
             Err(error) => Err(Failure::Read(error)),
         }
     }
 
-    fn opened(
-        &self,
-        thread: &ThreadReader,
-        route: &Route<'_>,
-        report: &mut ThreadReport,
-        beside: &mut Beside,
-        progress: &mut Progress<'_>,
-    ) -> Result<Rewritten, Failure> {
+    fn opened(&mut self, thread: &ThreadReader) -> Result<Rewritten, Failure> {
         for error in thread.disagreements() {
             let file = match error.kind() {
                 ErrorKind::WrongDetailFlag { .. } => INDEX_FILE,
                 _ => DETAIL_FILE,
             };
             let place = || Place::from_error(file, &error);
-            let notes = &mut report.notes;
+            let notes = &mut self.report.notes;
             notes.add(NoteKind::HeaderDisagrees, error.rule(), place);
         }
-        let rewritten = self.with_others(thread, false, route, report, beside, progress)?;
-        Ok(rewritten.with_original(thread))
+        Ok(self.with_others(thread, false)?.with_original(thread))
     }
 
     /// Rewrites a thread with its ring and its details, or sets these aside. The checker compares
     /// neither with an index that has a guessed header.
     fn with_others(
-        &self,
+        &mut self,
         thread: &ThreadReader,
         is_guessed: bool,
-        route: &Route<'_>,
-        report: &mut ThreadReport,
-        beside: &mut Beside,
-        progress: &mut Progress<'_>,
     ) -> Result<Rewritten, Failure> {
+        let route = self.route;
         match (thread.ring(), thread.ring_error()) {
             (_, Some(error)) if route.starts_again(error) => {
                 return Err(Failure::Read(error.clone()));
@@ -208,29 +224,28 @@ impl Engine<'_> {
                     None => NoteKind::RingNotRead,
                 };
                 let rule = error.rule().filter(|_| !is_guessed);
-                self.keep_ring((kind, rule), place, route, report, beside)?;
+                self.keep_ring(kind, rule, place)?;
             }
             (Some(_), None) => {}
-            (None, None) => match fs::symlink_metadata(route.from.join(RING_FILE)) {
-                Ok(_) => {
+            (None, None) => match Disk.exists(&route.from.join(RING_FILE)) {
+                Ok(true) => {
                     let place = Place::new(RING_FILE, "", None).found("index.atf has a footer");
                     let rule = Some(&rules::ATF_RING_001);
                     // A writer removes the ring only after it has rewritten the header.
                     let completeness = thread.index().completeness();
                     let is_finalized = matches!(completeness, Completeness::Finalized);
                     let rule = rule.filter(|_| is_finalized && !is_guessed);
-                    self.keep_ring((NoteKind::RingLeftOver, rule), place, route, report, beside)?;
+                    self.keep_ring(NoteKind::RingLeftOver, rule, place)?;
                 }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Ok(false) => {}
                 Err(error) => {
                     let why = stage::unreadable(&Error::io(error));
-                    let path = Path::new(&report.folder).join(RING_FILE);
-                    beside.left_behind.push(LeftBehind::new(&path, &why));
+                    self.leave_behind(RING_FILE.as_ref(), &why);
                 }
             },
         }
         let guessed = match thread.detail_error() {
-            Some(error) => self.unread_detail(error, thread.index(), route, report, beside)?,
+            Some(error) => self.unread_detail(error, thread.index())?,
             None => None,
         };
         let ring = thread.ring().unwrap_or_default();
@@ -255,19 +270,13 @@ impl Engine<'_> {
             earlier_cut: route.listed.and_then(|listed| listed.cut),
             before: route.before,
         };
-        thread::rewrite(self.job, pair, route.to, report, progress)
+        thread::rewrite(self.job, pair, route.to, &mut self.report, self.progress)
     }
 
     /// Rewrites a thread whose index cannot be opened, if its header can be reconstructed from its
     /// events.
-    fn under_guessed_header(
-        &self,
-        error: Error,
-        route: &Route<'_>,
-        report: &mut ThreadReport,
-        beside: &mut Beside,
-        progress: &mut Progress<'_>,
-    ) -> Result<Rewritten, Failure> {
+    fn under_guessed_header(&mut self, error: Error) -> Result<Rewritten, Failure> {
+        let route = self.route;
         let file = route.open(INDEX_FILE);
         let is_unreadable = file.as_ref().is_ok_and(guess::is_unreadable);
         if !self.job.salvage && !is_unreadable {
@@ -288,147 +297,112 @@ impl Engine<'_> {
             let place = Place::new(INDEX_FILE, "header", Some(0));
             place.found(format!("cannot be read; {assumed}"))
         } else {
-            self.put_aside(route, INDEX_FILE, beside)?;
+            self.put_aside(INDEX_FILE)?;
             let place = Place::from_error(INDEX_FILE, &error);
             let found = format!("{}; {assumed}", place.found);
             place.found(found)
         };
-        report
-            .notes
-            .add(NoteKind::HeaderGuessed, error.rule(), || place);
+        let notes = &mut self.report.notes;
+        notes.add(NoteKind::HeaderGuessed, error.rule(), || place);
         let thread = ThreadReader::with_index(route.from, index, route.options);
-        let thread = thread.map_err(Failure::Read)?;
-        self.with_others(&thread, true, route, report, beside, progress)
+        self.with_others(&thread.map_err(Failure::Read)?, true)
     }
 
     /// Sets aside a detail file that cannot be opened. With salvage, opens it with a header derived
     /// from its index.
     fn unread_detail(
-        &self,
+        &mut self,
         error: &Error,
         index: &IndexReader,
-        route: &Route<'_>,
-        report: &mut ThreadReport,
-        beside: &mut Beside,
     ) -> Result<Option<DetailReader>, Failure> {
-        if route.starts_again(error) {
+        if self.route.starts_again(error) {
             return Err(Failure::Read(error.clone()));
         }
-        let file = route.open(DETAIL_FILE);
+        let file = self.route.open(DETAIL_FILE);
         let is_unreadable = file.as_ref().is_ok_and(guess::is_unreadable);
-        let guessed = match file {
-            Ok(file) if self.job.salvage || is_unreadable => {
-                guess_detail(file, index, error, report)
-            }
-            _ => None,
-        };
-        // A file with an unreadable header cannot be copied. With a guessed header, its readable
-        // events are kept.
-        if guessed.is_none() || !is_unreadable {
-            self.put_aside(route, DETAIL_FILE, beside)?;
+        let file = file.ok().filter(|_| self.job.salvage || is_unreadable);
+        let guessed = file.and_then(|file| guess::detail(file, index.header()).ok());
+        let notes = &mut self.report.notes;
+        if guessed.is_some() {
+            notes.add(NoteKind::HeaderGuessed, error.rule(), || {
+                let place = Place::new(DETAIL_FILE, "header", Some(0));
+                place.found("assumed to match index.atf")
+            });
         }
         // An unreadable header may be intact, so report the read error, not the guess.
         if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
-            let what = match error.kind() {
+            let kind = match error.kind() {
                 // The writer was killed before it wrote its first detail.
                 ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => NoteKind::NotFinalized,
                 _ => NoteKind::DetailFileUnreadable,
             };
             let place = || Place::from_error(DETAIL_FILE, error);
-            report.notes.add(what, error.rule(), place);
+            notes.add(kind, error.rule(), place);
+        }
+        // A file with an unreadable header cannot be copied. With a guessed header, its readable
+        // events are kept.
+        if guessed.is_none() || !is_unreadable {
+            self.put_aside(DETAIL_FILE)?;
         }
         Ok(guessed)
     }
 
     /// Sets aside a `ring.atf` without reading its events.
     fn keep_ring(
-        &self,
-        (what, rule): (NoteKind, Option<&'static Rule>),
+        &mut self,
+        kind: NoteKind,
+        rule: Option<&'static Rule>,
         place: Place,
-        route: &Route<'_>,
-        report: &mut ThreadReport,
-        beside: &mut Beside,
     ) -> Result<(), Failure> {
-        report.notes.add(what, rule, || place);
-        self.put_aside(route, RING_FILE, beside)
+        self.report.notes.add(kind, rule, || place);
+        self.put_aside(RING_FILE)
     }
 
     /// Copies an unreadable file unchanged.
-    fn put_aside(&self, route: &Route<'_>, name: &str, beside: &mut Beside) -> Result<(), Failure> {
-        beside.changed = true;
-        let from = route.from.join(name);
+    fn put_aside(&mut self, name: &str) -> Result<(), Failure> {
+        self.beside.changed = true;
         if !self.job.keeps_rest {
             return Ok(());
         }
+        let route = self.route;
         let copied = stage::create_folder_like(route.from, route.unreadable)
             .and_then(|()| free_path(route.unreadable, name, ""))
-            .and_then(|to| stage::copy(&from, &to, self.job.durability));
-        let left = copied.map_err(Failure::Write)?;
-        beside.left_behind.extend(not_copied(route.root, left));
-        Ok(())
+            .and_then(|to| self.copy(&route.from.join(name), &to));
+        copied.map_err(Failure::Write)
     }
 
     /// Copies files that an earlier rewrite left in a thread's folder, and reports files that do
     /// not belong in such a folder.
-    fn keep_sides(
-        &self,
-        names: &[OsString],
-        route: &Route<'_>,
-        report: &ThreadReport,
-        beside: &mut Beside,
-    ) -> Result<()> {
+    fn keep_sides(&mut self, names: &[OsString]) -> Result<()> {
         for name in names {
             let text = name.to_string_lossy();
-            let below = Path::new(&report.folder).join(name);
             let is_side = [ORPHANS, SALVAGED]
                 .into_iter()
                 .any(|(stem, extension)| is_numbered(&text, stem, extension));
             if is_side && self.job.keeps_rest {
-                let from = route.from.join(name);
-                let left = stage::copy(&from, &route.to.join(name), self.job.durability)?;
-                beside.left_behind.extend(not_copied(route.root, left));
+                self.copy(&self.route.from.join(name), &self.route.to.join(name))?;
             } else if is_side {
-                let why = "set aside by an earlier recovery";
-                beside.left_behind.push(LeftBehind::new(&below, why));
-            } else if !is_known(&text, report.folder.is_empty()) {
-                beside
-                    .left_behind
-                    .push(LeftBehind::new(&below, "not part of a thread"));
+                self.leave_behind(name.as_ref(), "set aside by an earlier recovery");
+            } else if !is_known(&text, self.report.folder.is_empty()) {
+                self.leave_behind(name.as_ref(), "not part of a thread");
             }
         }
         Ok(())
     }
 
-    /// Sets aside all files of an unreadable thread, and removes the files already written for the
-    /// new thread.
-    pub(super) fn give_up(&self, route: &Route<'_>, beside: &mut Beside) -> Result<()> {
-        beside.changed = true;
-        route.clear()?;
-        if !self.job.keeps_rest {
-            return Ok(());
-        }
-        let left = stage::copy(route.from, route.unreadable, self.job.durability)?;
-        beside.left_behind.extend(not_copied(route.root, left));
+    /// Copies a file, and reports it if it cannot be copied.
+    fn copy(&mut self, from: &Path, to: &Path) -> Result<()> {
+        let left = stage::copy(from, to, self.job.durability)?;
+        let left = not_copied(self.route.root, left);
+        self.beside.left_behind.extend(left);
         Ok(())
     }
-}
 
-/// Opens a detail file that could not be opened because of `error`, with a header derived from its
-/// index.
-fn guess_detail(
-    file: Input,
-    index: &IndexReader,
-    error: &Error,
-    report: &mut ThreadReport,
-) -> Option<DetailReader> {
-    let detail = guess::detail(file, index.header()).ok()?;
-    let place = || {
-        let place = Place::new(DETAIL_FILE, "header", Some(0));
-        place.found("assumed to match index.atf")
-    };
-    let notes = &mut report.notes;
-    notes.add(NoteKind::HeaderGuessed, error.rule(), place);
-    Some(detail)
+    /// Reports an entry of the thread's folder that is not copied.
+    fn leave_behind(&mut self, name: &Path, why: &str) {
+        let path = Path::new(&self.report.folder).join(name);
+        self.beside.left_behind.push(LeftBehind::new(&path, why));
+    }
 }
 
 /// Returns whether an error may come from a bad sector, so that other parts of the file may be

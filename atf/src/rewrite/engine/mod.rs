@@ -62,12 +62,12 @@ fn rewrite(
         jobs: parallel::cores(),
         done: AtomicU64::new(0),
     };
-    let tell = || {
+    let notify = || {
         if let Some(callback) = progress {
             callback(engine.done.load(Ordering::Relaxed), total);
         }
     };
-    tell();
+    notify();
     let mut report = Report {
         action: job.action,
         sessions: Vec::new(),
@@ -86,7 +86,13 @@ fn rewrite(
             segment_before = segment;
             let target = stage.folder().join(&item.below);
             stage::create_folder(&target)?;
-            match engine.session(&path.join(&item.below), item, &target, &mut carried, &tell)? {
+            match engine.session(
+                &path.join(&item.below),
+                item,
+                &target,
+                &mut carried,
+                &notify,
+            )? {
                 Ok(session) => {
                     modes::keep(path, stage.folder(), &item.below)?;
                     segments.push((item, session));
@@ -116,9 +122,9 @@ fn rewrite(
     Ok(report)
 }
 
-/// Removes a process's leading and trailing segments that have no events and lack none in the range,
-/// but keeps at least one segment. Reports removed segments that are damaged, because they may have
-/// lost calls that are open in the others.
+/// Removes a process's leading and trailing segments that have no events and lack none in the
+/// range, but keeps at least one segment. Reports removed segments that are damaged, because they
+/// may have lost calls that are open in the others.
 fn drop_outside(
     range: &CutRange,
     stage: &Stage,

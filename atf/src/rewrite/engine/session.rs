@@ -46,7 +46,7 @@ impl Engine<'_> {
         item: &Item,
         out: &Path,
         carried: &mut Carried,
-        tell: &dyn Fn(),
+        notify: &dyn Fn(),
     ) -> Result<Result<SessionReport>> {
         let mut report = SessionReport {
             folder: item.below.to_string_lossy().into_owned(),
@@ -57,12 +57,12 @@ impl Engine<'_> {
             left_behind: Vec::new(),
         };
         if item.is_thread {
-            if let Err(error) = self.lone_thread(path, out, &mut report, tell)? {
+            if let Err(error) = self.lone_thread(path, out, &mut report, notify)? {
                 return Ok(Err(error));
             }
         } else {
             self.keep_earlier(path, out, &mut report.left_behind)?;
-            self.threads(path, out, &mut report, carried, tell)?;
+            self.threads(path, out, &mut report, carried, notify)?;
         }
         report.changed |= !report.left_behind.is_empty();
         report.losses = loss::of_session(&report);
@@ -117,7 +117,7 @@ impl Engine<'_> {
         path: &Path,
         out: &Path,
         report: &mut SessionReport,
-        tell: &dyn Fn(),
+        notify: &dyn Fn(),
     ) -> Result<Result<()>> {
         let real = fs::canonicalize(path).map_err(at(path))?;
         let name = real.file_name().unwrap_or_default().to_string_lossy();
@@ -133,7 +133,7 @@ impl Engine<'_> {
             before: None,
             options: self.options(1),
         };
-        let mut progress = Progress::new(&self.done, size(path), tell);
+        let mut progress = Progress::new(&self.done, size(path), notify);
         let attempt = |options| {
             let mut left_behind = Vec::new();
             self.keep_earlier(path, out, &mut left_behind)?;
@@ -168,7 +168,7 @@ impl Engine<'_> {
         out: &Path,
         report: &mut SessionReport,
         carried: &mut Carried,
-        tell: &dyn Fn(),
+        notify: &dyn Fn(),
     ) -> Result<()> {
         let before = mem::take(carried);
         let session = SessionReader::open(path)?;
@@ -188,13 +188,11 @@ impl Engine<'_> {
             let _ = threads.all(take);
         };
         let work = |entry: (&ThreadEntry, _), found: &Results<'_, Found>| {
-            let tell = || found.offer(Found::Progress);
-            let finished = self.entry((&session, &siblings), entry, path, out, &before, &tell);
-            let finished = finished.map(|it| it.map(Box::new)).transpose();
-            finished
-                .map(Found::Finished)
-                .into_iter()
-                .for_each(|it| found.send(it));
+            let notify = || found.offer(Found::Progress);
+            let finished = self.entry((&session, &siblings), entry, path, out, &before, &notify);
+            if let Some(finished) = finished.transpose() {
+                found.send(Found::Finished(finished.map(Box::new)));
+            }
         };
         in_order(self.jobs, produce, work, |found| {
             match found {
@@ -220,7 +218,7 @@ impl Engine<'_> {
                 }
                 Found::Finished(Err(first)) => error = Some(first),
             }
-            tell();
+            notify();
             error.is_none()
         });
         if let Some(error) = error {
@@ -261,7 +259,7 @@ impl Engine<'_> {
         path: &Path,
         out: &Path,
         before: &Carried,
-        tell: &dyn Fn(),
+        notify: &dyn Fn(),
     ) -> Result<Option<Finished>> {
         let name = entry.path().file_name().unwrap_or_default();
         let why = match entry.presence() {
@@ -305,7 +303,7 @@ impl Engine<'_> {
             before: before.get(&*name.to_string_lossy()),
             options: self.options(session.threads().len()),
         };
-        self.in_session(&name.to_string_lossy(), entry.id(), &route, tell)
+        self.in_session(&name.to_string_lossy(), entry.id(), &route, notify)
             .map(Some)
     }
 
@@ -315,9 +313,9 @@ impl Engine<'_> {
         name: &str,
         id: u32,
         route: &Route<'_>,
-        tell: &dyn Fn(),
+        notify: &dyn Fn(),
     ) -> Result<Finished> {
-        let mut progress = Progress::new(&self.done, size(route.from), tell);
+        let mut progress = Progress::new(&self.done, size(route.from), notify);
         let attempt = |options| self.thread(name, &Route { options, ..*route }, &mut progress);
         let Attempt {
             mut report,
@@ -388,10 +386,9 @@ impl Engine<'_> {
             if is_thread || text == MANIFEST_FILE || is_earlier(&text) {
                 continue;
             }
+            let left_behind = &mut report.left_behind;
             if is_unfinished(&name) {
-                report
-                    .left_behind
-                    .push(LeftBehind::unfinished(Path::new(&name)));
+                left_behind.push(LeftBehind::unfinished(Path::new(&name)));
                 continue;
             }
             let from = path.join(&name);
@@ -402,9 +399,7 @@ impl Engine<'_> {
                 Ok(advice) => advice,
                 Err(error) => {
                     let why = stage::unreadable(&error);
-                    report
-                        .left_behind
-                        .push(LeftBehind::new(Path::new(&name), &why));
+                    left_behind.push(LeftBehind::new(Path::new(&name), &why));
                     continue;
                 }
             };
@@ -418,7 +413,7 @@ impl Engine<'_> {
                     let left = stage::copy(&from, &to, self.job.durability)?;
                     let left: Vec<_> = not_copied(path, left).collect();
                     let copied = copied(&text, &left);
-                    report.left_behind.extend(left);
+                    left_behind.extend(left);
                     let Some(copied) = copied else {
                         continue;
                     };
@@ -427,9 +422,7 @@ impl Engine<'_> {
             };
             let is_noted = session.unrecognized().iter().any(|it| *it == text);
             let rule = is_noted.then_some(&rules::ATF_SESS_004);
-            report
-                .left_behind
-                .push(LeftBehind::new(Path::new(&name), &why).breaks(rule));
+            left_behind.push(LeftBehind::new(Path::new(&name), &why).breaks(rule));
         }
         Ok(())
     }

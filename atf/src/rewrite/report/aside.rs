@@ -16,7 +16,8 @@ pub(crate) struct SetAside {
     pub(crate) count: u64,
     /// The positions of the events: the first 64 ranges.
     pub(crate) runs: Vec<EventRange>,
-    /// The ids of the rules that the original breaks there, as [`check`](crate::check) reports them.
+    /// The ids of the rules that the original breaks there, as [`check`](crate::check) reports
+    /// them.
     pub(crate) rules: Vec<&'static str>,
 }
 
@@ -80,32 +81,47 @@ pub(crate) struct Dropped {
     pub(crate) count: u64,
 }
 
-/// The reason why bytes were dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum DropReason {
-    /// The bytes are between the header and the first event.
-    BetweenHeaderAndEvents,
-    /// The bytes belong to a torn event.
-    TornEvent,
-    /// The bytes belong to a torn footer.
-    TornFooter,
-    /// The bytes are zeros at the end: preallocated space, or blocks that never reached the disk.
-    ZeroTail,
-    /// The bytes are zeros among the events: blocks that never reached the disk.
-    Hole,
-    /// The bytes are events after a hole. It is unknown which events the hole contained.
-    AfterHole,
-    /// The bytes start where no event can start.
-    AfterFramingProblem,
-    /// The bytes are a footer that contradicts the file.
-    DamagedFooter,
-    /// The bytes follow the footer.
-    AfterFooter,
-    /// The bytes are details without an event, in a scrubbed trace.
-    Orphans,
-    /// The bytes are unreadable, or belong to an event with unreadable bytes. The other events are
-    /// kept.
-    Unreadable,
-    /// The bytes looked like details, but overlap with details that were found by their links.
-    Overlap,
+table! {
+    /// The reason why bytes were dropped.
+    DropReason
+    /// Returns whether dropped bytes were events, or may have been events.
+    is_loss: bool {
+        false => {
+            /// The bytes are between the header and the first event.
+            BetweenHeaderAndEvents = "between_header_and_events",
+                "bytes between the header and the first event";
+            /// The bytes belong to a torn event.
+            TornEvent = "torn_event", "a torn event";
+            /// The bytes belong to a torn footer.
+            TornFooter = "torn_footer", "a torn footer";
+            /// The bytes are zeros at the end: preallocated space, or blocks that never reached the
+            /// disk.
+            ZeroTail = "zero_tail", "zeros at the end";
+        }
+        true => {
+            /// The bytes are zeros among the events: blocks that never reached the disk.
+            Hole = "hole", "a hole, zeros among the events";
+            /// The bytes are events after a hole. It is unknown which events the hole contained.
+            AfterHole = "after_hole", "events after a hole";
+            /// The bytes start where no event can start.
+            AfterFramingProblem = "after_framing_problem", "bytes where no event can start";
+        }
+        false => {
+            /// The bytes are a footer that contradicts the file.
+            DamagedFooter = "damaged_footer", "a footer that contradicts the file";
+            /// The bytes follow the footer.
+            AfterFooter = "after_footer", "bytes after the footer";
+            /// The bytes are details without an event, in a scrubbed trace.
+            Orphans = "orphans", "details that no event refers to";
+        }
+        true => {
+            /// The bytes are unreadable, or belong to an event with unreadable bytes. The other
+            /// events are kept.
+            Unreadable = "unreadable",
+                "bytes that cannot be read or are missing, and the rest of their events";
+            /// The bytes looked like details, but overlap with details that were found by their
+            /// links.
+            Overlap = "overlap", "bytes that overlap with details found by their links";
+        }
+    }
 }

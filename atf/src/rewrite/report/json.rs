@@ -3,8 +3,8 @@
 use serde_core::{Serialize, Serializer};
 
 use super::{
-    Action, DropReason, Dropped, Effect, EventRange, Kept, LeftBehind, ManifestReport, Note,
-    NoteKind, Notes, Place, Report, SessionReport, SetAside, ThreadReport,
+    Action, Dropped, Effect, EventRange, Kept, LeftBehind, ManifestReport, Note, Notes, Place,
+    Report, SessionReport, SetAside, ThreadReport,
 };
 use crate::json::{names, objects};
 
@@ -46,55 +46,7 @@ impl Serialize for Notes {
 
 names! {
     Action { Recover = "recover", Convert = "convert", Scrub = "scrub", Cut = "cut" }
-    DropReason {
-        BetweenHeaderAndEvents = "between_header_and_events",
-        TornEvent = "torn_event",
-        TornFooter = "torn_footer",
-        ZeroTail = "zero_tail",
-        Hole = "hole",
-        AfterHole = "after_hole",
-        AfterFramingProblem = "after_framing_problem",
-        DamagedFooter = "damaged_footer",
-        AfterFooter = "after_footer",
-        Orphans = "orphans",
-        Unreadable = "unreadable",
-        Overlap = "overlap",
-    }
     Effect { Repaired = "repaired", Stays = "stays", Lost = "lost", Guessed = "guessed" }
-    NoteKind {
-        NotFinalized = "not_finalized",
-        Damaged = "damaged",
-        HeaderDisagrees = "header_disagrees",
-        LinkToNothing = "link_to_nothing",
-        LinkNotReturned = "link_not_returned",
-        LinkOutOfOrder = "link_out_of_order",
-        NoChecksum = "no_checksum",
-        ManifestDisagrees = "manifest_disagrees",
-        ManifestMissing = "manifest_missing",
-        RingLeftOver = "ring_left_over",
-        ChecksumBad = "checksum_bad",
-        Content = "content",
-        ClocksDiffer = "clocks_differ",
-        OtherBuild = "other_build",
-        CallDepthLost = "call_depth_lost",
-        ThreadIdLost = "thread_id_lost",
-        PayloadScrubbed = "payload_scrubbed",
-        PayloadEmptied = "payload_emptied",
-        DetailDropped = "detail_dropped",
-        KeyDropped = "key_dropped",
-        SymbolsDropped = "symbols_dropped",
-        EntryDropped = "entry_dropped",
-        ThreadMissing = "thread_missing",
-        EventsMissing = "events_missing",
-        DetailMissing = "detail_missing",
-        DetailFileUnreadable = "detail_file_unreadable",
-        RingNotRead = "ring_not_read",
-        RingDetailsNotRead = "ring_details_not_read",
-        CallsGivenUp = "calls_given_up",
-        HeaderGuessed = "header_guessed",
-        CallDepthDerived = "call_depth_derived",
-        DetailSalvaged = "detail_salvaged",
-    }
 }
 
 // Takes a reference because the derive macro passes one.

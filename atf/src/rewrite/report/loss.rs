@@ -2,7 +2,7 @@
 
 use crate::files::INDEX_FILE;
 
-use super::{DropReason, LeftBehind, NoteKind, Report, SessionReport, ThreadReport};
+use super::{LeftBehind, NoteKind, Report, SessionReport, ThreadReport};
 
 impl Report {
     /// Returns the number of losses and changes. A torn event or a missing footer after a crash is
@@ -44,28 +44,13 @@ pub(super) const OF_THREAD: [NoteKind; 7] = [
 
 fn of_thread(thread: &ThreadReport) -> u64 {
     let noted = OF_THREAD.iter().map(|what| thread.notes.count(*what));
-    let dropped = thread.dropped.iter().filter(|dropped| is_loss(dropped.why));
+    let dropped = thread
+        .dropped
+        .iter()
+        .filter(|dropped| dropped.why.is_loss());
     let aside = thread.set_aside.iter();
     let aside = aside.filter(|aside| aside.from == INDEX_FILE);
     let unread = u64::from(thread.not_recovered.is_some());
     let counts = [unread, dropped.count() as u64, aside.count() as u64];
     noted.chain(counts).fold(0, u64::saturating_add)
-}
-
-/// Returns whether dropped bytes were events, or may have been events.
-pub(super) fn is_loss(why: DropReason) -> bool {
-    match why {
-        DropReason::Hole
-        | DropReason::AfterHole
-        | DropReason::AfterFramingProblem
-        | DropReason::Unreadable
-        | DropReason::Overlap => true,
-        DropReason::BetweenHeaderAndEvents
-        | DropReason::TornEvent
-        | DropReason::TornFooter
-        | DropReason::ZeroTail
-        | DropReason::DamagedFooter
-        | DropReason::AfterFooter
-        | DropReason::Orphans => false,
-    }
 }

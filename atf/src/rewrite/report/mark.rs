@@ -8,8 +8,8 @@ use crate::manifest::Damage;
 /// Returns what a rewrite lost or changed in a session, apart from what its action removes. Without
 /// `names_places`, only the kinds of losses and changes.
 ///
-/// If the session was not finalized, a listed thread without a folder lost nothing: a tracer lists a
-/// thread before it creates the folder.
+/// If the session was not finalized, a listed thread without a folder lost nothing: a tracer lists
+/// a thread before it creates the folder.
 pub(in crate::rewrite) fn of_session(
     threads: &[ThreadReport],
     left_behind: &[LeftBehind],
@@ -70,7 +70,7 @@ fn of_thread(thread: &ThreadReport) -> Vec<Damage> {
             add(Fact::Note(note).to_string(), is_loss);
         }
     }
-    for dropped in thread.dropped.iter().filter(|it| loss::is_loss(it.why)) {
+    for dropped in thread.dropped.iter().filter(|it| it.why.is_loss()) {
         add(Fact::Dropped(dropped).to_string(), true);
     }
     let aside = thread.set_aside.iter();

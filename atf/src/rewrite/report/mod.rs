@@ -1,5 +1,39 @@
 //! The report of a rewrite: what was kept, set aside and dropped, and what was wrong.
 
+/// Defines an enum: for each variant, a property, its name in JSON and its text.
+macro_rules! table {
+    ($(#[$meta:meta])* $type:ident $(#[$about:meta])* $property:ident: $of:ty {
+        $($value:expr => {
+            $($(#[$doc:meta])* $variant:ident = $name:literal, $text:literal;)*
+        })*
+    }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum $type {
+            $($($(#[$doc])* $variant,)*)*
+        }
+
+        impl $type {
+            $(#[$about])*
+            pub(in crate::rewrite) const fn $property(self) -> $of {
+                match self {
+                    $($(Self::$variant)|* => $value,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(match self {
+                    $($(Self::$variant => $text,)*)*
+                })
+            }
+        }
+
+        crate::json::names! { $type { $($($variant = $name,)*)* } }
+    };
+}
+
 mod aside;
 mod json;
 mod left_behind;

@@ -88,8 +88,8 @@ impl Notes {
         notes.fold(0, |sum, note| sum.saturating_add(note.count))
     }
 
-    /// Counts a place, and the rule that the original breaks there. Calls `place` only for the first
-    /// few places, which are listed.
+    /// Counts a place, and the rule that the original breaks there. Calls `place` only for the
+    /// first few places, which are listed.
     pub(in crate::rewrite) fn add(
         &mut self,
         kind: NoteKind,
@@ -155,125 +155,106 @@ pub(crate) enum Effect {
     Guessed,
 }
 
-/// The kinds of notes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum NoteKind {
-    /// The file was not finalized.
-    NotFinalized,
-    /// The file is damaged: its footer contradicts it or was lost after the file was finalized, or
-    /// the bytes where an event should start are not an event.
-    Damaged,
-    /// A header contradicts a more trusted source: the footer, the events or the other file.
-    HeaderDisagrees,
-    /// A link to a missing detail was removed.
-    LinkToNothing,
-    /// A link to another event's detail was removed.
-    LinkNotReturned,
-    /// The links were not numbered 0, 1, 2 and so on in the order of the index.
-    LinkOutOfOrder,
-    /// The file had no checksum that could reveal changed events, or part of the file is
-    /// unreadable. The new file has a checksum.
-    NoChecksum,
-    /// The manifest was wrong about the threads.
-    ManifestDisagrees,
-    /// The session had no manifest.
-    ManifestMissing,
-    /// A `ring.atf` next to a finalized index that already contains the ring's events. It is copied
-    /// to `unreadable`, unless the trace is scrubbed.
-    RingLeftOver,
-
-    /// The events do not match their checksum. Which of them changed is unknown; the new file has a
-    /// new checksum.
-    ChecksumBad,
-    /// An event or a detail breaks a rule about its content.
-    Content,
-    /// The threads have different clocks, so the manifest does not specify one.
-    ClocksDiffer,
-    /// A module in the other run's manifest is from another build, so its names were not used.
-    OtherBuild,
-
-    /// A `call_depth` was lost, because wire version 2 does not record it.
-    CallDepthLost,
-    /// An event's `thread_id` differs from the header's, and wire version 2 does not record an id
-    /// per event.
-    ThreadIdLost,
-    /// Registers were zeroed, or a stack was removed.
-    PayloadScrubbed,
-    /// A payload of unknown shape was removed.
-    PayloadEmptied,
-    /// A detail was removed.
-    DetailDropped,
-    /// An unknown key of the manifest was removed.
-    KeyDropped,
-    /// The function names were removed, because the new manifest would be too large to read with
-    /// them: see [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT). The old manifest is copied
-    /// to `unreadable`, unless the trace is scrubbed or cut.
-    SymbolsDropped,
-    /// The manifest's entry for a thread was removed: the new session omits the thread, because its
-    /// files cannot be read.
-    EntryDropped,
-    /// A thread that the manifest lists but that has no folder.
-    ThreadMissing,
-    /// Events that a finalized header counts but the file no longer contains.
-    EventsMissing,
-    /// A link to a lost detail. The detail file is partly unreadable, or it is missing or has no
-    /// footer although the index, which is finalized later, has one.
-    DetailMissing,
-    /// An unreadable detail file. It is copied to `unreadable`, unless the trace is scrubbed.
-    DetailFileUnreadable,
-    /// A `ring.atf`, the buffer of a killed writer, whose header cannot be read, or that does not
-    /// belong to the thread's files. It is copied to `unreadable`, unless the trace is scrubbed.
-    RingNotRead,
-    /// A `ring.atf` whose events were used, but whose details do not belong to `detail.atf`. It is
-    /// copied to `unreadable`, unless the trace is scrubbed.
-    RingDetailsNotRead,
-    /// Calls open at the start or end of a cut that were given up because too many were
-    /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no
-    /// return at the end.
-    CallsGivenUp,
-
-    /// A header was rebuilt from the events, the other file and the folder's name.
-    HeaderGuessed,
-    /// `call_depth` was derived from calls and returns.
-    CallDepthDerived,
-    /// A detail was found past damage by its links.
-    DetailSalvaged,
-}
-
-impl NoteKind {
+table! {
+    /// The kinds of notes.
+    NoteKind
     /// Returns the effect on the new files.
-    #[must_use]
-    pub(crate) const fn effect(self) -> Effect {
-        match self {
-            Self::NotFinalized
-            | Self::Damaged
-            | Self::HeaderDisagrees
-            | Self::LinkToNothing
-            | Self::LinkNotReturned
-            | Self::LinkOutOfOrder
-            | Self::NoChecksum
-            | Self::ManifestDisagrees
-            | Self::ManifestMissing
-            | Self::RingLeftOver => Effect::Repaired,
-            Self::ChecksumBad | Self::Content | Self::ClocksDiffer | Self::OtherBuild => {
-                Effect::Stays
-            }
-            Self::CallDepthLost
-            | Self::ThreadIdLost
-            | Self::PayloadScrubbed
-            | Self::PayloadEmptied
-            | Self::DetailDropped
-            | Self::KeyDropped
-            | Self::SymbolsDropped
-            | Self::EntryDropped
-            | Self::ThreadMissing
-            | Self::EventsMissing
-            | Self::DetailMissing
-            | Self::DetailFileUnreadable
-            | Self::RingNotRead
-            | Self::RingDetailsNotRead
-            | Self::CallsGivenUp => Effect::Lost,
-            Self::HeaderGuessed | Self::CallDepthDerived | Self::DetailSalvaged => Effect::Guessed,
+    effect: Effect {
+        Effect::Repaired => {
+            /// The file was not finalized.
+            NotFinalized = "not_finalized", "the file was not finalized";
+            /// The file is damaged: its footer contradicts it or was lost after the file was
+            /// finalized, or the bytes where an event should start are not an event.
+            Damaged = "damaged", "the file is damaged";
+            /// A header contradicts a more trusted source: the footer, the events or the other
+            /// file.
+            HeaderDisagrees = "header_disagrees",
+                "a header disagreed with the events, the footer or the other file";
+            /// A link to a missing detail was removed.
+            LinkToNothing = "link_to_nothing", "a link to a missing detail was removed";
+            /// A link to another event's detail was removed.
+            LinkNotReturned = "link_not_returned", "a link to the detail of another event was removed";
+            /// The links were not numbered 0, 1, 2 and so on in the order of the index.
+            LinkOutOfOrder = "link_out_of_order", "the links were not numbered 0, 1, 2 and so on";
+            /// The file had no checksum that could reveal changed events, or part of the file is
+            /// unreadable. The new file has a checksum.
+            NoChecksum = "no_checksum", "the events had no usable checksum";
+            /// The manifest was wrong about the threads.
+            ManifestDisagrees = "manifest_disagrees", "the manifest was wrong about the threads";
+            /// The session had no manifest.
+            ManifestMissing = "manifest_missing", "the original had no manifest";
+            /// A `ring.atf` next to a finalized index that already contains the ring's events. It
+            /// is copied to `unreadable`, unless the trace is scrubbed.
+            RingLeftOver = "ring_left_over", "a ring.atf whose events the files already have";
+        }
+        Effect::Stays => {
+            /// The events do not match their checksum. Which of them changed is unknown; the new
+            /// file has a new checksum.
+            ChecksumBad = "checksum_bad",
+                "the events do not match their checksum: they changed since they were written; the \
+                 new checksum covers them as they are";
+            /// An event or a detail breaks a rule about its content.
+            Content = "content", "content that breaks a rule";
+            /// The threads have different clocks, so the manifest does not specify one.
+            ClocksDiffer = "clocks_differ", "threads with different clocks";
+            /// A module in the other run's manifest is from another build, so its names were not
+            /// used.
+            OtherBuild = "other_build", "names of another build, which were not used";
+        }
+        Effect::Lost => {
+            /// A `call_depth` was lost, because wire version 2 does not record it.
+            CallDepthLost = "call_depth_lost", "wire version 2 has no call_depth";
+            /// An event's `thread_id` differs from the header's, and wire version 2 does not record
+            /// an id per event.
+            ThreadIdLost = "thread_id_lost", "wire version 2 has no thread_id of events";
+            /// Registers were zeroed, or a stack was removed.
+            PayloadScrubbed = "payload_scrubbed", "registers and stack";
+            /// A payload of unknown shape was removed.
+            PayloadEmptied = "payload_emptied", "a payload of unknown shape";
+            /// A detail was removed.
+            DetailDropped = "detail_dropped", "a detail";
+            /// An unknown key of the manifest was removed.
+            KeyDropped = "key_dropped", "an unknown key";
+            /// The function names were removed, because the new manifest would be too large to read
+            /// with them: see [`Manifest::LIMIT`](crate::manifest::Manifest::LIMIT). The old
+            /// manifest is copied to `unreadable`, unless the trace is scrubbed or cut.
+            SymbolsDropped = "symbols_dropped",
+                "the function names, with which the manifest would be too large to read";
+            /// The manifest's entry for a thread was removed: the new session omits the thread,
+            /// because its files cannot be read.
+            EntryDropped = "entry_dropped", "the entry of a thread that is left out";
+            /// A thread that the manifest lists but that has no folder.
+            ThreadMissing = "thread_missing", "a thread whose folder is missing";
+            /// Events that a finalized header counts but the file no longer contains.
+            EventsMissing = "events_missing", "events that the header counts";
+            /// A link to a lost detail. The detail file is partly unreadable, or it is missing or
+            /// has no footer although the index, which is finalized later, has one.
+            DetailMissing = "detail_missing", "a detail that the index links to";
+            /// An unreadable detail file. It is copied to `unreadable`, unless the trace is
+            /// scrubbed.
+            DetailFileUnreadable = "detail_file_unreadable", "all details: their file cannot be read";
+            /// A `ring.atf`, the buffer of a killed writer, whose header cannot be read, or that
+            /// does not belong to the thread's files. It is copied to `unreadable`, unless the
+            /// trace is scrubbed.
+            RingNotRead = "ring_not_read",
+                "the contents of a ring.atf that cannot be read or does not belong to the thread's \
+                 files";
+            /// A `ring.atf` whose events were used, but whose details do not belong to
+            /// `detail.atf`. It is copied to `unreadable`, unless the trace is scrubbed.
+            RingDetailsNotRead = "ring_details_not_read",
+                "the details in a ring.atf that do not belong to detail.atf";
+            /// Calls open at the start or end of a cut that were given up because too many were
+            /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no
+            /// return at the end.
+            CallsGivenUp = "calls_given_up", "open calls, because too many were open";
+        }
+        Effect::Guessed => {
+            /// A header was rebuilt from the events, the other file and the folder's name.
+            HeaderGuessed = "header_guessed", "a header";
+            /// `call_depth` was derived from calls and returns.
+            CallDepthDerived = "call_depth_derived", "call_depth, counted from calls and returns";
+            /// A detail was found past damage by its links.
+            DetailSalvaged = "detail_salvaged", "a detail past damage, found by its links";
         }
     }
 }

@@ -4,8 +4,8 @@ use std::fmt::{Display, Formatter, Result, Write};
 
 use super::left_behind::{IN_UNREADABLE, copied};
 use super::{
-    Action, DropReason, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, NoteKind, Place,
-    Report, SessionReport, SetAside, ThreadReport,
+    Action, DropReason, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, Place, Report,
+    SessionReport, SetAside, ThreadReport,
 };
 use crate::files::INDEX_FILE;
 use crate::index::IndexEvent;
@@ -307,77 +307,5 @@ impl Display for Line<'_> {
             }
         }
         Ok(())
-    }
-}
-
-impl Display for DropReason {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(match self {
-            Self::BetweenHeaderAndEvents => "bytes between the header and the first event",
-            Self::TornEvent => "a torn event",
-            Self::TornFooter => "a torn footer",
-            Self::ZeroTail => "zeros at the end",
-            Self::Hole => "a hole, zeros among the events",
-            Self::AfterHole => "events after a hole",
-            Self::AfterFramingProblem => "bytes where no event can start",
-            Self::DamagedFooter => "a footer that contradicts the file",
-            Self::AfterFooter => "bytes after the footer",
-            Self::Orphans => "details that no event refers to",
-            Self::Unreadable => {
-                "bytes that cannot be read or are missing, and the rest of their events"
-            }
-            Self::Overlap => "bytes that overlap with details found by their links",
-        })
-    }
-}
-
-impl Display for NoteKind {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        f.write_str(match self {
-            Self::NotFinalized => "the file was not finalized",
-            Self::Damaged => "the file is damaged",
-            Self::EventsMissing => "events that the header counts",
-            Self::DetailMissing => "a detail that the index links to",
-            Self::HeaderDisagrees => {
-                "a header disagreed with the events, the footer or the other file"
-            }
-            Self::DetailFileUnreadable => "all details: their file cannot be read",
-            Self::LinkToNothing => "a link to a missing detail was removed",
-            Self::LinkNotReturned => "a link to the detail of another event was removed",
-            Self::LinkOutOfOrder => "the links were not numbered 0, 1, 2 and so on",
-            Self::NoChecksum => "the events had no usable checksum",
-            Self::ManifestDisagrees => "the manifest was wrong about the threads",
-            Self::ManifestMissing => "the original had no manifest",
-            Self::RingNotRead => {
-                "the contents of a ring.atf that cannot be read or does not belong to the \
-                 thread's files"
-            }
-            Self::RingDetailsNotRead => {
-                "the details in a ring.atf that do not belong to detail.atf"
-            }
-            Self::RingLeftOver => "a ring.atf whose events the files already have",
-            Self::CallsGivenUp => "open calls, because too many were open",
-            Self::OtherBuild => "names of another build, which were not used",
-            Self::ChecksumBad => {
-                "the events do not match their checksum: they changed since they were written; \
-                 the new checksum covers them as they are"
-            }
-            Self::Content => "content that breaks a rule",
-            Self::ClocksDiffer => "threads with different clocks",
-            Self::CallDepthLost => "wire version 2 has no call_depth",
-            Self::ThreadIdLost => "wire version 2 has no thread_id of events",
-            Self::PayloadScrubbed => "registers and stack",
-            Self::PayloadEmptied => "a payload of unknown shape",
-            Self::DetailDropped => "a detail",
-            Self::EntryDropped => "the entry of a thread that is left out",
-            Self::ThreadMissing => "a thread whose folder is missing",
-            Self::KeyDropped => "an unknown key",
-            Self::SymbolsDropped => {
-                "the function names, with which the manifest would be too large to read"
-            }
-            Self::HeaderGuessed => "a header",
-            Self::CallDepthDerived => "call_depth, counted from calls and returns",
-            Self::DetailSalvaged => "a detail past damage, found by its links",
-        })
     }
 }

@@ -82,8 +82,9 @@ impl Cutting {
         }
     }
 
-    /// Follows the open calls up to event `seq`, which the event at `next_ns` follows. Returns where
-    /// that event is relative to the cut, and adds the events that precede it in the new thread.
+    /// Follows the open calls up to event `seq`, which the event at `next_ns` follows. Returns
+    /// where that event is relative to the cut, and adds the events that precede it in the new
+    /// thread.
     fn step(
         &mut self,
         seq: u64,

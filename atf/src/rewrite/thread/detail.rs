@@ -10,72 +10,48 @@ use crate::rewrite::report::{NoteKind, Notes};
 const HEADER: usize = DetailEventHeader::SIZE;
 
 impl Walk<'_, '_> {
-    /// Writes an event and its detail.
+    /// Writes an event and its detail. Checks the payload if it may be that of a call or a return.
     pub(super) fn with_detail(
         &mut self,
         event: &IndexEvent,
         detail: &DetailEvent,
     ) -> Result<(), Failure> {
         self.count_detail_from_ring(detail);
-        if detail.payload_size() > FunctionPayload::LARGEST as u64 {
-            self.with_large_detail(event, detail)
-        } else {
-            self.with_small_detail(event, detail)
-        }
-    }
-
-    /// Writes a detail that may have the payload of a call or a return, and checks the payload.
-    fn with_small_detail(
-        &mut self,
-        event: &IndexEvent,
-        detail: &DetailEvent,
-    ) -> Result<(), Failure> {
         let thread_id = self.expected_thread_id(detail.header.thread_id);
-        let details = self.details.as_mut().ok_or_else(no_file)?;
-        let payload = details.payload(detail)?;
-        self.progress.advance(detail.header.total_length.into());
-        let function = FunctionPayload::split(payload).map(|(numbers, _)| numbers);
+        let payload = if detail.payload_size() > FunctionPayload::LARGEST as u64 {
+            None
+        } else {
+            let details = self.details.as_mut().ok_or_else(no_file)?;
+            Some(details.payload(detail)?)
+        };
+        let function = payload.and_then(FunctionPayload::split);
+        let function = function.map(|(numbers, _)| numbers);
         let wires = (self.pair.index.wire(), self.target);
         let notes = &mut self.report.notes;
         notes::detail(notes, wires, thread_id, event, detail, function);
         let scrubbed: Vec<u8>;
-        let payload: &[u8] = match (self.job.details, function) {
-            (Details::Scrub, Some(_)) => {
+        let payload: &[u8] = match (self.job.details, function, payload) {
+            (Details::Scrub, Some(_), _) => {
                 note_payload(notes, NoteKind::PayloadScrubbed, detail);
                 scrubbed = scrub(event.function_id).map_err(Failure::Write)?;
                 &scrubbed
             }
-            (Details::Scrub, None) => {
+            (Details::Scrub, None, _) => {
                 note_payload(notes, NoteKind::PayloadEmptied, detail);
                 &[]
             }
-            (Details::Keep | Details::Drop, _) => payload,
+            (Details::Keep | Details::Drop, _, Some(payload)) => payload,
+            (Details::Keep | Details::Drop, _, None) => return self.copy_large(event, detail),
         };
-        let written = self
-            .writer
-            .write_decoded(event, Some((&detail.header, payload)));
+        self.progress.advance(detail.header.total_length.into());
+        let detail = Some((&detail.header, payload));
+        let written = self.writer.write_decoded(event, detail);
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Writes a detail too large for the payload of a call or a return. The payload is written in
-    /// pieces, because it may not fit into memory.
-    fn with_large_detail(
-        &mut self,
-        event: &IndexEvent,
-        detail: &DetailEvent,
-    ) -> Result<(), Failure> {
-        let thread_id = self.expected_thread_id(detail.header.thread_id);
-        let wires = (self.pair.index.wire(), self.target);
-        let notes = &mut self.report.notes;
-        notes::detail(notes, wires, thread_id, event, detail, None);
-        if self.job.details == Details::Scrub {
-            self.progress.advance(detail.header.total_length.into());
-            note_payload(notes, NoteKind::PayloadEmptied, detail);
-            let written = self
-                .writer
-                .write_decoded(event, Some((&detail.header, &[])));
-            return written.map(drop).map_err(Failure::Write);
-        }
+    /// Writes a detail whose payload is too large for a call or a return. It is written in pieces,
+    /// because it may not fit into memory.
+    fn copy_large(&mut self, event: &IndexEvent, detail: &DetailEvent) -> Result<(), Failure> {
         let (reader, progress) = (self.pair.detail, &mut *self.progress);
         let mut start = 0_u64;
         let mut is_unread = false;

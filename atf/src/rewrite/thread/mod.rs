@@ -295,7 +295,8 @@ impl<'a, 'b> Walk<'a, 'b> {
             && SalvagedDetails::find(self.pair.index, detail)?.count() > 0)
     }
 
-    /// Processes event `seq`, and returns the next step. `next_ns` is the timestamp of the next event.
+    /// Processes event `seq`, and returns the next step. `next_ns` is the timestamp of the next
+    /// event.
     fn step(
         &mut self,
         seq: u64,

@@ -121,7 +121,7 @@ fn manifests() {
     "symbols": [{"function_id": "0x0000000100000001", "name": "no"},
         {"function_id": "0x0000000200000001", "name": "yes"}]}"#;
     let options = RecoverOptions::default().symbols(Some(Manifest::parse(other.as_bytes())));
-    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let report = places.recover_by(&options);
     let expected = "\
 session: recovered, 6 events and 2 details of 3 threads; 1 thing was lost or changed
   thread_7: 4 events, 2 details
@@ -141,7 +141,7 @@ session: recovered, 6 events and 2 details of 3 threads; 1 thing was lost or cha
     let manifest = &session_of(&report)["manifest"];
     let wrong = notes(manifest, "manifest_disagrees").into_iter();
     let wrong = wrong.flat_map(|note| note["first"].as_array().unwrap());
-    let wrong: Vec<_> = wrong.map(said).collect();
+    let wrong: Vec<_> = wrong.map(field_and_value).collect();
     let expected = [
         ("threads", "thread 9 is not listed"),
         ("threads[0].has_detail", "false"),
@@ -153,7 +153,7 @@ session: recovered, 6 events and 2 details of 3 threads; 1 thing was lost or cha
         .as_array()
         .unwrap()
         .iter()
-        .map(said)
+        .map(field_and_value)
         .collect();
     let expected = [
         ("threads[1].x", "unknown key"),
@@ -187,7 +187,7 @@ session: scrubbed, 6 events and 2 details of 3 threads; 1 thing was lost or chan
 }
 
 /// Returns a field and the value found there.
-fn said(place: &Value) -> (&str, &str) {
+fn field_and_value(place: &Value) -> (&str, &str) {
     let text = |key| place[key].as_str().unwrap();
     (text("field"), text("found"))
 }
@@ -260,7 +260,7 @@ thread: recovered, 1 event and 0 details of 1 thread; 2 things were lost or chan
 }
 
 #[test]
-fn threads_that_are_left_out_are_not_the_manifest_s_fault() {
+fn threads_that_the_new_session_omits_are_not_the_manifest_s_fault() {
     let places = Places::new();
     put(&places, 1, index(1, 2).bytes(), None);
     put(&places, 2, vec![b'?'; 100], None);
