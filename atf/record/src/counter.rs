@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_pause_the_line_is_replaced_where_the_old_one_has_got_to() {
+    fn after_a_pause_the_new_line_begins_where_the_old_one_is_by_then() {
         let clock = clock();
         // The thread is paused between the first two readings.
         let mut readings = [1_000_000, 9_000_000, 9_000_000, 9_000_001].into_iter();

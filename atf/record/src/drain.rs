@@ -7,6 +7,7 @@ use atf::ErrorKind;
 use atf::manifest::Loss;
 use atf::write::{Detail, ThreadWriter};
 use atf::{Error, Result};
+use rtrb::chunks::ReadChunk;
 use rtrb::{Consumer, RingBuffer};
 
 use super::let_go::LetGo;
@@ -385,8 +386,8 @@ impl Outlet {
                 writer.write(&slot.event)?;
                 self.losses.details.add(slot.event.timestamp_ns);
             }
-            size => {
-                self.payloads.write(size, slot, writer)?;
+            _ => {
+                self.payloads.write(slot, writer)?;
                 self.totals.details = self.totals.details.wrapping_add(1);
             }
         }
@@ -432,12 +433,8 @@ struct Payloads {
 
 impl Payloads {
     /// Writes an event with its payload. Removes the payload from the ring if that succeeds.
-    fn write(&mut self, size: u32, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
-        let chunk = usize::try_from(size).ok();
-        // The payload is available: it was recorded before its event.
-        let Some(chunk) = chunk.and_then(|size| self.lane.read_chunk(size).ok()) else {
-            return Err(Error::internal("a payload is in its ring before its event"));
-        };
+    fn write(&mut self, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
+        let chunk = recorded(&mut self.lane, slot.stored_size())?;
         let payload = match chunk.as_slices() {
             (whole, []) => whole,
             (head, tail) => {
@@ -458,12 +455,15 @@ impl Payloads {
 
     /// Removes a payload from the ring.
     fn skip(&mut self, size: usize) -> Result<()> {
-        let Ok(chunk) = self.lane.read_chunk(size) else {
-            return Err(Error::internal("a payload is in its ring before its event"));
-        };
-        chunk.commit_all();
+        recorded(&mut self.lane, size)?.commit_all();
         Ok(())
     }
+}
+
+/// Returns the bytes of a payload, which was recorded before its event.
+fn recorded(lane: &mut Consumer<u8>, size: usize) -> Result<ReadChunk<'_, u8>> {
+    let chunk = lane.read_chunk(size);
+    chunk.map_err(|_| Error::internal("a payload is in its ring before its event"))
 }
 
 impl Drained {

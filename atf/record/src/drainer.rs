@@ -19,7 +19,7 @@ use super::Lanes;
 use super::commands::{Command, Ticket};
 use super::output::{Output, Target as _};
 use super::segments::Segments;
-use super::shared::{Drained, Pass, Shared, State};
+use super::shared::{Drained, Shared, State};
 use super::thread::Direct;
 use super::trigger::Calls;
 use super::window::Windows;
@@ -112,7 +112,7 @@ impl Drainer {
         loop {
             let mut requests = self.take_requests();
             if requests.is_last {
-                self.shared.tell_end();
+                self.shared.declare_end();
             }
             self.look_at_triggers(&mut requests);
             for direct in &requests.ended {
@@ -125,7 +125,7 @@ impl Drainer {
             self.prepare_end(&requests);
             self.list_new_threads();
             self.update();
-            if let Some(Pass(look)) = self.shared.pass.get() {
+            if let Some(look) = self.shared.pass.get() {
                 look();
             }
             let served = if requests.is_last {
@@ -258,7 +258,7 @@ impl Drainer {
         session.take_over(&self.shared.session);
         let threads: Vec<_> = self.all_rings().map(Ring::thread_id).collect();
         session.take_names(&self.shared.session, threads.iter().copied());
-        self.shared.options.tell_unwritten(&session);
+        self.shared.options.declare_unwritten(&session);
         let outputs = threads.iter().map(|thread_id| {
             let mut output = Output::new(&session, *thread_id);
             if !self.is_flight() {
@@ -296,7 +296,7 @@ impl Drainer {
             ring.output = output;
         }
         self.ended.recount();
-        self.shared.tell(true);
+        self.shared.pass_losses(true);
         // Copy the thread names that were set in the meantime.
         let threads = self.all_rings().map(Ring::thread_id);
         next.session.take_names(&self.shared.session, threads);
@@ -382,7 +382,7 @@ impl Drainer {
         // Do not assume that a process that waits for a trigger will keep running.
         let is_waiting = triggers.fired() > triggers.served();
         if is_due && !is_waiting && triggers.live_on() {
-            self.shared.options.tell_unwritten(&self.session);
+            self.shared.options.declare_unwritten(&self.session);
         }
         if requests.is_manifest || is_due {
             // Any error is reported when the recording stops.
@@ -393,7 +393,7 @@ impl Drainer {
     fn store_manifest(&mut self) -> Result<()> {
         let start = Instant::now();
         self.listed_threads = self.session.thread_count();
-        self.shared.tell(false);
+        self.shared.pass_losses(false);
         let stored = self.session.store_manifest();
         self.manifest_time = Instant::now();
         let took = start.elapsed().saturating_mul(MANIFEST_REST);

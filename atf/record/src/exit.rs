@@ -37,8 +37,8 @@ extern "C" fn stop_all() {
     }
 }
 
-/// Returns `None` if the lock is still taken after a while: in a forked child, the thread that holds
-/// it may not exist.
+/// Returns `None` if the lock is still taken after a while: in a forked child, the thread that
+/// holds it may not exist.
 fn lock() -> Option<MutexGuard<'static, Running>> {
     for _ in 0..1000 {
         match RUNNING.try_lock() {
@@ -111,15 +111,15 @@ mod tests {
     fn the_end_of_the_process_does_not_wait_for_a_stop_on_its_own_thread() {
         let recording = recording_in(&Memory::new());
         let shared = Arc::clone(recording.shared());
-        let (tell, told) = mpsc::channel();
+        let (send, receive) = mpsc::channel();
         recording.on_update(move |_| {
             let start = Instant::now();
             shared.stop_at_exit();
-            tell.send((start.elapsed(), shared.lock().is_stopped))
+            send.send((start.elapsed(), shared.lock().is_stopped))
                 .unwrap();
         });
         recording.stop().unwrap();
-        let (waited, is_stopped) = told.recv().unwrap();
+        let (waited, is_stopped) = receive.recv().unwrap();
         assert!(waited < Duration::from_secs(5) && !is_stopped);
     }
 }

@@ -43,9 +43,9 @@ pub(super) struct Lane {
 
 impl AllLosses {
     /// Passes the losses to the segment's manifest, including those of `unregistered` threads. If
-    /// the segment `is_over`, later losses belong to the next one. Returns the numbers of events and
-    /// details lost so far in all segments.
-    pub(super) fn tell(
+    /// the segment `is_over`, later losses belong to the next one. Returns the numbers of events
+    /// and details lost so far in all segments.
+    pub(super) fn pass_to(
         &mut self,
         segment: &SessionWriter,
         unregistered: &Losses,
@@ -114,9 +114,7 @@ impl Losses {
             wanted_until_ns: AtomicU64::new(u64::MAX),
         }
     }
-}
 
-impl Losses {
     /// Counts a lost event, unless it is too late to be wanted.
     pub(super) fn lose_event(&self, timestamp_ns: u64) {
         if timestamp_ns <= self.wanted_until_ns.load(Ordering::Acquire) {
@@ -133,8 +131,8 @@ impl Losses {
         self.is_closed.store(true, Ordering::Release);
     }
 
-    /// Tells the other end of the ring that this end has left it. Returns whether the other end left
-    /// first. The end that leaves last sees all events that are still in the ring.
+    /// Tells the other end of the ring that this end has left it. Returns whether the other end
+    /// left first. The end that leaves last sees all events that are still in the ring.
     pub(super) fn leave(&self) -> bool {
         self.is_left.swap(true, Ordering::AcqRel)
     }

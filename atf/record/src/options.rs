@@ -85,9 +85,7 @@ impl RecordOptions {
             _ => Ok(()),
         }
     }
-}
 
-impl RecordOptions {
     /// Returns the capacity of a new ring when `count` other rings take `taken` bytes; `None` if
     /// the new ring does not fit into the memory limit.
     pub(super) fn next_capacity(&self, count: usize, taken: usize) -> Option<Capacity> {
@@ -108,7 +106,7 @@ impl RecordOptions {
 
     /// Records in the manifest which events are missing if the process dies, unless all of them
     /// survive: those in a thread's ring and its writer's buffer, and the latest drops.
-    pub(super) fn tell_unwritten(&self, session: &SessionWriter) {
+    pub(super) fn declare_unwritten(&self, session: &SessionWriter) {
         session.keep_spare();
         let options = session.options();
         if options.survive_kill {

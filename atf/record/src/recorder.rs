@@ -318,8 +318,8 @@ impl Recorder {
         }
     }
 
-    /// Waits for room. Returns false if the ring is no longer drained, if the drain's thread is gone, or if this process is a
-    /// forked child, in which no other thread runs.
+    /// Waits for room. Returns false if the ring is no longer drained, if the drain's thread is
+    /// gone, or if this process is a forked child, in which no other thread runs.
     #[cold]
     fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
         let mut checks = 0_u32;
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drain_that_gives_up_counts_what_a_dropped_recorder_left() -> atf::Result<()> {
+    fn a_drain_that_gives_up_counts_the_events_of_a_dropped_recorder() -> atf::Result<()> {
         let (mut recorder, mut drain) = channel(Capacity::default().events(4), Overflow::Block)?;
         let event = Event::new(7, 7, EventKind::CALL, 1);
         assert!(recorder.record(&event).is_ok());

@@ -17,7 +17,7 @@ use super::commands::Command;
 use super::counter::CounterClock;
 use super::drainer::Drainer;
 use super::exit;
-use super::shared::{Joining, Pass, Shared, State, Update};
+use super::shared::{Shared, State};
 use super::{LossCounter, Lost, RecordOptions, RecordSummary, ThreadRecorder, Trigger};
 use crate::sys::{self, Barrier};
 
@@ -101,7 +101,7 @@ impl Recording {
         let session = session.into();
         options.check(&session)?;
         session.begin_recording()?;
-        options.tell_unwritten(&session);
+        options.declare_unwritten(&session);
         let shared = Arc::new(Shared::new(session, *options));
         let start = || {
             shared.session.store_manifest()?;
@@ -114,7 +114,7 @@ impl Recording {
             spawn(Box::new(move || theirs.run(|| drainer.run()))).map_err(Error::io)
         };
         let joining = start().inspect_err(|_| shared.session.cancel_recording())?;
-        *shared.drain() = Some(Joining(joining));
+        *shared.drain() = Some(joining);
         if options.stop_at_exit {
             exit::stop(&shared);
         }
@@ -176,14 +176,14 @@ impl Recording {
     /// [`Trigger::fire_last`] and before it ends. `update` must not wait for anything that waits for
     /// the drain.
     pub fn on_update(&self, update: impl Fn(&SessionWriter) + Send + Sync + 'static) {
-        self.shared.update.get_or_init(|| Update(Box::new(update)));
+        self.shared.update.get_or_init(|| Box::new(update));
     }
 
     /// Sets a function that the drain's thread calls each time it checks the rings: at least every
     /// [`interval`](RecordOptions::interval), unless it is busy. Only the first call has an effect.
     /// `look` must not wait for anything that waits for the drain.
     pub fn on_pass(&self, look: impl Fn() + Send + Sync + 'static) {
-        self.shared.pass.get_or_init(|| Pass(Box::new(look)));
+        self.shared.pass.get_or_init(|| Box::new(look));
     }
 
     /// Returns a counter for events of threads that are not registered.

@@ -274,10 +274,14 @@ impl Settings {
         Ok(this)
     }
 
-    fn value(&self, setting: &Setting) -> Option<&Value> {
+    fn entry(&self, setting: &Setting) -> Option<(&Value, &str)> {
         let mut values = self.values.iter();
-        let found = values.find(|(own, ..)| own.flag == setting.flag);
-        found.map(|(_, value, _)| value)
+        let (_, value, text) = values.find(|(own, ..)| own.flag == setting.flag)?;
+        Some((value, text))
+    }
+
+    fn value(&self, setting: &Setting) -> Option<&Value> {
+        self.entry(setting).map(|(value, _)| value)
     }
 
     /// Returns whether a setting has a value.
@@ -316,9 +320,8 @@ impl Settings {
     /// Returns each environment variable with its value; `None` for a default.
     pub fn variables(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
         ALL.iter().map(|setting| {
-            let mut values = self.values.iter();
-            let found = values.find(|(own, ..)| own.flag == setting.flag);
-            (setting.variable, found.map(|(.., text)| text.as_str()))
+            let text = self.entry(setting).map(|(_, text)| text);
+            (setting.variable, text)
         })
     }
 

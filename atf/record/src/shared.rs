@@ -20,10 +20,9 @@ use super::sleep;
 use super::thread::{ATTEMPTS, Direct, WAITING};
 use super::trigger::Triggers;
 use super::{Lanes, Overflow, RecordOptions, RecordSummary, ThreadRecorder, Window};
-use crate::sys::Watched;
+use crate::sys::{Joining, Watched};
 
 /// The state that a recording's threads share.
-#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) session: Arc<SessionWriter>,
     pub(super) options: RecordOptions,
@@ -46,33 +45,20 @@ pub(super) struct Shared {
     pub(super) watched: Arc<Watched>,
 }
 
-/// A function that waits for the drain's thread to end and returns whether it ended without a
-/// panic.
-pub(super) struct Joining(pub(super) Box<dyn FnOnce() -> bool + Send>);
-
-impl fmt::Debug for Joining {
+impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Joining")
+        let mut shared = f.debug_struct("Shared");
+        shared
+            .field("session", &self.session)
+            .finish_non_exhaustive()
     }
 }
 
-/// An update of metadata that changes without notice.
-pub(super) struct Update(pub(super) Box<dyn Fn(&SessionWriter) + Send + Sync>);
+/// A function that updates metadata that changes without notice.
+type Update = Box<dyn Fn(&SessionWriter) + Send + Sync>;
 
-impl fmt::Debug for Update {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Update")
-    }
-}
-
-/// Called after each pass of the drain.
-pub(super) struct Pass(pub(super) Box<dyn Fn() + Send + Sync>);
-
-impl fmt::Debug for Pass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Pass")
-    }
-}
+/// A function that is called after each pass of the drain.
+type Pass = Box<dyn Fn() + Send + Sync>;
 
 #[derive(Debug, Default)]
 pub(super) struct State {
@@ -108,6 +94,11 @@ impl State {
     /// Returns whether the drain has no work other than draining.
     pub(super) fn is_idle(&mut self) -> bool {
         !self.is_stopping && self.commands.is_empty()
+    }
+
+    /// Counts a thread that is finalized.
+    pub(super) fn end_thread(&mut self) {
+        self.live = self.live.saturating_sub(1);
     }
 }
 
@@ -284,8 +275,7 @@ impl Shared {
         if let Some(Err(error)) = direct.finalize() {
             self.fail(error);
         }
-        let mut state = self.lock();
-        state.live = state.live.saturating_sub(1);
+        self.lock().end_thread();
     }
 
     /// Returns the session that is being written.
@@ -297,15 +287,16 @@ impl Shared {
     /// Passes the losses and the first segment's metadata to the current segment's manifest. If the
     /// segment `is_over`, later losses belong to the next one. Returns the numbers of events and
     /// details lost so far in all segments.
-    pub(super) fn tell(&self, is_over: bool) -> (u64, u64) {
+    pub(super) fn pass_losses(&self, is_over: bool) -> (u64, u64) {
         let segment = self.segment();
         segment.take_over(&self.session);
         segment.take_names(&self.session, self.session.take_named());
         segment.set_clock_error(self.clock.get().map(|clock| clock.error_ns()));
         let mut state = self.lock();
-        let all = state.losses.tell(&segment, &self.unregistered, is_over);
+        let all = state.losses.pass_to(&segment, &self.unregistered, is_over);
         if all.0 > 0 {
-            // Whatever the policy: for example, there are too many threads, or the disk is full.
+            // This does not depend on the policy: there may be too many threads, or the disk may be
+            // full.
             segment.set_drops_events();
             if segment.options().survive_kill && !state.is_stopping {
                 // Only the event that is being recorded, but the latest losses are not counted yet.
@@ -325,7 +316,7 @@ impl Shared {
 
     /// Updates metadata that changes without notice.
     pub(super) fn update(&self) {
-        if let Some(Update(update)) = self.update.get() {
+        if let Some(update) = self.update.get() {
             update(&self.session);
         }
     }
@@ -335,7 +326,7 @@ impl Shared {
     /// are finalized. Does nothing if later events are not wanted.
     ///
     /// Only the drain may call this: it ends and deletes segments, and must not do so meanwhile.
-    pub(super) fn tell_end(&self) {
+    pub(super) fn declare_end(&self) {
         let is_flight = |window: Window| window.lanes == Lanes::Both;
         let state = self.lock();
         if state.live == 0 || self.options.window.is_some_and(is_flight) {
@@ -378,7 +369,7 @@ impl Shared {
         let state = self.wait_for_drain(self.lock(), |state| state.outcome.is_none());
         let is_finished = state.outcome.is_some();
         drop(state);
-        if let Some(Joining(join)) = drain.filter(|_| is_finished) {
+        if let Some(join) = drain.filter(|_| is_finished) {
             // The drain has already stored whether it panicked.
             let _ = join();
         }
@@ -386,15 +377,15 @@ impl Shared {
         let mut state = self.lock();
         state.is_stopped = true;
         let outcome = state.outcome.take();
-        // Only the system ends the drain's thread earlier. Do nothing then that it may have died of.
+        // Only the system ends the drain's thread earlier. Do not repeat the call that it died of.
         Some(outcome.unwrap_or_else(|| {
             let why = io::Error::other("the system ended the thread that writes the recording");
             Err(Error::io(why).with_path(Some(self.session.path())))
         }))
     }
 
-    /// Runs `drain`, which ends when the recording stops, and then finalizes the session, all on the
-    /// drain's thread: the program may have forbidden its other threads to open or write files.
+    /// Runs `drain`, which ends when the recording stops, and then finalizes the session, all on
+    /// the drain's thread: the program may have forbidden its other threads to open or write files.
     pub(super) fn run(&self, drain: impl FnOnce() -> Drained) {
         self.watched.begin();
         let work = || {
@@ -442,9 +433,9 @@ impl Shared {
         }
     }
 
-    /// Waits for the thread that stops the recording, unless it is the calling thread, interrupted by
-    /// a signal handler that ends the process. Does not wait forever, because such a handler may have
-    /// interrupted a function whose lock that thread needs, such as `malloc`.
+    /// Waits for the thread that stops the recording, unless it is the calling thread, interrupted
+    /// by a signal handler that ends the process. Does not wait forever, because such a handler may
+    /// have interrupted a function whose lock that thread needs, such as `malloc`.
     fn wait_until_stopped(&self) {
         let is_stopped = || self.state.try_lock().is_ok_and(|state| state.is_stopped);
         let start = Instant::now();
@@ -473,11 +464,11 @@ impl Shared {
         if segment.options().survive_kill || self.options.overflow == Overflow::Block {
             segment.unset_drops_events();
         }
-        self.tell(false);
+        self.pass_losses(false);
         segment.set_unwritten_events(None);
         let last = segment.finalize();
         // Threads that are still running may have lost more events while the manifest was written.
-        let (lost_events, lost_details) = self.tell(false);
+        let (lost_events, lost_details) = self.pass_losses(false);
         // Store the losses even if a thread could not be finalized.
         let stored = segment.store_manifest();
         let last = last.and_then(|totals| stored.map(|_| totals));
@@ -504,16 +495,16 @@ mod tests {
     use atf::write::{Memory, WriteOptions};
 
     #[test]
-    fn a_kill_while_the_recording_stops_is_told() -> Result<()> {
+    fn a_kill_while_the_recording_stops_is_reported() -> Result<()> {
         for survive_kill in [true, false] {
             let memory = Memory::new();
             let write = WriteOptions::default().survive_kill(survive_kill);
             let session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &write)?;
             let options = RecordOptions::default().overflow(Overflow::Block);
             let shared = Shared::new(Arc::new(session), options);
-            shared.options.tell_unwritten(&shared.session);
+            shared.options.declare_unwritten(&shared.session);
             shared.lock().live = 1;
-            shared.tell_end();
+            shared.declare_end();
             let manifest = || {
                 let bytes = memory.bytes("s/manifest.json").unwrap_or_default();
                 Manifest::parse(&bytes)
@@ -533,9 +524,9 @@ mod tests {
         let write = WriteOptions::default().survive_kill(true);
         let session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &write)?;
         let shared = Shared::new(Arc::new(session), RecordOptions::default());
-        shared.options.tell_unwritten(&shared.session);
+        shared.options.declare_unwritten(&shared.session);
         let missing = || -> Result<_> {
-            shared.tell(false);
+            shared.pass_losses(false);
             shared.session.store_manifest()?;
             let bytes = memory.bytes("s/manifest.json").unwrap_or_default();
             Ok(Manifest::parse(&bytes).unwritten())

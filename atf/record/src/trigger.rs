@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_never_ends_is_passed_over_and_later_ones_are_not() {
+    fn a_call_that_never_ends_is_ignored_and_later_ones_are_not() {
         let start = Instant::now();
         let mut calls = Calls::default();
         let mut are_busy = |begun, after: Duration| calls.are_busy(begun, start + after);

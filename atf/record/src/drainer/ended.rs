@@ -169,15 +169,28 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::drainer::tests::{drainer_with, new_thread, pass};
+    use crate::drainer::tests::{drainer_with, manifest, new_thread, pass};
     use crate::segments::Segments;
     use crate::{Lanes, Segment, Window};
     use atf::clock::now_ns;
-    use atf::manifest::{Loss, Manifest};
+    use atf::manifest::Loss;
     use atf::write::{Detail, Event, Memory};
     use atf::{DetailEventType, EventKind};
 
     const HOUR: Duration = Duration::from_secs(3600);
+
+    /// Runs a pass after a thread has recorded events with details of one byte, and ended.
+    fn short_thread(drainer: &mut Drainer, thread_id: u32, events: u64) -> Result<()> {
+        let mut recorder = new_thread(drainer, thread_id)?;
+        for _ in 0..events {
+            let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
+            let detail = Detail::new(DetailEventType(0), b"x");
+            assert!(recorder.record_with_detail(&event, &detail).is_ok());
+        }
+        drop(recorder);
+        pass(drainer);
+        Ok(())
+    }
 
     #[test]
     fn ended_threads_take_the_memory_of_their_events_and_the_oldest_events_are_discarded()
@@ -186,14 +199,7 @@ mod tests {
             let window = Window::default().lanes(lanes).pre_roll(HOUR);
             let mut drainer = drainer_with(&Memory::new(), window)?;
             for thread_id in 0..5 {
-                let mut recorder = new_thread(&mut drainer, thread_id)?;
-                for _ in 0..1000 {
-                    let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
-                    let detail = Detail::new(DetailEventType(0), b"x");
-                    assert!(recorder.record_with_detail(&event, &detail).is_ok());
-                }
-                drop(recorder);
-                pass(&mut drainer);
+                short_thread(&mut drainer, thread_id, 1000)?;
                 if thread_id == 0 {
                     drainer.ended.most = 3 * drainer.ended.size;
                 }
@@ -208,7 +214,7 @@ mod tests {
                 Lanes::Both => (2000, 0),
                 Lanes::Details => (0, 2000),
             };
-            drainer.shared.tell(false);
+            drainer.shared.pass_losses(false);
             assert_eq!(drainer.shared.lock().losses.lost, expected);
         }
         Ok(())
@@ -219,16 +225,11 @@ mod tests {
         let window = Window::default().lanes(Lanes::Details).pre_roll(HOUR);
         let mut drainer = drainer_with(&Memory::new(), window)?;
         for thread_id in 0..131 {
-            let mut recorder = new_thread(&mut drainer, thread_id)?;
-            let event = Event::new(now_ns(), 7, EventKind::CALL, 1);
-            let detail = Detail::new(DetailEventType(0), b"x");
-            assert!(recorder.record_with_detail(&event, &detail).is_ok());
-            drop(recorder);
-            pass(&mut drainer);
+            short_thread(&mut drainer, thread_id, 1)?;
         }
         let first = drainer.ended.rings().next().map(Ring::thread_id);
         assert_eq!((drainer.ended.open, first), (MOST_OPEN, Some(3)));
-        drainer.shared.tell(false);
+        drainer.shared.pass_losses(false);
         assert_eq!(drainer.shared.lock().losses.lost, (0, 3));
         Ok(())
     }
@@ -267,34 +268,30 @@ mod tests {
         let mut drainer = drainer_with(&memory, window)?;
         let recorder = new_thread(&mut drainer, 0)?;
         recorder.loss_counter().lose_event(7);
-        let told = |drainer: &mut Drainer| -> Result<_> {
+        let listed = |drainer: &mut Drainer| -> Result<_> {
             drainer.store_manifest()?;
-            let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
-            let manifest = Manifest::parse(&manifest);
+            let manifest = manifest(&memory);
             let threads = manifest.threads.iter().map(|thread| thread.lost_events);
             Ok((manifest.lost_events, threads.collect::<Vec<_>>()))
         };
         let one = Some(Loss::new(1, 7, 7));
-        assert_eq!(told(&mut drainer)?, (one, vec![]));
+        assert_eq!(listed(&mut drainer)?, (one, vec![]));
         // When the thread ends, it gets files that the manifest can list.
         drop(recorder);
         pass(&mut drainer);
-        assert_eq!(told(&mut drainer)?, (None, vec![one]));
+        assert_eq!(listed(&mut drainer)?, (None, vec![one]));
         // Thread 1 loses nothing, so it gets no files.
         drainer.session.set_thread_name(1, "gone");
         drop(new_thread(&mut drainer, 1)?);
         pass(&mut drainer);
-        assert_eq!(told(&mut drainer)?, (None, vec![one]));
+        assert_eq!(listed(&mut drainer)?, (None, vec![one]));
         assert_eq!(drainer.shared.lock().live, 0);
         // The session does not keep the thread's name either.
         drainer.session.thread(1)?;
         drainer.store_manifest()?;
-        let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
-        let names = Manifest::parse(&manifest).threads.into_iter();
-        assert_eq!(
-            names.map(|thread| thread.name).collect::<Vec<_>>(),
-            [None, None]
-        );
+        let names = manifest(&memory).threads.into_iter();
+        let names: Vec<_> = names.map(|thread| thread.name).collect();
+        assert_eq!(names, [None, None]);
         Ok(())
     }
 }

@@ -55,7 +55,7 @@ impl Drainer {
             }
             let mut state = self.shared.lock();
             if made.is_err() {
-                state.live = state.live.saturating_sub(1);
+                state.end_thread();
             }
             state.made.push((*thread_id, made));
         }
@@ -116,13 +116,10 @@ impl RingSizes {
     fn new(drainer: &Drainer) -> Self {
         let is_judged = drainer.windows.is_some();
         let size = |ring: &Ring| ring_size(ring.drain.capacity(), is_judged);
+        let sizes = drainer.rings.iter().map(size);
         Self {
             count: drainer.rings.len(),
-            taken: drainer
-                .rings
-                .iter()
-                .map(size)
-                .fold(0, usize::saturating_add),
+            taken: sizes.fold(0, usize::saturating_add),
         }
     }
 

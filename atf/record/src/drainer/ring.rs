@@ -117,8 +117,7 @@ impl Ring {
 
     fn free_place(&mut self, shared: &Shared) {
         if std::mem::take(&mut self.has_place) {
-            let mut state = shared.lock();
-            state.live = state.live.saturating_sub(1);
+            shared.lock().end_thread();
         }
     }
 }

@@ -31,10 +31,19 @@ pub(super) fn new_thread(drainer: &mut Drainer, thread_id: u32) -> Result<Thread
     let live = drainer.shared.lock().live;
     drainer.shared.lock().live = live.saturating_add(1);
     let made = drainer.shared.lock().made.pop();
-    made.map_or_else(
-        || Err(Error::internal("the thread is made")),
-        |(_, made)| made,
-    )
+    made.ok_or_else(|| Error::internal("the thread is made"))?.1
+}
+
+/// Returns the manifest of the session `pid_42`.
+pub(super) fn manifest(memory: &Memory) -> Manifest {
+    let bytes = memory.bytes("pid_42/manifest.json");
+    Manifest::parse(&bytes.unwrap_or_default())
+}
+
+/// Returns the number of events in the file of thread 0.
+fn events(memory: &Memory) -> Result<u64> {
+    let index = memory.bytes("pid_42/thread_0/index.atf");
+    Ok(IndexReader::from_bytes(index.unwrap_or_default())?.event_count())
 }
 
 /// Drains once.
@@ -70,8 +79,7 @@ fn the_losses_of_ended_threads_are_added_up() -> Result<()> {
     drainer.store_manifest()?;
     let kept = drainer.shared.lock().losses.threads.len();
     assert_eq!((kept, drainer.shared.lock().losses.lost), (1, (4, 0)));
-    let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
-    let threads = Manifest::parse(&manifest).threads;
+    let threads = manifest(&memory).threads;
     let lost: Vec<_> = threads.iter().map(|thread| thread.lost_events).collect();
     let (one, two) = (Some(Loss::new(1, 7, 7)), Some(Loss::new(2, 7, 8)));
     assert_eq!(lost, [one, one, one, one, two]);
@@ -89,13 +97,13 @@ fn events_after_the_end_of_a_flight_recording_do_not_count_as_lost() -> Result<(
         pass(&mut drainer);
         let after = Event::new(now_ns(), 7, EventKind::CALL, 2);
         assert!(recorder.record(&before).is_err() && recorder.record(&after).is_err());
-        assert_eq!(drainer.shared.tell(false).0, lost, "{lanes:?}");
+        assert_eq!(drainer.shared.pass_losses(false).0, lost, "{lanes:?}");
     }
     Ok(())
 }
 
 #[test]
-fn a_ring_that_is_smaller_than_requested_loses_what_a_full_ring_would_keep() -> Result<()> {
+fn a_ring_that_is_smaller_than_requested_loses_events_that_a_full_ring_would_keep() -> Result<()> {
     for (ring_memory, is_smaller) in [(64 << 10, true), (64 << 20, false)] {
         let memory = Memory::new();
         let window = Window::default().lanes(Lanes::Both).on_stop(true);
@@ -114,11 +122,8 @@ fn a_ring_that_is_smaller_than_requested_loses_what_a_full_ring_would_keep() -> 
         }
         drainer.shared.lock().is_stopping = true;
         pass(&mut drainer);
-        let index = memory
-            .bytes("pid_42/thread_0/index.atf")
-            .unwrap_or_default();
-        let kept = IndexReader::from_bytes(index)?.event_count();
-        let lost = drainer.shared.tell(false).0;
+        let kept = events(&memory)?;
+        let lost = drainer.shared.pass_losses(false).0;
         assert_eq!(lost > 0, is_smaller);
         assert_eq!(lost, 2048_u64.saturating_sub(kept));
     }
@@ -159,10 +164,8 @@ fn a_manifest_without_changes_is_not_written_again() -> Result<()> {
     drainer.add_threads(&[0]);
     let name = |memory: &Memory| {
         let manifest = memory.bytes("pid_43/manifest.json").unwrap_or_default();
-        Manifest::parse(&manifest)
-            .threads
-            .pop()
-            .and_then(|thread| thread.name)
+        let thread = Manifest::parse(&manifest).threads.pop();
+        thread.and_then(|thread| thread.name)
     };
     assert_eq!(name(&memory).as_deref(), Some("main"));
     let steps = memory.steps();
@@ -213,22 +216,15 @@ fn symbols_that_are_too_large_cost_no_events() -> Result<()> {
     let symbol = Symbol::new(7, "f".repeat(1000));
     drainer.session.add_symbol(symbol);
     let mut recorder = new_thread(&mut drainer, 0)?;
-    assert!(
-        recorder
-            .record(&Event::new(100, 7, EventKind::CALL, 1))
-            .is_ok()
-    );
+    let event = Event::new(100, 7, EventKind::CALL, 1);
+    assert!(recorder.record(&event).is_ok());
     drop(recorder);
     pass(&mut drainer);
     let error = drainer.shared.finish(&Drained::default()).err();
     let is_too_large = |error: &Error| matches!(error.kind(), ErrorKind::ManifestTooLarge { .. });
     assert!(error.as_ref().is_some_and(is_too_large), "{error:?}");
-    let manifest = memory.bytes("pid_42/manifest.json").unwrap_or_default();
-    assert_eq!(Manifest::parse(&manifest).threads.len(), 1);
-    let index = memory
-        .bytes("pid_42/thread_0/index.atf")
-        .unwrap_or_default();
-    assert_eq!(IndexReader::from_bytes(index)?.event_count(), 1);
+    assert_eq!(manifest(&memory).threads.len(), 1);
+    assert_eq!(events(&memory)?, 1);
     Ok(())
 }
 

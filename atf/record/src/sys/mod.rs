@@ -17,4 +17,4 @@ pub(crate) use barrier::Barrier;
 pub(crate) use counter::{is_invariant, ticks};
 pub(crate) use exit::at_exit;
 pub(crate) use revocable::{Holder, InUse, Revoker, revocable};
-pub(crate) use thread::{Watched, spawn};
+pub(crate) use thread::{Joining, Watched, spawn};

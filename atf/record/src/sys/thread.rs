@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The function that a thread runs.
 type Work = Box<dyn FnOnce() + Send>;
-/// Waits for a thread to end, and returns whether it ended without a panic.
-type Joining = Box<dyn FnOnce() -> bool + Send>;
+/// A function that waits for a thread to end and returns whether it ended without a panic.
+pub(crate) type Joining = Box<dyn FnOnce() -> bool + Send>;
 
 /// Starts the thread that drains rings.
 ///
 /// It is not a `std` thread, because these register destructors for thread-local variables. For
-/// that, the C library takes the loader's lock, which a thread that waits for the drain may hold: it
-/// may run a constructor of a library that is being loaded with `dlopen`.
+/// that, the C library takes the loader's lock, which a thread that waits for the drain may hold:
+/// it may run a constructor of a library that is being loaded with `dlopen`.
 #[cfg(all(unix, not(miri)))]
 pub(crate) fn spawn(work: Work) -> io::Result<Joining> {
     use std::mem::MaybeUninit;

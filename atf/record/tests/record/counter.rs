@@ -20,7 +20,7 @@ fn difference(clock: &CounterClock) -> u64 {
 }
 
 #[test]
-fn its_time_is_the_system_s_on_every_core_while_it_is_adjusted() {
+fn it_agrees_with_the_system_clock_on_every_core_while_it_is_adjusted() {
     let Some(clock) = CounterClock::start() else {
         atf_samples::tools::skip("no counter that runs at one rate");
         return;

@@ -39,7 +39,7 @@ fn a_refused_event_is_counted_and_later_ones_are_written() {
 }
 
 #[test]
-fn a_writer_that_already_has_later_events_is_told() {
+fn events_earlier_than_those_in_the_writer_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(8, 0);
@@ -128,7 +128,8 @@ fn a_finalized_writer_leaves_the_events_in_the_ring() {
     assert_eq!(drain.drain_into(&mut second).unwrap().events, 1);
 }
 
-/// Asserts that the manifest lists every thread's folder and nothing else (ATF-MANI-005, ATF-MANI-006).
+/// Asserts that the manifest lists every thread's folder and nothing else (ATF-MANI-005,
+/// ATF-MANI-006).
 #[track_caller]
 fn assert_listed(memory: &Memory, expected: &[u32]) {
     let manifest = manifest_in(memory, "pid_42");

@@ -12,6 +12,7 @@ use atf::manifest::{Loss, Manifest};
 use atf::write::{Detail, SessionWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind};
 use atf_record::{Capacity, Lost, Overflow, RecordOptions, Recording, Segment};
+use tempfile::TempDir;
 
 use crate::{event, many, read};
 
@@ -21,6 +22,16 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
     let write = WriteOptions::default().survive_kill(survive_kill);
     Recording::start(SessionWriter::create(folder, &write).unwrap(), options).unwrap()
+}
+
+/// Starts a recording in a new folder.
+pub(crate) fn start_in_new_folder(
+    survive_kill: bool,
+    options: &RecordOptions,
+) -> (TempDir, Recording) {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), survive_kill, options);
+    (folder, recording)
 }
 
 /// Returns options for a blocking ring of `events` events.
@@ -34,8 +45,7 @@ fn blocking(events: usize) -> RecordOptions {
 fn threads_are_registered_with_their_first_event_and_all_is_written() {
     const EVENTS: u64 = many(20_000);
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), survive_kill, &blocking(64));
+        let (folder, recording) = start_in_new_folder(survive_kill, &blocking(64));
         let record = || {
             for n in 0..EVENTS {
                 assert_eq!(recording.record(&event(n)), Ok(n));
@@ -68,9 +78,8 @@ fn threads_are_registered_with_their_first_event_and_all_is_written() {
 #[test]
 fn a_thread_is_finalized_when_it_ends_and_its_place_is_free() {
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
         let options = blocking(64).max_threads(1);
-        let recording = start(folder.path(), survive_kill, &options);
+        let (folder, recording) = start_in_new_folder(survive_kill, &options);
         let mut first = recording.thread(Some("first")).unwrap();
         first.record(&event(0)).unwrap();
         let refused = recording.thread(None).unwrap_err();
@@ -95,12 +104,11 @@ fn a_thread_is_finalized_when_it_ends_and_its_place_is_free() {
 #[test]
 fn threads_that_have_ended_do_not_count_towards_the_limit() {
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
         // The drain does nothing unless it is woken.
         let options = blocking(64)
             .max_threads(4)
             .interval(Duration::from_secs(3600));
-        let recording = start(folder.path(), survive_kill, &options);
+        let (_folder, recording) = start_in_new_folder(survive_kill, &options);
         for _ in 0..10 {
             let all_record = Barrier::new(4);
             let record = || {
@@ -125,11 +133,10 @@ fn threads_that_have_ended_do_not_count_towards_the_limit() {
 
 #[test]
 fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
-    let folder = tempfile::tempdir().unwrap();
     // Full-size rings take 64 KiB, and the smallest rings take 8 KiB.
     let capacity = Capacity::default().events(2048).payload_size(0);
     let options = blocking(0).capacity(capacity).ring_memory(136 << 10);
-    let recording = start(folder.path(), false, &options);
+    let (_folder, recording) = start_in_new_folder(false, &options);
     let mut threads: Vec<_> = (0..10).map(|_| recording.thread(None).unwrap()).collect();
     let capacities = threads.iter().map(|thread| thread.capacity().unwrap());
     let events: Vec<_> = capacities.map(|capacity| capacity.events).collect();
@@ -157,14 +164,13 @@ fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
 }
 
 #[test]
-fn what_a_full_ring_lost_is_in_the_manifest() {
+fn the_manifest_has_the_losses_of_a_full_ring() {
     let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[7; 600]);
-    let folder = tempfile::tempdir().unwrap();
     // The drain sleeps until the recording stops.
     let options = RecordOptions::default()
         .capacity(Capacity::default().events(4).payload_size(1000))
         .interval(DEADLINE);
-    let recording = start(folder.path(), false, &options);
+    let (folder, recording) = start_in_new_folder(false, &options);
     let mut thread = recording.thread(None).unwrap();
     // The pass that registers a thread also drains it. Wait for the next pass.
     recording.flush(DEADLINE).unwrap();
@@ -197,10 +203,9 @@ fn what_a_full_ring_lost_is_in_the_manifest() {
 }
 
 #[test]
-fn what_threads_without_files_lost_is_in_the_manifest() {
+fn the_manifest_has_the_losses_of_unregistered_threads() {
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), survive_kill, &blocking(64).max_threads(1));
+        let (folder, recording) = start_in_new_folder(survive_kill, &blocking(64).max_threads(1));
         let mut first = recording.thread(None).unwrap();
         first.record(&event(0)).unwrap();
         thread::scope(|scope| {
@@ -238,7 +243,7 @@ fn until_a_recording_stops_its_manifest_has_the_number_of_events_in_memory() {
 }
 
 #[test]
-fn a_flush_writes_what_was_recorded_before_it() {
+fn a_flush_writes_the_events_recorded_before_it() {
     let folder = tempfile::tempdir().unwrap();
     for survive_kill in [false, true] {
         let folder = folder.path().join(survive_kill.to_string());
@@ -254,8 +259,7 @@ fn a_flush_writes_what_was_recorded_before_it() {
 
 #[test]
 fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_go_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let recording = start(folder.path(), false, &blocking(64));
+    let (folder, recording) = start_in_new_folder(false, &blocking(64));
     // Put a file where the second thread's folder would be.
     fs::write(thread_folder(folder.path(), 1), []).unwrap();
     recording.record(&event(0)).unwrap();
@@ -282,8 +286,7 @@ fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_go_on() {
 #[test]
 fn a_dropped_recording_is_finalized_and_takes_no_more() {
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), survive_kill, &blocking(64));
+        let (folder, recording) = start_in_new_folder(survive_kill, &blocking(64));
         let mut thread = recording.thread(None).unwrap();
         thread.record(&event(0)).unwrap();
         drop(recording);
@@ -294,10 +297,9 @@ fn a_dropped_recording_is_finalized_and_takes_no_more() {
 }
 
 #[test]
-fn a_stop_while_threads_record_keeps_what_was_recorded_before_it() {
+fn a_stop_while_threads_record_keeps_events_recorded_before_it() {
     for survive_kill in [false, true] {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), survive_kill, &blocking(1 << 16));
+        let (folder, recording) = start_in_new_folder(survive_kill, &blocking(1 << 16));
         let mut thread = recording.thread(None).unwrap();
         let returned = AtomicU64::new(0);
         let (summary, before) = thread::scope(|scope| {
@@ -324,9 +326,8 @@ fn a_stop_while_threads_record_keeps_what_was_recorded_before_it() {
 
 #[test]
 fn a_stop_while_threads_wait_reports_success_only_for_events_in_the_files() {
-    let folder = tempfile::tempdir().unwrap();
     let options = blocking(4).interval(Duration::from_millis(20));
-    let recording = start(folder.path(), false, &options);
+    let (_folder, recording) = start_in_new_folder(false, &options);
     let (send, receive) = mpsc::channel();
     let traced: Vec<_> = (0..8)
         .map(|_| {
@@ -351,7 +352,7 @@ fn a_stop_while_threads_wait_reports_success_only_for_events_in_the_files() {
 }
 
 #[test]
-fn what_is_shared_with_a_recording_can_be_used_until_the_end_and_not_after_it() {
+fn a_shared_session_can_be_used_until_the_recording_stops_and_not_after() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
     let session = Arc::new(session);
@@ -445,8 +446,7 @@ fn a_deleted_session_is_not_created_again() {
 
 #[test]
 fn the_name_of_a_refused_thread_is_forgotten() {
-    let folder = tempfile::tempdir().unwrap();
-    let recording = start(folder.path(), false, &blocking(64).ring_memory(1));
+    let (folder, recording) = start_in_new_folder(false, &blocking(64).ring_memory(1));
     recording.thread(Some("refused")).unwrap_err();
     recording.session().thread(0).unwrap().finalize().unwrap();
     recording.stop().unwrap();
@@ -456,8 +456,7 @@ fn the_name_of_a_refused_thread_is_forgotten() {
 #[test]
 fn a_thread_that_ends_while_the_recording_stops_is_finalized_by_either() {
     for round in 0..200 {
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), round % 2 == 0, &blocking(64));
+        let (_folder, recording) = start_in_new_folder(round % 2 == 0, &blocking(64));
         let (send, receive) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(|| {
@@ -471,10 +470,9 @@ fn a_thread_that_ends_while_the_recording_stops_is_finalized_by_either() {
 }
 
 #[test]
-fn a_killed_process_leaves_a_manifest_with_what_was_lost() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_killed_process_leaves_a_manifest_with_its_losses() {
     let options = RecordOptions::default().capacity(Capacity::default().events(1));
-    let recording = start(folder.path(), false, &options);
+    let (folder, recording) = start_in_new_folder(false, &options);
     recording
         .session()
         .set_modules(vec![atf::manifest::Module::new(3)]);

@@ -49,8 +49,8 @@ fn accept(session: &Path) {
         fn file(&mut self, report: FileReport) {
             let broken = report.findings().into_iter();
             let broken = broken.filter(|finding| finding.rule.severity < Severity::Advice);
-            let told = broken.map(|finding| format!("{} {}", finding.rule.id, finding.message));
-            self.0.extend(told);
+            let texts = broken.map(|finding| format!("{} {}", finding.rule.id, finding.message));
+            self.0.extend(texts);
         }
         fn unreadable(&mut self, path: &Path, why: &str) {
             self.0.push(format!("{}: {why}", path.display()));
@@ -131,7 +131,7 @@ fn all_segments_are_valid_and_have_every_event_once() {
 }
 
 #[test]
-fn of_the_segments_the_last_ones_are_kept() {
+fn the_last_segments_are_kept() {
     const EVENTS: u64 = many(20_000);
     let folder = tempfile::tempdir().unwrap();
     let size = if cfg!(miri) { 10 } else { 10_000 };
@@ -271,7 +271,7 @@ fn threads_that_have_ended_count_for_the_size() {
 }
 
 #[test]
-fn losses_are_told_in_the_segment_that_counted_them() {
+fn losses_are_reported_in_the_segment_that_counted_them() {
     let folder = tempfile::tempdir().unwrap();
     let segment = Segment::default().size(Some(1));
     let options = RecordOptions::default()
@@ -292,12 +292,12 @@ fn losses_are_told_in_the_segment_that_counted_them() {
     }
     let summary = recording.stop().unwrap();
     assert_eq!((summary.segments, summary.lost_events), (3, 4));
-    let told: Vec<_> = segments(folder.path())
+    let listed: Vec<_> = segments(folder.path())
         .iter()
         .map(|session| manifest(session).threads[0].lost_events)
         .collect();
     assert_eq!(
-        told,
+        listed,
         [Some(Loss::new(1, 2, 2)), None, Some(Loss::new(3, 7, 9))]
     );
 }

@@ -16,7 +16,7 @@ use atf_record::{
 };
 
 use crate::many;
-use crate::recording::{DEADLINE, manifest, start, thread_folder};
+use crate::recording::{DEADLINE, manifest, start_in_new_folder, thread_folder};
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -61,7 +61,7 @@ fn losses(summary: &RecordSummary) -> (u64, u64) {
 }
 
 #[test]
-fn of_a_busy_program_the_details_around_a_trigger_are_kept_and_no_others() {
+fn only_the_details_around_a_trigger_of_a_busy_program_are_kept() {
     const EVENTS: u64 = many(150_000);
     let window = Window::default()
         .pre_roll(100 * MILLISECOND)
@@ -72,8 +72,7 @@ fn of_a_busy_program_the_details_around_a_trigger_are_kept_and_no_others() {
     let options = RecordOptions::default()
         .capacity(capacity)
         .window(Some(window));
-    let folder = tempfile::tempdir().unwrap();
-    let recording = start(folder.path(), false, &options);
+    let (folder, recording) = start_in_new_folder(false, &options);
     let (send, receive) = mpsc::channel();
     let work = || {
         let mut thread = recording.thread(None).unwrap();
@@ -119,12 +118,11 @@ fn of_a_busy_program_the_details_around_a_trigger_are_kept_and_no_others() {
 
 #[test]
 fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
-    let folder = tempfile::tempdir().unwrap();
     let window = Window::default()
         .lanes(Lanes::Both)
         .pre_roll(Duration::from_secs(30))
         .on_stop(true);
-    let recording = start(folder.path(), false, &sleepy(1000, 0, window));
+    let (folder, recording) = start_in_new_folder(false, &sleepy(1000, 0, window));
     let mut thread = recording.thread(None).unwrap();
     let now = now_ns();
     let minute = 60_000_000_000;
@@ -146,12 +144,11 @@ fn a_flight_recorder_writes_the_last_seconds_when_it_is_stopped() {
 }
 
 #[test]
-fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
+fn events_that_a_trigger_requests_too_late_count_as_lost() {
     for (lanes, expected) in [(Lanes::Details, (0, 6)), (Lanes::Both, (6, 0))] {
-        let folder = tempfile::tempdir().unwrap();
         let window = Window::default().lanes(lanes).pre_roll(DEADLINE);
         let options = sleepy(8, 100, window).overflow(Overflow::DropNewest);
-        let recording = start(folder.path(), false, &options);
+        let (folder, recording) = start_in_new_folder(false, &options);
         let mut thread = recording.thread(None).unwrap();
         recording.flush(DEADLINE).unwrap();
         let base = base();
@@ -172,10 +169,10 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
         let summary = recording.stop().unwrap();
         assert_eq!(losses(&summary), expected);
         let listed = &manifest(folder.path()).threads[0];
-        let told = Some(Loss::new(6, base, base + 5));
+        let lost = Some(Loss::new(6, base, base + 5));
         let (events, details) = match lanes {
-            Lanes::Details => (None, told),
-            _ => (told, None),
+            Lanes::Details => (None, lost),
+            _ => (lost, None),
         };
         assert_eq!(listed.lost_events, events);
         assert_eq!(listed.lost_details, details);
@@ -191,13 +188,12 @@ fn what_a_trigger_asks_for_too_late_is_told_as_lost() {
 }
 
 #[test]
-fn of_what_a_small_ring_let_go_only_the_time_before_the_trigger_is_lost() {
+fn only_discarded_events_just_before_the_trigger_count_as_lost() {
     const HOUR: u64 = 3_600_000_000_000;
     // Test a window of fixed length, and a window that covers everything in the ring.
     for (pre_roll, lost) in [(DEADLINE, 96), (Duration::MAX, 0)] {
-        let folder = tempfile::tempdir().unwrap();
         let window = Window::default().lanes(Lanes::Both).pre_roll(pre_roll);
-        let recording = start(folder.path(), false, &sleepy(8, 0, window));
+        let (folder, recording) = start_in_new_folder(false, &sleepy(8, 0, window));
         let mut thread = recording.thread(None).unwrap();
         recording.flush(DEADLINE).unwrap();
         let now = now_ns();
@@ -217,15 +213,15 @@ fn of_what_a_small_ring_let_go_only_the_time_before_the_trigger_is_lost() {
         );
         let summary = recording.stop().unwrap();
         assert_eq!(losses(&summary), (lost, 0));
-        let told = manifest(folder.path()).threads[0].lost_events;
-        assert_eq!(told, (lost > 0).then(|| Loss::new(96, now, now + 95)));
+        let listed = manifest(folder.path()).threads[0].lost_events;
+        assert_eq!(listed, (lost > 0).then(|| Loss::new(96, now, now + 95)));
         let kept: Vec<_> = (96..100).map(|n| (now + n, false)).collect();
         assert_eq!(times(folder.path(), 0), kept);
     }
 }
 
 #[test]
-fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
+fn a_thread_never_waits_for_room_that_a_held_payload_needs() {
     const EVENT: Option<usize> = None;
     type Case<'a> = (usize, usize, &'a [Option<usize>], &'a [bool]);
     let cases: &[Case<'_>] = &[
@@ -246,12 +242,11 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
         (1, 10, &[Some(5), Some(8)], &[true, true]),
     ];
     for (events, payload_size, payloads, expected) in cases {
-        let folder = tempfile::tempdir().unwrap();
         let window = Window::default().pre_roll(DEADLINE);
         let options = sleepy(*events, *payload_size, window)
             .interval(MILLISECOND)
             .overflow(Overflow::Block);
-        let recording = start(folder.path(), false, &options);
+        let (folder, recording) = start_in_new_folder(false, &options);
         let mut thread = recording.thread(None).unwrap();
         let (send, receive) = mpsc::channel();
         let (recorded, stopped) = thread::scope(|scope| {
@@ -283,10 +278,9 @@ fn a_thread_waits_for_no_room_that_a_held_payload_needs() {
 }
 
 #[test]
-fn an_open_window_keeps_what_happens_until_it_is_closed() {
-    let folder = tempfile::tempdir().unwrap();
+fn an_open_window_keeps_events_until_it_is_closed() {
     let window = Window::default().pre_roll(DEADLINE).post_roll(DEADLINE);
-    let recording = start(folder.path(), false, &sleepy(64, 1000, window));
+    let (folder, recording) = start_in_new_folder(false, &sleepy(64, 1000, window));
     let mut thread = recording.thread(None).unwrap();
     let mut expected = Vec::new();
     for is_open in [false, true, true, false, false, true] {
@@ -308,9 +302,8 @@ fn an_open_window_keeps_what_happens_until_it_is_closed() {
 }
 
 #[test]
-fn of_more_triggers_than_are_told_apart_none_is_lost() {
-    let folder = tempfile::tempdir().unwrap();
-    let recording = start(folder.path(), false, &sleepy(2048, 1000, Window::default()));
+fn no_trigger_is_lost_if_there_are_more_than_the_drain_distinguishes() {
+    let (folder, recording) = start_in_new_folder(false, &sleepy(2048, 1000, Window::default()));
     let mut thread = recording.thread(None).unwrap();
     let base = base();
     for n in 0..1000 {
@@ -334,8 +327,7 @@ fn of_more_triggers_than_are_told_apart_none_is_lost() {
 
 #[test]
 fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
-    let folder = tempfile::tempdir().unwrap();
-    let recording = start(folder.path(), false, &sleepy(64, 64, Window::default()));
+    let (folder, recording) = start_in_new_folder(false, &sleepy(64, 64, Window::default()));
     let mut thread = recording.thread(None).unwrap();
     let read_clock = || {
         let now = now_ns();
@@ -351,11 +343,10 @@ fn nothing_is_discarded_while_a_trigger_reads_its_clock() {
 }
 
 #[test]
-fn whoever_waits_for_a_trigger_finds_its_events_in_the_files() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_trigger_s_events_are_in_the_files_after_waiting_for_it() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
     let options = sleepy(64, 0, window).interval(MILLISECOND);
-    let recording = start(folder.path(), false, &options);
+    let (folder, recording) = start_in_new_folder(false, &options);
     let mut thread = recording.thread(None).unwrap();
     let trigger = recording.trigger_handle();
     for round in 1..=5 {
@@ -371,9 +362,8 @@ fn whoever_waits_for_a_trigger_finds_its_events_in_the_files() {
 }
 
 #[test]
-fn without_a_window_whoever_waits_for_a_trigger_finds_all_events_in_the_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let recording = start(folder.path(), false, &RecordOptions::default());
+fn all_events_are_in_the_files_after_waiting_for_a_trigger_without_a_window() {
+    let (folder, recording) = start_in_new_folder(false, &RecordOptions::default());
     let mut thread = recording.thread(None).unwrap();
     thread.record(&call(1)).unwrap();
     recording.trigger();
@@ -383,15 +373,14 @@ fn without_a_window_whoever_waits_for_a_trigger_finds_all_events_in_the_files() 
 }
 
 #[test]
-fn of_more_threads_than_may_record_at_once_all_that_have_ended_keep_their_last_events() {
+fn ended_threads_keep_their_last_events_even_if_more_than_max_threads_have_recorded() {
     let window = Window::default()
         .lanes(Lanes::Both)
         .pre_roll(Duration::MAX)
         .on_stop(true);
     // Each ring takes 160 MiB, so 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
-    let folder = tempfile::tempdir().unwrap();
-    let recording = start(folder.path(), false, &options);
+    let (folder, recording) = start_in_new_folder(false, &options);
     let mut living = recording.thread(None).unwrap();
     living.record_with_detail(&call(1), &detail(b"x")).unwrap();
     for id in 1..16 {
@@ -414,10 +403,9 @@ fn of_more_threads_than_may_record_at_once_all_that_have_ended_keep_their_last_e
 }
 
 #[test]
-fn a_thread_that_ended_before_its_events_were_asked_for_leaves_no_files() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_thread_that_ended_before_its_events_were_requested_leaves_no_files() {
     let window = Window::default().lanes(Lanes::Both);
-    let recording = start(folder.path(), false, &sleepy(8, 0, window));
+    let (folder, recording) = start_in_new_folder(false, &sleepy(8, 0, window));
     for n in 0..2 {
         let mut thread = recording.thread(None).unwrap();
         thread.record(&call(now_ns())).unwrap();
@@ -462,10 +450,9 @@ fn unwritten(session: &Path, is_it: impl Fn(Option<u64>) -> bool) -> Option<u64>
 
 #[test]
 fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_lives_on() {
-    let folder = tempfile::tempdir().unwrap();
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
     let options = sleepy(8, 0, window).interval(MILLISECOND);
-    let recording = start(folder.path(), false, &options);
+    let (folder, recording) = start_in_new_folder(false, &options);
     let mut thread = recording.thread(None).unwrap();
     let trigger = recording.trigger_handle();
     thread.record(&call(now_ns())).unwrap();
@@ -493,10 +480,9 @@ fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_liv
 }
 
 #[test]
-fn a_last_trigger_says_what_it_lost() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_last_trigger_reports_its_losses() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
-    let recording = start(folder.path(), false, &sleepy(8, 0, window));
+    let (folder, recording) = start_in_new_folder(false, &sleepy(8, 0, window));
     let mut thread = recording.thread(None).unwrap();
     recording.flush(DEADLINE).unwrap();
     let first = now_ns();
@@ -516,7 +502,7 @@ fn a_last_trigger_says_what_it_lost() {
 }
 
 #[test]
-fn a_last_trigger_that_asks_for_later_events_leaves_them_unwritten() {
+fn a_last_trigger_that_requests_later_events_leaves_them_unwritten() {
     let both = Window::default().lanes(Lanes::Both);
     let windows = [
         Some(both.post_roll(DEADLINE)),
@@ -524,9 +510,8 @@ fn a_last_trigger_that_asks_for_later_events_leaves_them_unwritten() {
         None,
     ];
     for window in windows {
-        let folder = tempfile::tempdir().unwrap();
         let options = RecordOptions::default().window(window);
-        let recording = start(folder.path(), false, &options);
+        let (folder, recording) = start_in_new_folder(false, &options);
         let trigger = recording.trigger_handle();
         trigger.fire_last();
         assert!(trigger.wait(DEADLINE));

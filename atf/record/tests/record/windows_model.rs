@@ -7,7 +7,7 @@ use atf_record::{Lanes, Window};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::recording::{DEADLINE, start};
+use crate::recording::{DEADLINE, start_in_new_folder};
 use crate::windows::{base, call, detail, sleepy, times};
 
 #[derive(Debug, Clone)]
@@ -144,8 +144,7 @@ proptest! {
             .pre_roll(Duration::from_nanos(pre_roll))
             .post_roll(Duration::from_nanos(post_roll));
         let mut model = Model { events, payload_size, lanes, pre_roll, post_roll, ..Model::default() };
-        let folder = tempfile::tempdir().unwrap();
-        let recording = start(folder.path(), false, &sleepy(events, payload_size, window));
+        let (folder, recording) = start_in_new_folder(false, &sleepy(events, payload_size, window));
         let mut thread = recording.thread(None).unwrap();
         // Wait for the end of the pass that created the thread.
         recording.flush(DEADLINE).unwrap();
