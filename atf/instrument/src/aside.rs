@@ -163,7 +163,8 @@ fn start(name: &'static CStr, stack: usize, work: Work) -> io::Result<()> {
 /// Names the calling thread, excludes it from the recording and does its work.
 extern "C" fn begin(work: *mut c_void) -> *mut c_void {
     thread::stop();
-    // SAFETY: the pointer comes from `Box::into_raw` in `start`, which passes it only to this thread.
+    // SAFETY: the pointer comes from `Box::into_raw` in `start`, which passes it only to this
+    // thread.
     let (name, work) = *unsafe { Box::from_raw(work.cast::<(&CStr, Work)>()) };
     // SAFETY: the name is a string of at most 16 bytes, which the call only reads.
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };

@@ -137,8 +137,8 @@ impl Capture {
 ///
 /// # Safety
 ///
-/// As many bytes can be read at the address, which is aligned to [`ALIGNMENT`], and nothing writes to
-/// them.
+/// As many bytes can be read at the address, which is aligned to [`ALIGNMENT`], and nothing writes
+/// to them.
 unsafe fn copy_stack(address: usize, bytes: &mut [u8]) {
     let mut from = ptr::with_exposed_provenance::<u8>(address);
     let (words, rest) = bytes.as_chunks_mut();

@@ -1,4 +1,4 @@
-//! Tells a process which of its forked children could not be recorded, for example because they have
+//! Counts the forked children of a process that could not be recorded, for example because they had
 //! given up the right to create files.
 
 use std::ptr;

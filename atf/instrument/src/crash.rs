@@ -150,10 +150,7 @@ pub(crate) struct HandlerStack(*mut c_void);
 impl HandlerStack {
     /// Sets up a handler stack for the calling thread, unless the program has already set one.
     pub(crate) fn new() -> Option<Self> {
-        // SAFETY: zeros are valid for a pointer and numbers.
-        let mut stack: libc::stack_t = unsafe { mem::zeroed() };
-        // SAFETY: the call writes the current setting to the last pointer.
-        unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) };
+        let mut stack = handler_stack();
         if stack.ss_flags & libc::SS_DISABLE == 0 {
             return None;
         }
@@ -184,10 +181,7 @@ impl HandlerStack {
 impl Drop for HandlerStack {
     /// Unsets the calling thread's signal stack, unless the program has installed its own.
     fn drop(&mut self) {
-        // SAFETY: zeros are valid for a pointer and numbers.
-        let mut stack: libc::stack_t = unsafe { mem::zeroed() };
-        // SAFETY: the call writes the current setting to the last pointer.
-        unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) };
+        let mut stack = handler_stack();
         if stack.ss_sp == self.0 {
             stack.ss_flags = libc::SS_DISABLE;
             // SAFETY: the call only reads the pointer's target.
@@ -197,6 +191,15 @@ impl Drop for HandlerStack {
         // this function.
         unsafe { libc::munmap(self.0.wrapping_byte_sub(GUARD), MAPPED) };
     }
+}
+
+/// Returns the calling thread's current handler stack.
+fn handler_stack() -> libc::stack_t {
+    // SAFETY: zeros are valid for a pointer and numbers.
+    let mut stack: libc::stack_t = unsafe { mem::zeroed() };
+    // SAFETY: the call writes the current setting to the last pointer.
+    unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) };
+    stack
 }
 
 #[cfg(test)]

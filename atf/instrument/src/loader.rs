@@ -1,7 +1,7 @@
 //! Asks the loader for a function's module.
 //!
-//! `dl_iterate_phdr` waits for a lock of the loader. In a forked child, a thread that does not exist
-//! there may hold that lock forever, so the lock-free `_dl_find_object` is asked first. The C
+//! `dl_iterate_phdr` waits for a lock of the loader. In a forked child, a thread that does not
+//! exist there may hold that lock forever, so the lock-free `_dl_find_object` is asked first. The C
 //! library has it since version 2.35.
 
 use std::env;

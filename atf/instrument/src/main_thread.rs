@@ -1,4 +1,4 @@
-//! What the system says about the process's main thread, even after its end.
+//! Asks the system about the process's main thread, even after its end.
 
 use std::ffi::c_int;
 use std::fs::{self, File};
@@ -8,8 +8,8 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
-/// The file that describes the main thread. Its path names no process id, which may differ in the
-/// namespace that `/proc` shows.
+/// The file that describes the main thread. Its path contains no process id, because ids may
+/// differ in the namespace that `/proc` shows.
 const STAT: &str = "/proc/self/stat";
 
 /// The main thread.
@@ -29,7 +29,7 @@ impl MainThread {
         let stat = String::from_utf8_lossy(&stat);
         let (_, fields) = stat.rsplit_once(") ")?;
         let fields: Vec<_> = fields.split_ascii_whitespace().collect();
-        // The numbers of the fields are those in proc(5).
+        // The fields are numbered as in proc(5).
         let field = |number: usize| fields.get(number.checked_sub(3)?);
         Some(Self {
             is_over: *field(3)? == "Z",

@@ -140,8 +140,8 @@ unsafe impl GlobalAlloc for Memory {
     }
 }
 
-/// Puts a block of the system's allocator on the list of blocks to free later. A block that has no room for a
-/// pointer is never freed.
+/// Puts a block of the system's allocator on the list of blocks to free later. A block that has no
+/// room for a pointer is never freed.
 ///
 /// # Safety
 ///
@@ -170,7 +170,7 @@ fn free_left() {
     while !block.is_null() {
         // SAFETY: `leave` wrote the pointer.
         let next = unsafe { block.cast::<*mut u8>().read_unaligned() };
-        // SAFETY: the block is the system's, whose blocks are allocated and freed as those of C.
+        // SAFETY: the block is the system's, which uses C's `malloc` and `free`.
         unsafe { libc::free(block.cast()) };
         block = next;
     }

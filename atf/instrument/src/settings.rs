@@ -16,8 +16,8 @@
 //! when the recording starts or, if the module is loaded later, when its first function is called.
 //! A function without a known name, or with a mangled one that cannot be demangled and is not
 //! excluded, is recorded, because an event that was skipped by mistake cannot be recovered. A
-//! function whose name stays mangled is no trigger and, with `ATF_DETAIL_FUNCTIONS`, has no details.
-//! Modules without symbols are listed on standard error.
+//! function whose name stays mangled is no trigger and, with `ATF_DETAIL_FUNCTIONS`, has no
+//! details. Modules without symbols are listed on standard error.
 
 use std::env;
 use std::ffi::{OsString, c_int};

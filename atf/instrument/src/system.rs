@@ -13,8 +13,8 @@ use std::ffi::c_int;
 
 use rustix::time::ClockId;
 
-/// Returns the time for an event, in nanoseconds: that of [`atf::clock::now_ns`]. Hooks may call
-/// this while they are not guarded against calls of instrumented functions.
+/// Returns the time for an event, in nanoseconds, from the clock of [`atf::clock::now_ns`]. Hooks
+/// may call this while they are not guarded against calls of instrumented functions.
 #[inline]
 pub(crate) fn now_ns() -> u64 {
     const NS_PER_SECOND: u64 = 1_000_000_000;

@@ -47,7 +47,7 @@ pub(crate) fn is_present() -> bool {
     BEGIN.iter().all(Annotation::is_found)
 }
 
-/// Does work whose accesses to memory the runtime ignores.
+/// Does work whose memory accesses the runtime ignores.
 #[inline]
 pub(crate) fn unseen<T>(work: impl FnOnce() -> T) -> T {
     BEGIN.iter().for_each(Annotation::call);

@@ -27,9 +27,9 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Recording::stop`](atf_record::Recording::stop), and those of
-    /// threads that could not be registered. The rest of the session is still finalized. In a forked
-    /// child, returns [`ErrorKind::Forked`](atf::ErrorKind::Forked).
+    /// Returns the errors of [`Recording::stop`](atf_record::Recording::stop), and those of threads
+    /// that could not be registered. The rest of the session is still finalized. In a forked child,
+    /// returns [`ErrorKind::Forked`](atf::ErrorKind::Forked).
     pub fn stop(&self) -> atf::Result<RecordSummary> {
         self.shared.stop()
     }
@@ -55,7 +55,7 @@ impl Drop for Guard {
             return;
         }
         let path = self.path().display();
-        let told = match self.stop() {
+        let message = match self.stop() {
             Ok(summary) => {
                 let recorded = summary.totals.event_count;
                 match (summary.lost_events, summary.lost_details) {
@@ -70,6 +70,6 @@ impl Drop for Guard {
             Err(error) => error.to_string(),
         };
         // If standard error is closed, the message is lost.
-        let _ = writeln!(io::stderr(), "atf-tracing: {path}: {told}");
+        let _ = writeln!(io::stderr(), "atf-tracing: {path}: {message}");
     }
 }

@@ -106,8 +106,8 @@
 //!
 //! A lock is taken or memory allocated only for a thread's first span, for a function's first span
 //! in a thread, and when a stack grows deeper than before. With fields, each span also formats its
-//! values, allocates memory for them, and locks its extensions. The project's benchmark compares the
-//! layer, without fields, with other layers.
+//! values, allocates memory for them, and locks its extensions. The project's benchmark compares
+//! the layer, without fields, with other layers.
 //!
 //! # Losses
 //!

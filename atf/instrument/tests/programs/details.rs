@@ -90,7 +90,7 @@ fn details_have_the_registers_and_the_stack_of_the_function() {
 }
 
 #[test]
-fn of_a_busy_program_the_details_around_its_trigger_are_kept_and_no_others() {
+fn only_the_details_around_the_trigger_of_a_busy_program_are_kept() {
     Program::with("details.c", |program| {
         for how in ["call", "signal", "function"] {
             let mut variables = vec![
@@ -291,16 +291,16 @@ fn the_memory_for_details_is_bounded_by_what_the_system_has() {
     Program::with("details.c", |program| {
         let run = limited(program, 150_000, ("ATF_FLIGHT", "64M"));
         assert!(run.output.status.success(), "{:?}", run.output);
-        let told = String::from_utf8_lossy(&run.output.stderr).into_owned();
-        assert!(told.starts_with("atf: memory is short"), "{told}");
+        let message = String::from_utf8_lossy(&run.output.stderr).into_owned();
+        assert!(message.starts_with("atf: memory is short"), "{message}");
         assert_eq!(run.session().event_count(), 20);
     });
 }
 
 #[test]
-fn settings_of_details_that_contradict_one_another_are_told() {
+fn contradictory_settings_of_details_are_reported() {
     Program::with("details.c", |program| {
-        for (variables, told) in [
+        for (variables, message) in [
             (
                 vec![("ATF_DETAILS", "some")],
                 "expected off, all or trigger",
@@ -335,7 +335,7 @@ fn settings_of_details_that_contradict_one_another_are_told() {
             let run = run(program, &["six"], &variables);
             assert!(run.output.status.success());
             assert!(
-                run.messages().contains(told),
+                run.messages().contains(message),
                 "{variables:?}: {:?}",
                 run.output
             );
@@ -362,7 +362,7 @@ fn a_long_run_is_in_several_segments_with_every_call_once() {
         let kept = program.finished(command.envs(variables).env("ATF_KEEP", "1"));
         let session = kept.session().accepted();
         assert!(session.event_count() < recorded);
-        let told = run(program, &["threads"], &[("ATF_KEEP", "1")]).messages();
-        assert_eq!(told, "atf: ATF_KEEP needs ATF_SEGMENT\n");
+        let message = run(program, &["threads"], &[("ATF_KEEP", "1")]).messages();
+        assert_eq!(message, "atf: ATF_KEEP needs ATF_SEGMENT\n");
     });
 }

@@ -192,7 +192,7 @@ fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
 }
 
 #[test]
-fn what_a_thread_loses_after_a_jump_out_of_a_hook_is_counted() {
+fn events_lost_after_a_jump_out_of_a_hook_are_counted() {
     Program::with("life.c", |program| {
         for details in ["off", "all"] {
             let mut command = program.command(&["jump-out"]);

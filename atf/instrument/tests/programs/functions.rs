@@ -178,16 +178,16 @@ fn only_settings_that_leave_out_functions_tell_of_names_that_are_not_there() {
         succeed(command.arg(source("constructor.c")).arg("-o").arg(&path));
         let path = fs::canonicalize(path).unwrap();
         let path = path.to_str().unwrap();
-        let said = |variables: &[(&str, &str)]| {
+        let messages = |variables: &[(&str, &str)]| {
             let mut command = program.command(&["plugins", path, path]);
             let run = program.finished(command.envs(variables.iter().copied()));
             run.messages().to_owned()
         };
         let note = "has no names for functions that it does not export; these are recorded";
         let details = ("ATF_DETAILS", "all");
-        let found = said(&[details, ("ATF_DETAIL_FUNCTIONS", "leaf")]);
+        let found = messages(&[details, ("ATF_DETAIL_FUNCTIONS", "leaf")]);
         assert!(!found.contains(note), "{found}");
-        let found = said(&[("ATF_FUNCTIONS", "leaf")]);
+        let found = messages(&[("ATF_FUNCTIONS", "leaf")]);
         assert!(found.contains(&format!("atf: {path} {note}\n")), "{found}");
     });
 }

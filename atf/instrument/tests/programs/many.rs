@@ -55,7 +55,7 @@ fn many_threads_that_wait_for_room_lose_nothing_in_bounded_memory() {
 }
 
 #[test]
-fn what_many_threads_drop_is_counted_exactly() {
+fn events_dropped_by_many_threads_are_counted_exactly() {
     Program::with("many.c", |program| {
         let (run, expected) = run(program, &[("ATF_OVERFLOW", "drop")]);
         let [events, _, lost, _] = counts(&run.session().accepted());
@@ -89,13 +89,16 @@ fn rings_of_many_threads_are_smaller_if_memory_is_limited() {
         let trace = run.session().accepted();
         assert_eq!(counts(&trace), [expected, 0, 0, 0]);
         // The scheduler determines which of the threads is the ninth to get its ring.
-        let told = run.messages();
+        let message = run.messages();
         let limit = "atf: memory is short, or limited to 2048 KiB for all rings (ATF_RING_MEMORY): the ring of thread ";
         let size = " holds 256 events, and those of later threads may hold fewer\n";
-        let thread = told
+        let thread = message
             .strip_prefix(limit)
             .and_then(|it| it.strip_suffix(size));
-        assert!(thread.is_some_and(|it| it.parse::<u32>().is_ok()), "{told}");
+        assert!(
+            thread.is_some_and(|it| it.parse::<u32>().is_ok()),
+            "{message}"
+        );
     });
 }
 

@@ -98,7 +98,7 @@ fn a_program_that_changes_its_root_directory_loses_no_calls() {
 }
 
 #[test]
-fn what_a_program_without_rights_loses_is_in_its_manifest() {
+fn the_manifest_has_the_losses_of_a_program_without_rights() {
     Program::with("rights.c", |program| {
         for (what, kept, lost, why) in [
             // The descriptor of the main thread's file stays open.

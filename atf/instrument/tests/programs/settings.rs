@@ -74,7 +74,7 @@ fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
 #[test]
 fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
     Program::with("life.c", |program| {
-        for (name, value, told) in [
+        for (name, value, message) in [
             ("ATF_RECORD", "off", ""),
             (
                 "ATF_DEPTH",
@@ -121,7 +121,7 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
             let run = run(program, &[(name, value)]);
             assert!(run.output.status.success());
             assert!(run.counted() > 1000);
-            assert_eq!(run.messages(), told);
+            assert_eq!(run.messages(), message);
         }
     });
 }
@@ -132,9 +132,12 @@ fn a_program_runs_on_if_its_folder_cannot_be_written() {
         fs::write(program.traces(), []).unwrap();
         let run = program.command(&["threads"]).output().unwrap();
         assert!(run.status.success());
-        let told = String::from_utf8(run.stderr).unwrap();
-        assert!(told.starts_with("atf: nothing is recorded: "), "{told}");
-        assert_eq!(told.lines().count(), 1);
+        let message = String::from_utf8(run.stderr).unwrap();
+        assert!(
+            message.starts_with("atf: nothing is recorded: "),
+            "{message}"
+        );
+        assert_eq!(message.lines().count(), 1);
     });
 }
 

@@ -272,6 +272,6 @@ fn list(folder: &Path) -> Vec<PathBuf> {
 #[track_caller]
 pub(crate) fn succeed(command: &mut Command) {
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {told}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
 }

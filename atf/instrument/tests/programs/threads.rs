@@ -39,7 +39,7 @@ fn every_call_and_every_return_of_every_thread_is_recorded() {
 }
 
 #[test]
-fn a_ring_loses_nothing_when_it_blocks_and_tells_what_it_drops() {
+fn a_blocking_ring_loses_nothing_and_a_dropping_one_reports_its_losses() {
     Program::with("life.c", |program| {
         for (overflow, ring) in [("block", "16"), ("drop", "16")] {
             let mut command = program.command(&["threads"]);
@@ -105,11 +105,11 @@ fn hooks_change_no_errno_and_act_on_no_cancellation() {
 fn a_thread_that_waits_for_room_is_not_cancelled() {
     Program::with("life.c", |program| {
         // With 4 MiB, the second thread's ring is smaller, which that thread reports.
-        for (ring, memory, told) in [("256", "2G", 0), ("65536", "4M", 1)] {
+        for (ring, memory, lines) in [("256", "2G", 0), ("65536", "4M", 1)] {
             let mut command = program.command(&["cancel"]);
             command.env("ATF_RING", ring).env("ATF_RING_MEMORY", memory);
             let run = program.finished(&mut command);
-            assert_eq!(run.messages().lines().count(), told, "{:?}", run.output);
+            assert_eq!(run.messages().lines().count(), lines, "{:?}", run.output);
             let trace = run.session().accepted();
             assert_eq!(trace.calls().returned, 20_002);
             assert_eq!(trace.lost(), 0);

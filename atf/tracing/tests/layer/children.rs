@@ -54,9 +54,9 @@ fn program(name: &str, folder: &Path) -> Command {
 /// Runs a program and returns its standard error.
 fn run(name: &str, folder: &Path) -> String {
     let output = program(name, folder).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{said}");
-    said
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    errors
 }
 
 fn init(folder: &Path) {
@@ -75,7 +75,7 @@ fn init(folder: &Path) {
 }
 
 #[test]
-fn one_line_records_a_program_and_says_nothing() {
+fn one_line_records_a_program_and_prints_nothing() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run("init", folder.path()), "");
     let session = PathBuf::from(fs::read_to_string(folder.path().join("path")).unwrap());
@@ -157,9 +157,9 @@ fn loses(folder: &Path) {
 }
 
 #[test]
-fn a_dropped_guard_tells_what_was_lost() {
+fn a_dropped_guard_reports_lost_events() {
     let folder = tempfile::tempdir().unwrap();
-    let said = run("loses", folder.path());
+    let errors = run("loses", folder.path());
     let session = SessionReader::open(folder.path()).unwrap();
     let loss = session.manifest().unwrap().threads[0].lost_events.unwrap();
     let kept = session.summary().index_events;
@@ -167,7 +167,7 @@ fn a_dropped_guard_tells_what_was_lost() {
     let path = folder.path().display();
     let lost = loss.count;
     let expected = format!("atf-tracing: {path}: {kept} events are recorded, {lost} are lost\n");
-    assert_eq!(said, expected);
+    assert_eq!(errors, expected);
 }
 
 fn loses_fields(folder: &Path) {
@@ -181,12 +181,12 @@ fn loses_fields(folder: &Path) {
 }
 
 #[test]
-fn a_dropped_guard_tells_which_fields_were_lost() {
+fn a_dropped_guard_reports_lost_fields() {
     let folder = tempfile::tempdir().unwrap();
-    let said = run("loses fields", folder.path());
+    let errors = run("loses fields", folder.path());
     let counts = "2 events are recorded, 1 of them without their fields; 0 are lost";
     let path = folder.path().display();
-    assert_eq!(said, format!("atf-tracing: {path}: {counts}\n"));
+    assert_eq!(errors, format!("atf-tracing: {path}: {counts}\n"));
 }
 
 fn fails(folder: &Path) {
@@ -198,13 +198,13 @@ fn fails(folder: &Path) {
 }
 
 #[test]
-fn a_dropped_guard_tells_an_error() {
+fn a_dropped_guard_reports_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let said = run("fails", folder.path());
+    let errors = run("fails", folder.path());
     let start = format!("atf-tracing: {}: ", folder.path().display());
-    assert!(said.starts_with(&start), "{said}");
-    assert!(said.contains("max_threads"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(errors.starts_with(&start), "{errors}");
+    assert!(errors.contains("max_threads"), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
 }
 
 const THREADS: [&str; 2] = ["first", "second"];
@@ -212,14 +212,14 @@ const THREADS: [&str; 2] = ["first", "second"];
 /// Enters and exits two spans forever, and counts the rounds in a file.
 fn is_killed(folder: &Path) {
     let (dispatch, _guard) = subscriber(&folder.join("session"), true);
-    let said = OpenOptions::new().write(true).open(folder.join("said"));
-    let said = said.unwrap();
+    let returned = OpenOptions::new().write(true).open(folder.join("returned"));
+    let returned = returned.unwrap();
     let work = |place: u64| {
         for rounds in 1_u64.. {
             tracing::info_span!("outer").in_scope(|| {
                 tracing::info_span!("inner").in_scope(|| {});
             });
-            said.write_all_at(&rounds.to_le_bytes(), place).unwrap();
+            returned.write_all_at(&rounds.to_le_bytes(), place).unwrap();
         }
     };
     thread::scope(|scope| {
@@ -247,11 +247,11 @@ impl Drop for Running {
 fn a_killed_program_keeps_every_event_and_every_name() {
     for moment in [0, 1, 3, 9, 27] {
         let folder = tempfile::tempdir().unwrap();
-        let said = folder.path().join("said");
-        fs::write(&said, [0; 16]).unwrap();
+        let returned = folder.path().join("returned");
+        fs::write(&returned, [0; 16]).unwrap();
         let mut child = Running(program("is killed", folder.path()).spawn().unwrap());
         let rounds = || {
-            let bytes = fs::read(&said).unwrap();
+            let bytes = fs::read(&returned).unwrap();
             let numbers = bytes.chunks(8);
             let rounds = numbers.map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
             rounds.collect::<Vec<_>>()

@@ -140,7 +140,7 @@ fn events_after_the_end_are_lost_and_counted() {
 }
 
 #[test]
-fn a_thread_beyond_the_limit_is_lost_and_the_end_says_why() {
+fn a_thread_beyond_the_limit_is_lost_and_the_end_reports_why() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
     let options = RecordOptions::default().max_threads(1);
