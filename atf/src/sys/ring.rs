@@ -180,12 +180,13 @@ impl JournalArea {
 /// Lets a test watch a writer's ring after each store. Only debug builds show their stores.
 #[cfg(feature = "testing")]
 pub mod watch {
-    use std::cell::RefCell;
+    use std::cell::Cell;
 
-    type Watcher = Box<dyn FnMut(&[u8])>;
+    type Watcher = fn(&[u8]);
 
     thread_local! {
-        static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
+        /// Has no destructor, so that the last destructors of a thread can still write events.
+        static WATCHER: Cell<Option<Watcher>> = const { Cell::new(None) };
     }
 
     /// Shows the rings of this thread's writers to `watcher` until the next call.
@@ -195,13 +196,11 @@ pub mod watch {
 
     #[cfg(debug_assertions)]
     pub(super) fn show(map: &super::MmapRaw) {
-        WATCHER.with_borrow_mut(|watcher| {
-            if let Some(watcher) = watcher {
-                // SAFETY: the mapping has this many bytes. Only this thread writes to its areas,
-                // and it holds no reference into them here.
-                watcher(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
-            }
-        });
+        if let Some(watcher) = WATCHER.get() {
+            // SAFETY: the mapping has this many bytes. Only this thread writes to its areas, and it
+            // holds no reference into them here.
+            watcher(unsafe { std::slice::from_raw_parts(map.as_ptr(), map.len()) });
+        }
     }
 }
 

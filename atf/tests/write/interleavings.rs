@@ -15,7 +15,6 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -145,6 +144,14 @@ struct Watcher {
     unchanged: Vec<u8>,
 }
 
+thread_local! {
+    static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
+}
+
+fn with_watcher(work: impl FnOnce(&mut Watcher)) {
+    WATCHER.with_borrow_mut(|watcher| work(watcher.as_mut().unwrap()));
+}
+
 impl Watcher {
     fn see(&mut self, image: &[u8]) {
         let written = NAMES.map(|name| {
@@ -181,7 +188,7 @@ fn number(bytes: &[u8], at: usize) -> usize {
 fn course(calls: &[Call]) -> Course {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("thread_7");
-    let watcher = Rc::new(RefCell::new(Watcher {
+    WATCHER.set(Some(Watcher {
         folder: path.clone(),
         returned: [0, 0],
         moments: Vec::new(),
@@ -189,8 +196,7 @@ fn course(calls: &[Call]) -> Course {
     }));
     let options = WriteOptions::default().buffer_size(AREA).survive_kill(true);
     let mut writer = ThreadWriter::create(&path, 7, &options).unwrap();
-    let seen = Rc::clone(&watcher);
-    watch::set(Some(Box::new(move |image| seen.borrow_mut().see(image))));
+    watch::set(Some(|image| with_watcher(|watcher| watcher.see(image))));
     let (mut reserved, mut open, mut ends) = (Vec::new(), VecDeque::new(), Vec::new());
     for call in calls {
         let seq = writer.next_index_seq();
@@ -236,7 +242,7 @@ fn course(calls: &[Call]) -> Course {
                 [0, 0]
             }
         };
-        watcher.borrow_mut().returns(returned);
+        with_watcher(|watcher| watcher.returns(returned));
     }
     watch::set(None);
     let footer_size = if writer.is_finalized() {
@@ -256,10 +262,10 @@ fn course(calls: &[Call]) -> Course {
         end += u32::from_le_bytes(*length) as usize;
         ends.push(end);
     }
-    let mut watcher = watcher.borrow_mut();
+    let watcher = WATCHER.take().unwrap();
     Course {
-        moments: std::mem::take(&mut watcher.moments),
-        unchanged: std::mem::take(&mut watcher.unchanged),
+        moments: watcher.moments,
+        unchanged: watcher.unchanged,
         streams,
         ends,
         reserved,

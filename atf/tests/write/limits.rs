@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::fmt::Debug;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use atf::internal::watch;
@@ -96,6 +95,10 @@ fn version_2_has_no_such_limit() {
     assert_eq!(writer.finalize().unwrap().event_count, MOST + 2);
 }
 
+thread_local! {
+    static STORES: Cell<u64> = const { Cell::new(0) };
+}
+
 /// A tracer whose details may get lost drops the earlier ones before it writes each detail.
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds show their stores")]
@@ -106,13 +109,11 @@ fn dropping_no_details_changes_no_link_however_many_are_reserved() {
     for seq in 0..1000 {
         writer.write_index(&EVENT, Some(seq)).unwrap();
     }
-    let stores = Rc::new(Cell::new(0));
-    let seen = Rc::clone(&stores);
-    watch::set(Some(Box::new(move |_| seen.set(seen.get() + 1))));
+    watch::set(Some(|_| STORES.set(STORES.get() + 1)));
     assert_eq!(writer.drop_details_before(0).unwrap(), 0);
-    let of_drop = stores.take();
+    let of_drop = STORES.take();
     writer.drop_detail(998).unwrap();
-    let of_last = stores.take();
+    let of_last = STORES.take();
     watch::set(None);
     // One link is removed and one is changed.
     assert_eq!((of_drop, of_last), (0, 2));
