@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use atf::EventKind;
 use atf::clock::now_ns;
 use atf::write::{Detail, Event};
-use atf::{DetailEventType, EventKind};
 use atf_record::{Lost, ThreadRecorder};
 use tracing_core::{Metadata, span};
 
@@ -171,11 +171,7 @@ impl Thread {
         let recorded = match fields.and_then(Fields::payload) {
             None => recorder.record(&event).map(drop),
             Some(payload) => {
-                let event_type = match kind {
-                    EventKind::CALL => DetailEventType::FUNCTION_CALL,
-                    _ => DetailEventType::FUNCTION_RETURN,
-                };
-                let detail = Detail::new(event_type, payload);
+                let detail = Detail::new(kind.detail_type(), payload);
                 recorder.record_with_detail(&event, &detail).map(drop)
             }
         };

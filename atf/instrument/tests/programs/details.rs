@@ -3,17 +3,12 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 
+use atf::EventKind;
 use atf::detail::FunctionPayload;
 use atf::index::IndexEvent;
 use atf::session::SessionReader;
-use atf::{DetailEventType, EventKind};
 
 use crate::support::{Program, Run, Trace};
-
-pub(crate) fn run(program: &Program, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
-    let mut command = program.command(arguments);
-    program.finished(command.envs(variables.iter().copied()))
-}
 
 /// Returns each thread's events with their payloads.
 fn detailed(session: &SessionReader) -> Vec<Vec<(IndexEvent, Option<FunctionPayload>)>> {
@@ -23,11 +18,7 @@ fn detailed(session: &SessionReader) -> Vec<Vec<(IndexEvent, Option<FunctionPayl
             let event = event.unwrap();
             let detail = reader.detail_of(&event).unwrap().found();
             let payload = detail.map(|detail| {
-                let expected = match event.event_kind {
-                    EventKind::CALL => DetailEventType::FUNCTION_CALL,
-                    _ => DetailEventType::FUNCTION_RETURN,
-                };
-                assert_eq!(detail.header.event_type, expected);
+                assert_eq!(detail.header.event_type, event.event_kind.detail_type());
                 let payload = reader.detail().unwrap().function_payload(&detail).unwrap();
                 let payload = payload.expect("a payload of the format's shape");
                 assert_eq!(payload.function_id, event.function_id);
@@ -53,7 +44,7 @@ fn details_have_the_registers_and_the_stack_of_the_function() {
             let mut variables = vec![("ATF_DETAILS", "all")];
             variables.extend(size.map(|size| ("ATF_STACK", size)));
             variables.extend(ring.map(|ring| ("ATF_RING", ring)));
-            let trace = run(program, &["six"], &variables).session().accepted();
+            let trace = program.run_with(&["six"], &variables).session().accepted();
             let threads = detailed(&trace.reader);
             let [call, _, _, end] = &threads[0][..] else {
                 panic!("{threads:?}");
@@ -103,7 +94,7 @@ fn only_the_details_around_the_trigger_of_a_busy_program_are_kept() {
                 "function" => variables.push(("ATF_TRIGGER_FUNCTIONS", "rare")),
                 _ => {}
             }
-            let run = run(program, &["around", how], &variables);
+            let run = program.run_with(&["around", how], &variables);
             let trace = run.session().accepted();
             assert_eq!((trace.lost(), lost_details(&trace)), (0, 0));
             let text = String::from_utf8(run.output.stdout).unwrap();
@@ -143,7 +134,7 @@ fn a_depth_and_functions_select_triggers_and_details() {
     Program::with("details.c", |program| {
         // Windows of length zero contain the details of the triggering calls and of other events at
         // the same time.
-        let found = run(program, &["down"], &[window, ("ATF_TRIGGER_DEPTH", "7")]);
+        let found = program.run_with(&["down"], &[window, ("ATF_TRIGGER_DEPTH", "7")]);
         let threads = detailed(&found.session().accepted().reader);
         assert_eq!(depth_of(&threads[0]), Some(7));
         let variables = [
@@ -151,13 +142,13 @@ fn a_depth_and_functions_select_triggers_and_details() {
             ("ATF_TRIGGER_DEPTH", "7"),
             ("ATF_TRIGGER_FUNCTIONS", "leaf"),
         ];
-        let found = run(program, &["down"], &variables);
+        let found = program.run_with(&["down"], &variables);
         assert_eq!(
             depth_of(&detailed(&found.session().accepted().reader)[0]),
             None
         );
         let variables = [("ATF_DETAILS", "all"), ("ATF_DETAIL_FUNCTIONS", "leaf")];
-        let found = run(program, &["six"], &variables);
+        let found = program.run_with(&["six"], &variables);
         let threads = detailed(&found.session().accepted().reader);
         let details: Vec<_> = threads[0]
             .iter()
@@ -171,7 +162,7 @@ fn a_depth_and_functions_select_triggers_and_details() {
 fn a_function_whose_name_stays_mangled_has_no_details() {
     Program::with("slow_name.c", |program| {
         let variables = [("ATF_DETAILS", "all"), ("ATF_DETAIL_FUNCTIONS", "*")];
-        let found = run(program, &[], &variables);
+        let found = program.run_with(&[], &variables);
         let threads = detailed(&found.session().accepted().reader);
         let payloads = threads[0].iter().map(|(_, payload)| payload.is_some());
         let details: Vec<_> = payloads.collect();
@@ -184,7 +175,7 @@ fn a_function_whose_name_stays_mangled_has_no_details() {
 fn a_handler_of_the_program_s_is_called_after_a_trigger() {
     Program::with("details.c", |program| {
         let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "SIGUSR2")];
-        let run = run(program, &["handler"], &variables);
+        let run = program.run_with(&["handler"], &variables);
         assert_eq!(run.output.status.code(), Some(77), "{:?}", run.output);
     });
 }
@@ -200,7 +191,7 @@ fn a_crash_leaves_the_last_calls_and_the_signal() {
             ("stack", libc::SIGSEGV, "overflow"),
         ] {
             for flight in ["10", "1M"] {
-                let run = run(program, &["crash", how], &[("ATF_FLIGHT", flight)]);
+                let run = program.run_with(&["crash", how], &[("ATF_FLIGHT", flight)]);
                 assert_eq!(
                     run.output.status.signal(),
                     Some(signal),
@@ -226,7 +217,7 @@ fn a_crash_leaves_the_last_calls_and_the_signal() {
 #[test]
 fn a_crash_that_the_program_handles_is_handled() {
     Program::with("details.c", |program| {
-        let run = run(program, &["crash", "handled"], &[("ATF_FLIGHT", "10")]);
+        let run = program.run_with(&["crash", "handled"], &[("ATF_FLIGHT", "10")]);
         assert_eq!(run.output.status.code(), Some(77), "{:?}", run.output);
         assert_eq!(run.session().event_count(), 2004);
     });
@@ -235,7 +226,7 @@ fn a_crash_that_the_program_handles_is_handled() {
 #[test]
 fn a_forked_child_that_crashes_leaves_its_own_last_calls() {
     Program::with("details.c", |program| {
-        let run = run(program, &["fork"], &[("ATF_FLIGHT", "10")]);
+        let run = program.run_with(&["fork"], &[("ATF_FLIGHT", "10")]);
         assert!(run.output.status.success(), "{:?}", run.output);
         let traces = run.sessions.iter().map(|session| Trace::open(session));
         let mut counts: Vec<_> = traces.map(|trace| trace.event_count()).collect();
@@ -247,7 +238,7 @@ fn a_forked_child_that_crashes_leaves_its_own_last_calls() {
 #[test]
 fn a_program_that_exits_has_its_last_calls_written() {
     Program::with("details.c", |program| {
-        let run = run(program, &["down"], &[("ATF_FLIGHT", "3600")]);
+        let run = program.run_with(&["down"], &[("ATF_FLIGHT", "3600")]);
         let trace = run.session().accepted();
         assert_eq!((trace.event_count(), trace.lost()), (20, 0));
     });
@@ -261,11 +252,8 @@ fn limited(program: &Program, size: u32, setting: (&str, &str)) -> Run {
     command
         .arg(program.path())
         .current_dir(program.folder.path());
-    for (name, value) in program.command(&[]).get_envs() {
-        command.env(name, value.unwrap());
-    }
-    command.envs([setting, ("ATF_DETAILS", "all")]);
-    program.finished(&mut command)
+    let command = program.record(&mut command);
+    program.finished(command.envs([setting, ("ATF_DETAILS", "all")]))
 }
 
 #[test]
@@ -332,7 +320,7 @@ fn contradictory_settings_of_details_are_reported() {
                 "HUP, USR1, USR2",
             ),
         ] {
-            let run = run(program, &["six"], &variables);
+            let run = program.run_with(&["six"], &variables);
             assert!(run.output.status.success());
             assert!(
                 run.messages().contains(message),
@@ -362,7 +350,9 @@ fn a_long_run_is_in_several_segments_with_every_call_once() {
         let kept = program.finished(command.envs(variables).env("ATF_KEEP", "1"));
         let session = kept.session().accepted();
         assert!(session.event_count() < recorded);
-        let message = run(program, &["threads"], &[("ATF_KEEP", "1")]).messages();
+        let message = program
+            .run_with(&["threads"], &[("ATF_KEEP", "1")])
+            .messages();
         assert_eq!(message, "atf: ATF_KEEP needs ATF_SEGMENT\n");
     });
 }

@@ -34,8 +34,7 @@ fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
                 ("join", 4),
                 ("late", 1),
             ] {
-                let mut command = program.command(&[mode]);
-                let run = program.finished(command.envs(variables.iter().copied()));
+                let run = program.run_with(&[mode], variables);
                 assert!(run.output.status.success(), "{mode}: {:?}", run.output);
                 assert_eq!(
                     (run.counted(), run.messages().as_str()),
@@ -43,10 +42,7 @@ fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
                     "{mode}"
                 );
                 let trace = run.session().accepted();
-                let returned = Calls {
-                    returned: calls,
-                    ..Calls::default()
-                };
+                let returned = Calls::all_returned(calls);
                 assert_eq!(trace.calls(), returned, "{mode}");
             }
         }
@@ -105,8 +101,7 @@ fn a_program_in_a_sandbox_ends_as_if_it_were_not_recorded() {
         assert_eq!(run.session().accepted().calls().returned, 101);
         // The kernel kills the drain: threads wait neither for it nor for room in a ring.
         for variables in [&[][..], &[("ATF_RING", "8")]] {
-            let mut command = program.command(&["sandbox all"]);
-            let run = program.finished(command.envs(variables.iter().copied()));
+            let run = program.run_with(&["sandbox all"], variables);
             assert_eq!(run.output.status.code(), Some(5), "{:?}", run.output);
             let why = "the system ended the thread that writes the recording";
             assert!(run.messages().contains(why), "{:?}", run.output);
@@ -153,13 +148,7 @@ fn a_program_that_dies_leaves_all_its_events() {
             let status = run.output.status;
             assert_eq!((status.code(), status.signal()), (code, signal));
             let calls = run.session().calls();
-            assert_eq!(
-                calls,
-                Calls {
-                    returned: run.counted(),
-                    ..Calls::default()
-                }
-            );
+            assert_eq!(calls, Calls::all_returned(run.counted()));
         }
     });
 }
@@ -168,8 +157,7 @@ fn a_program_that_dies_leaves_all_its_events() {
 fn a_program_that_dies_leaves_the_names_that_its_threads_got_after_their_first_call() {
     Program::each("life.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_FLIGHT", "10")]] {
-            let mut command = program.command(&["renamed"]);
-            let run = program.finished(command.envs(variables.iter().copied()));
+            let run = program.run_with(&["renamed"], variables);
             assert_eq!(run.output.status.signal(), Some(6), "{variables:?}");
             let threads = run.session().threads();
             let names: Vec<_> = threads.iter().map(|(name, _)| name.as_str()).collect();
@@ -195,8 +183,7 @@ fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
 fn events_lost_after_a_jump_out_of_a_hook_are_counted() {
     Program::with("life.c", |program| {
         for details in ["off", "all"] {
-            let mut command = program.command(&["jump-out"]);
-            let run = program.finished(command.env("ATF_DETAILS", details));
+            let run = program.run_with(&["jump-out"], &[("ATF_DETAILS", details)]);
             assert!(run.output.status.success(), "{:?}", run.output);
             // The calls and returns of leaf and of late.
             assert_eq!(run.session().accepted().lost(), 202, "{details}");
@@ -221,11 +208,7 @@ fn messages_neither_kill_a_program_without_a_reader_nor_end_up_in_its_files() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec \"$0\" close \"$1\" 2>&-"]);
         shell.args([&program.path(), &own]);
-        let command = program.command(&[]);
-        let variables = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?)));
-        let output = shell.envs(variables).envs(lossy).output().unwrap();
+        let output = program.record(&mut shell).envs(lossy).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         assert_eq!(fs::read_to_string(own).unwrap(), "first\nlast\n");
     });
@@ -240,8 +223,7 @@ fn a_program_without_memory_goes_on_and_its_losses_are_counted() {
             &[("ATF_FLIGHT", "60")],
             &[("ATF_DETAILS", "all")],
         ] {
-            let mut command = program.command(&[]);
-            let run = program.finished(command.envs(variables.iter().copied()));
+            let run = program.run_with(&[], variables);
             assert!(
                 run.output.status.success(),
                 "{variables:?}: {:?}",
@@ -264,11 +246,7 @@ fn events_that_do_not_fit_on_the_disk_are_counted_as_lost() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "ulimit -f 60 && exec \"$0\" threads"]);
         shell.arg(program.path()).env("ATF_RING", "64");
-        let command = program.command(&[]);
-        let variables = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name, value?)));
-        let run = program.finished(shell.envs(variables));
+        let run = program.finished(program.record(&mut shell));
         assert!(
             run.messages().contains("File too large"),
             "{:?}",

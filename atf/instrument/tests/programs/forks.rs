@@ -28,7 +28,7 @@ fn so_does_one_that_was_forked_while_another_thread_had_the_loaders_lock() {
 fn calls_in_a_child_that_shares_its_parents_memory_lose_no_calls_of_the_parent() {
     Program::each("life.c", |program| {
         for (functions, calls, lost) in [("", 3, 2), ("leaf", 1, 2)] {
-            let run = program.finished(program.command(&["vfork"]).env("ATF_FUNCTIONS", functions));
+            let run = program.run_with(&["vfork"], &[("ATF_FUNCTIONS", functions)]);
             let trace = run.session().accepted();
             assert_eq!(trace.calls().returned, calls);
             assert_eq!(trace.lost() + trace.lost_in_unlisted_threads(), lost);
@@ -178,7 +178,7 @@ fn the_first_call_may_come_while_the_loader_has_its_lock() {
     Program::with("host.c", |program| {
         let path = plugin(program, "constructor.c", "constructor.so");
         for ring in ["", "1024"] {
-            let run = program.finished(program.command(&[&path]).env("ATF_RING", ring));
+            let run = program.run_with(&[&path], &[("ATF_RING", ring)]);
             assert!(run.output.status.success(), "{:?}", run.output);
             assert_eq!(run.session().accepted().calls().returned, 2);
         }

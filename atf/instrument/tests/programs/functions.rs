@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use atf::EventKind;
@@ -25,9 +26,14 @@ fn calls(program: &Program, run: &Run) -> BTreeMap<(String, u32), u64> {
     calls
 }
 
-fn run(program: &Program, mode: &str, variables: &[(&str, &str)]) -> Run {
-    let mut command = program.command(&[mode]);
-    program.finished(command.envs(variables.iter().copied()))
+/// Compiles a library whose functions are recorded.
+fn library(program: &Program, name: &str, options: &[&str]) -> PathBuf {
+    let library = program.folder.path().join("library.so");
+    let mut command = Command::new("gcc");
+    command.args(["-O1", "-shared", "-fPIC", "-finstrument-functions"]);
+    command.args(options).arg(source(name));
+    succeed(command.arg("-o").arg(&library));
+    library
 }
 
 fn expected(calls: &[(&str, u32, u64)]) -> BTreeMap<(String, u32), u64> {
@@ -54,7 +60,7 @@ fn static_functions_are_chosen_by_name_and_depths_count_recorded_calls() {
             ),
             ("*,!*,[ew]*", &[("early", 1, 1), ("work", 1, 3)]),
         ] {
-            let run = run(program, "threads", &[("ATF_FUNCTIONS", globs)]);
+            let run = program.run_with(&["threads"], &[("ATF_FUNCTIONS", globs)]);
             assert_eq!(calls(program, &run), expected(calls_by_depth), "{globs}");
             assert_eq!(run.messages(), "");
         }
@@ -65,7 +71,7 @@ fn static_functions_are_chosen_by_name_and_depths_count_recorded_calls() {
 fn cpp_functions_are_chosen_by_demangled_and_by_raw_names() {
     Program::with("throws.cpp", |program| {
         for globs in ["thrown(int)", "thrown", "_ZL6thrown*"] {
-            let run = run(program, "", &[("ATF_FUNCTIONS", globs)]);
+            let run = program.run_with(&[], &[("ATF_FUNCTIONS", globs)]);
             let depths = [1, 2, 3, 4].map(|depth| ("thrown(int)", depth, 2));
             assert_eq!(calls(program, &run), expected(&depths), "{globs}");
         }
@@ -75,7 +81,7 @@ fn cpp_functions_are_chosen_by_demangled_and_by_raw_names() {
 #[test]
 fn a_cpp_name_that_takes_hours_to_demangle_is_recorded_and_the_program_s_other_functions_chosen() {
     Program::with("slow_name.c", |program| {
-        let run = run(program, "", &[("ATF_FUNCTIONS", "f")]);
+        let run = program.run_with(&[], &[("ATF_FUNCTIONS", "f")]);
         assert_eq!(run.session().event_count(), 2);
         let reason =
             "has C++ names that could not be demangled in time; these functions are recorded\n";
@@ -95,7 +101,7 @@ fn functions_smaller_than_a_size_are_left_out() {
         let leaf = size("leaf");
         assert!(leaf < size("tree"));
         for (least, is_recorded) in [(leaf, true), (leaf + 1, false)] {
-            let run = run(program, "threads", &[("ATF_MIN_SIZE", &least.to_string())]);
+            let run = program.run_with(&["threads"], &[("ATF_MIN_SIZE", &least.to_string())]);
             let calls = calls(program, &run);
             let leaves = calls.keys().any(|(name, _)| name == "leaf");
             assert_eq!(leaves, is_recorded);
@@ -107,17 +113,12 @@ fn functions_smaller_than_a_size_are_left_out() {
 #[test]
 fn the_symbols_of_loaded_modules_are_read_before_the_first_event() {
     Program::with("life.c", |program| {
-        let library = program.folder.path().join("ahead.so");
-        let mut command = Command::new("gcc");
-        command.args(["-O1", "-shared", "-fPIC", "-finstrument-functions"]);
-        let path = source("ahead_library.c");
-        succeed(command.arg(path).arg("-o").arg(&library));
+        let library = library(program, "ahead_library.c", &[]);
         let mut command = Command::new("gcc");
         command.args(["-O1", "-finstrument-functions"]);
         let command = command.arg(source("ahead.c")).arg(&library);
         succeed(command.arg("-o").arg(program.path()));
-        let mut command = program.command(&[library.to_str().unwrap()]);
-        let run = program.finished(command.env("ATF_FUNCTIONS", "chosen"));
+        let run = program.run_with(&[library.to_str().unwrap()], &[("ATF_FUNCTIONS", "chosen")]);
         assert!(run.output.status.success(), "{:?}", run.output);
         // Without their names, both functions would be recorded.
         assert_eq!(run.session().accepted().event_count(), 2);
@@ -128,13 +129,12 @@ fn the_symbols_of_loaded_modules_are_read_before_the_first_event() {
 #[test]
 fn a_library_s_constructor_is_chosen_while_the_loader_has_its_lock() {
     Program::with("life.c", |program| {
-        let library = program.folder.path().join("constructor.so");
-        let mut command = Command::new("gcc");
-        command.args(["-O1", "-shared", "-fPIC", "-finstrument-functions"]);
-        succeed(command.arg(source("constructor.c")).arg("-o").arg(&library));
+        let library = library(program, "constructor.c", &[]);
         let library = library.to_str().unwrap();
-        let mut command = program.command(&["plugins", library, library]);
-        let run = program.finished(command.env("ATF_FUNCTIONS", "hidden"));
+        let run = program.run_with(
+            &["plugins", library, library],
+            &[("ATF_FUNCTIONS", "hidden")],
+        );
         // The library was loaded and unloaded four times.
         assert_eq!(run.session().accepted().event_count(), 8);
         assert_eq!(run.messages(), "");
@@ -152,7 +152,7 @@ fn a_stripped_program_is_recorded_as_a_whole_unless_its_symbols_are_found() {
         fs::copy(program.path(), debug.join("program")).unwrap();
         succeed(Command::new("strip").arg(program.path()));
         let leaf = ("ATF_FUNCTIONS", "leaf");
-        let whole = run(program, "threads", &[leaf]);
+        let whole = program.run_with(&["threads"], &[leaf]);
         assert_eq!(whole.session().event_count(), 2 * whole.counted());
         let path = fs::canonicalize(program.path()).unwrap();
         let path = path.display();
@@ -163,24 +163,20 @@ fn a_stripped_program_is_recorded_as_a_whole_unless_its_symbols_are_found() {
             )
         );
         let debug = ("ATF_DEBUG_DIRS", debug.to_str().unwrap());
-        let found = run(program, "threads", &[leaf, debug]);
+        let found = program.run_with(&["threads"], &[leaf, debug]);
         assert_eq!(found.session().event_count(), 2 * 768);
         assert_eq!(found.messages(), "");
     });
 }
 
 #[test]
-fn only_settings_that_leave_out_functions_tell_of_names_that_are_not_there() {
+fn missing_names_are_reported_only_if_settings_leave_out_functions() {
     Program::with("life.c", |program| {
-        let path = program.folder.path().join("library.so");
-        let mut command = Command::new("gcc");
-        command.args(["-O1", "-shared", "-fPIC", "-s", "-finstrument-functions"]);
-        succeed(command.arg(source("constructor.c")).arg("-o").arg(&path));
+        let path = library(program, "constructor.c", &["-s"]);
         let path = fs::canonicalize(path).unwrap();
         let path = path.to_str().unwrap();
         let messages = |variables: &[(&str, &str)]| {
-            let mut command = program.command(&["plugins", path, path]);
-            let run = program.finished(command.envs(variables.iter().copied()));
+            let run = program.run_with(&["plugins", path, path], variables);
             run.messages().to_owned()
         };
         let note = "has no names for functions that it does not export; these are recorded";

@@ -107,9 +107,7 @@ fn threads_that_have_ended_leave_no_memory_allocated() {
     Program::with("many.c", |program| {
         // Threads whose events no trigger requests have no files, and are not in the manifest.
         for (setting, value) in [("ATF_FLIGHT", "1"), ("ATF_MODULES", "!*")] {
-            let mut command = program.command(&["brief", "3000", "1"]);
-            command.env(setting, value);
-            let run = program.finished(&mut command);
+            let run = program.run_with(&["brief", "3000", "1"], &[(setting, value)]);
             assert!(run.counted() < 20, "{} bytes per thread", run.counted());
         }
     });

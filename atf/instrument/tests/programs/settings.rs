@@ -11,8 +11,7 @@ use atf_samples::tools::{has, skip};
 use crate::support::{Program, Run};
 
 fn run(program: &Program, variables: &[(&str, &str)]) -> Run {
-    let mut command = program.command(&["threads"]);
-    program.finished(command.envs(variables.iter().copied()))
+    program.run_with(&["threads"], variables)
 }
 
 #[test]
@@ -167,10 +166,7 @@ fn a_program_with_more_rights_than_its_user_is_not_recorded() {
     Program::each("life.c", |program| {
         let mut command = Command::new("setpriv");
         command.args(["--ruid", "65534"]).arg(program.path());
-        let variables = program.command(&[]);
-        let variables = variables.get_envs();
-        let variables = variables.filter_map(|(name, value)| Some((name, value?)));
-        let run = program.finished(command.envs(variables));
+        let run = program.finished(program.record(&mut command));
         assert_eq!(run.counted(), 2);
         assert!(run.sessions.is_empty());
     });

@@ -2,17 +2,16 @@
 
 use std::os::unix::process::ExitStatusExt as _;
 
-use crate::details::run;
 use crate::support::{Program, Trace};
 
 #[test]
 fn a_crash_after_others_that_the_program_handled_leaves_the_last_calls() {
     Program::with("signals.c", |program| {
         let variables = [("ATF_FLIGHT", "10")];
-        let found = run(program, &["crash again", "segv"], &variables);
+        let found = program.run_with(&["crash again", "segv"], &variables);
         assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
         assert_eq!(found.session().event_count(), 6000);
-        let found = run(program, &["crash again", "abrt"], &variables);
+        let found = program.run_with(&["crash again", "abrt"], &variables);
         assert_eq!(found.output.status.signal(), Some(libc::SIGABRT));
         assert_eq!(found.session().event_count(), 6000);
     });
@@ -30,12 +29,12 @@ fn the_program_s_handlers_keep_their_flags_and_their_stack() {
             ["guard", ""],
         ];
         for arguments in argument_lists {
-            let output = run(program, &arguments, &variables).output;
+            let output = program.run_with(&arguments, &variables).output;
             assert_eq!(output.status.code(), Some(77), "{arguments:?}: {output:?}");
         }
         // After the handler has been called once, the default action applies.
         let segv = libc::SIGSEGV.to_string();
-        let output = run(program, &["once", &segv], &variables).output;
+        let output = program.run_with(&["once", &segv], &variables).output;
         assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
     });
 }
@@ -53,12 +52,12 @@ fn a_signal_that_ends_the_program_leaves_its_last_calls() {
     Program::with("signals.c", |program| {
         let flight = [("ATF_FLIGHT", "10")];
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
-            let found = run(program, &["end by", &signal.to_string()], &flight);
+            let found = program.run_with(&["end by", &signal.to_string()], &flight);
             assert_eq!(found.output.status.signal(), Some(signal));
             assert_whole(&found.session());
         }
         // Press Ctrl-C at the terminal of the program's child.
-        let found = run(program, &["end by", "0"], &flight);
+        let found = program.run_with(&["end by", "0"], &flight);
         assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
         assert_whole(&found.session());
     });
@@ -69,7 +68,7 @@ fn a_signal_that_the_program_handles_or_ignores_stays_as_it_is() {
     Program::with("signals.c", |program| {
         for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
             let arguments = ["untouched", &signal.to_string()];
-            let output = run(program, &arguments, &[("ATF_FLIGHT", "10")]).output;
+            let output = program.run_with(&arguments, &[("ATF_FLIGHT", "10")]).output;
             assert_eq!(output.status.code(), Some(77), "{signal}: {output:?}");
         }
     });
@@ -80,7 +79,7 @@ fn a_signal_ends_the_program_after_a_handler_that_it_had_for_some_time() {
     Program::with("signals.c", |program| {
         for signal in [libc::SIGSEGV, libc::SIGABRT, libc::SIGFPE, libc::SIGINT] {
             let arguments = ["in between", &signal.to_string()];
-            let output = run(program, &arguments, &[("ATF_FLIGHT", "10")]).output;
+            let output = program.run_with(&arguments, &[("ATF_FLIGHT", "10")]).output;
             assert_eq!(output.status.signal(), Some(signal), "{output:?}");
         }
     });
@@ -92,14 +91,14 @@ fn a_child_that_shares_the_memory_of_its_parent_does_not_trigger_for_it() {
         let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "USR2")];
         for signal in [libc::SIGTERM, libc::SIGSEGV] {
             let arguments = ["in a child", &signal.to_string()];
-            let found = run(program, &arguments, &variables);
+            let found = program.run_with(&arguments, &variables);
             assert_eq!(found.output.status.code(), Some(77), "{:?}", found.output);
             // No trigger fired, and `_exit` is not a trigger.
             assert_eq!(found.session().event_count(), 0);
         }
         for signal in [libc::SIGUSR2, libc::SIGSEGV] {
             let arguments = ["once in a child", &signal.to_string()];
-            let output = run(program, &arguments, &variables).output;
+            let output = program.run_with(&arguments, &variables).output;
             assert_eq!(output.status.code(), Some(77), "{signal}: {output:?}");
         }
     });

@@ -88,6 +88,12 @@ impl Program {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path());
         command.args(arguments).current_dir(self.folder.path());
+        self.record(&mut command);
+        command
+    }
+
+    /// Makes a command that runs the program, such as a shell, record into `traces`.
+    pub(crate) fn record<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.env("ATF_OUT", self.traces());
         if self.link == Link::Preloaded {
             command.env("LD_PRELOAD", libraries().join("libatf_instrument.so"));
@@ -101,7 +107,13 @@ impl Program {
 
     /// Runs the program with these arguments.
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
-        self.finished(&mut self.command(arguments))
+        self.run_with(arguments, &[])
+    }
+
+    /// Runs the program with these arguments and environment variables.
+    pub(crate) fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Run {
+        let mut command = self.command(arguments);
+        self.finished(command.envs(variables.iter().copied()))
     }
 
     /// Runs a command, and moves its sessions to another folder before the next run.
@@ -164,6 +176,15 @@ pub(crate) struct Calls {
     pub(crate) left: u64,
     pub(crate) open: u64,
     pub(crate) unmatched: u64,
+}
+
+impl Calls {
+    pub(crate) fn all_returned(returned: u64) -> Self {
+        Self {
+            returned,
+            ..Self::default()
+        }
+    }
 }
 
 impl Trace {

@@ -45,8 +45,7 @@ fn each_function_of_another_library_is_decided() {
 fn a_program_s_own_clock_is_not_the_recording_s() {
     Program::with("own_clock.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_FLIGHT", "60")]] {
-            let mut command = program.command(&[]);
-            let run = program.finished(command.envs(variables.iter().copied()));
+            let run = program.run_with(&[], variables);
             assert!(
                 run.output.status.success(),
                 "{variables:?}: {:?}",
@@ -76,8 +75,7 @@ fn a_program_s_own_clock_is_not_the_recording_s() {
 fn a_program_may_define_functions_of_the_c_library() {
     Program::each("own_functions.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")]] {
-            let mut command = program.command(&[]);
-            let run = program.finished(command.envs(variables.iter().copied()));
+            let run = program.run_with(&[], variables);
             assert!(
                 run.output.status.success(),
                 "{variables:?}: {:?}",

@@ -12,10 +12,7 @@ fn every_call_and_every_return_of_every_thread_is_recorded() {
         let calls = run.counted();
         assert!(calls > 3 * 512, "{calls}");
         let trace = run.session().accepted();
-        let returned = Calls {
-            returned: calls,
-            ..Calls::default()
-        };
+        let returned = Calls::all_returned(calls);
         assert_eq!(trace.calls(), returned);
         assert_eq!(trace.lost(), 0);
         let threads = trace.threads();
@@ -42,9 +39,8 @@ fn every_call_and_every_return_of_every_thread_is_recorded() {
 fn a_blocking_ring_loses_nothing_and_a_dropping_one_reports_its_losses() {
     Program::with("life.c", |program| {
         for (overflow, ring) in [("block", "16"), ("drop", "16")] {
-            let mut command = program.command(&["threads"]);
-            command.env("ATF_RING", ring).env("ATF_OVERFLOW", overflow);
-            let run = program.finished(&mut command);
+            let variables = [("ATF_RING", ring), ("ATF_OVERFLOW", overflow)];
+            let run = program.run_with(&["threads"], &variables);
             let trace = run.session();
             let events = 2 * run.counted();
             assert_eq!(trace.event_count() + trace.lost(), events);
@@ -93,7 +89,7 @@ fn hooks_change_no_errno_and_act_on_no_cancellation() {
             ("cancel", "off", 20_000),
             ("cancel", "all", 20_000),
         ] {
-            let run = program.finished(program.command(&[way]).env("ATF_DETAILS", details));
+            let run = program.run_with(&[way], &[("ATF_DETAILS", details)]);
             assert_eq!(run.counted(), calls + 2, "{way}");
             let trace = run.session().accepted();
             assert_eq!(trace.calls().returned, run.counted(), "{way}");
@@ -106,9 +102,8 @@ fn a_thread_that_waits_for_room_is_not_cancelled() {
     Program::with("life.c", |program| {
         // With 4 MiB, the second thread's ring is smaller, which that thread reports.
         for (ring, memory, lines) in [("256", "2G", 0), ("65536", "4M", 1)] {
-            let mut command = program.command(&["cancel"]);
-            command.env("ATF_RING", ring).env("ATF_RING_MEMORY", memory);
-            let run = program.finished(&mut command);
+            let variables = [("ATF_RING", ring), ("ATF_RING_MEMORY", memory)];
+            let run = program.run_with(&["cancel"], &variables);
             assert_eq!(run.messages().lines().count(), lines, "{:?}", run.output);
             let trace = run.session().accepted();
             assert_eq!(trace.calls().returned, 20_002);
@@ -192,8 +187,7 @@ fn a_fiber_s_call_that_its_caller_did_not_wait_for_has_a_return_without_a_call()
 fn a_flight_recorder_keeps_the_last_calls_of_many_threads_that_have_ended() {
     Program::with("life.c", |program| {
         for flight in ["60", "64M"] {
-            let mut command = program.command(&["short"]);
-            let run = program.finished(command.env("ATF_FLIGHT", flight));
+            let run = program.run_with(&["short"], &[("ATF_FLIGHT", flight)]);
             let trace = run.session().accepted();
             let found = (trace.threads().len(), trace.event_count(), trace.lost());
             assert_eq!(found, (41, 2 * run.counted(), 0));

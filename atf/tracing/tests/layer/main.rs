@@ -46,6 +46,19 @@ fn within<T>(dispatch: &Dispatch, work: impl FnOnce() -> T) -> T {
     tracing::dispatcher::with_default(dispatch, work)
 }
 
+/// Records the spans of `program`, which has one thread, and returns its events.
+fn recorded(program: impl FnOnce()) -> Vec<(EventKind, String, u32)> {
+    let folder = tempfile::tempdir().unwrap();
+    let (dispatch, guard) = subscriber(folder.path(), false);
+    within(&dispatch, program);
+    assert_eq!(guard.stop().unwrap().lost_events, 0);
+    is_clean(folder.path());
+    let mut threads = read(folder.path()).into_values();
+    let events = threads.next().unwrap();
+    assert!(threads.next().is_none());
+    events
+}
+
 /// Returns the recorded events of each thread, keyed by thread name, with the functions' full
 /// names.
 fn read(session: &Path) -> BTreeMap<String, Vec<(EventKind, String, u32)>> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use atf::session::SessionReader;
 use tracing::instrument;
 
-use crate::{CALL, RETURN, Seen, full, is_clean, read, subscriber, within};
+use crate::{CALL, RETURN, Seen, full, is_clean, read, recorded, subscriber, within};
 
 thread_local! {
     /// The calls and returns of the functions below, as noted by the functions themselves.
@@ -147,9 +147,7 @@ fn names_are_in_the_manifest_while_the_program_runs() {
 
 #[test]
 fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
-    let folder = tempfile::tempdir().unwrap();
-    let (dispatch, guard) = subscriber(folder.path(), false);
-    within(&dispatch, || {
+    let found = recorded(|| {
         let spans = [
             tracing::info_span!("a"),
             tracing::info_span!("b"),
@@ -166,7 +164,6 @@ fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
         drop(c);
         spans[0].in_scope(|| {});
     });
-    guard.stop().unwrap();
     let expected = [
         (CALL, "a", 1),
         (CALL, "b", 2),
@@ -181,23 +178,18 @@ fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
         (CALL, "a", 1),
         (RETURN, "a", 1),
     ];
-    let found = read(folder.path()).into_values().next().unwrap();
     assert_eq!(found, full("programs", &expected));
-    is_clean(folder.path());
 }
 
 #[test]
 fn a_return_without_a_call_is_recorded_as_such() {
-    let folder = tempfile::tempdir().unwrap();
-    let (dispatch, guard) = subscriber(folder.path(), false);
-    within(&dispatch, || {
+    let found = recorded(|| {
         let never_entered = tracing::info_span!("other");
         let exit = || never_entered.with_subscriber(|(id, dispatch)| dispatch.exit(id));
         exit();
         let twice = tracing::info_span!("twice");
         twice.in_scope(|| twice.in_scope(exit));
     });
-    assert_eq!(guard.stop().unwrap().lost_events, 0);
     let expected = [
         (RETURN, "other", 1),
         (CALL, "twice", 1),
@@ -206,7 +198,6 @@ fn a_return_without_a_call_is_recorded_as_such() {
         (RETURN, "twice", 2),
         (RETURN, "twice", 1),
     ];
-    let found = read(folder.path()).into_values().next().unwrap();
     assert_eq!(found, full("programs", &expected));
 }
 
@@ -271,21 +262,17 @@ fn hundreds_of_functions_have_their_names() {
         }};
         ($($bit:tt)*) => { functions!(@ [] $($bit)*) };
     }
-    let folder = tempfile::tempdir().unwrap();
-    let (dispatch, guard) = subscriber(folder.path(), false);
-    within(&dispatch, || {
+    let found = recorded(|| {
         for _ in 0..2 {
             functions!(x x x x x x x x x);
         }
     });
-    guard.stop().unwrap();
     let expected: Vec<_> = (0..1024)
         .flat_map(|n| {
             let name = format!("layer::programs::f{:09b}", n % 512);
             [(CALL, name.clone(), 1), (RETURN, name, 1)]
         })
         .collect();
-    let found = read(folder.path()).into_values().next().unwrap();
     assert_eq!(found, expected);
 }
 
