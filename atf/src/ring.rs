@@ -138,12 +138,18 @@ fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
     }))
 }
 
-/// Reads a ring once, as the readers do, for tests. Returns the start, the checksum and the bytes
-/// of the areas for index and detail, or `None` if the writer emptied one in the meantime.
+/// The start, the checksum and the bytes of an area.
 #[cfg(feature = "testing")]
-pub fn look_at(
-    source: impl crate::source::ReadAt + 'static,
-) -> Result<Option<[(u64, u32, Vec<u8>); 2]>> {
+type Seen = (u64, u32, Vec<u8>);
+
+/// Reads a ring once, as the readers do, for tests. Returns the areas for index and detail, or
+/// `None` if the writer emptied one in the meantime.
+///
+/// # Errors
+///
+/// The readers' errors.
+#[cfg(feature = "testing")]
+pub fn look_at(source: impl crate::source::ReadAt + 'static) -> Result<Option<[Seen; 2]>> {
     let found = look(&Input::new(source), Path::new(RING_FILE))?;
     let area = |area: Area| (area.start, area.checksum, area.bytes);
     Ok(found.map(|found| [found.index, found.detail].map(area)))
@@ -213,7 +219,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
             ],
         ),
     };
-    let [capacity, size, start] = numbers.map(|number| number.get());
+    let [capacity, size, start] = numbers.map(zerocopy::U64::get);
     let [capacity_field, size_field, start_field, checksum_field] = fields;
     let within = |found: u64, max: u64, field: &'static str| {
         if found <= max {

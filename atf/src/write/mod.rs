@@ -98,8 +98,9 @@ fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
 }
 
 /// Creates a folder if it does not exist, and holds it open. Returns the storage that finds files
-/// in it, and whether the folder is new. On failure, leaves no new folder behind.
-fn create_held(storage: Arc<dyn Storage>, folder: &Path) -> Result<(Arc<dyn Storage>, bool)> {
+/// in it, unless that is `storage` itself, and whether the folder is new. On failure, leaves no new
+/// folder behind.
+fn create_held(storage: &dyn Storage, folder: &Path) -> Result<(Option<Arc<dyn Storage>>, bool)> {
     let is_new = storage.create_folder(folder).map_err(at(folder))?;
     let held = storage.held(folder).inspect_err(|_| {
         if is_new {
@@ -107,7 +108,7 @@ fn create_held(storage: Arc<dyn Storage>, folder: &Path) -> Result<(Arc<dyn Stor
             let _ = storage.remove_folder(folder);
         }
     });
-    Ok((held.map_err(at(folder))?.unwrap_or(storage), is_new))
+    Ok((held.map_err(at(folder))?, is_new))
 }
 
 /// Returns a function that adds a path to an operating system error.

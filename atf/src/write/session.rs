@@ -115,7 +115,7 @@ impl SessionWriter {
             Durability::None => Vec::new(),
             _ => missing(&*storage, &path)?,
         };
-        let (held, is_new) = create_held(Arc::clone(&storage), &path)?;
+        let (held, is_new) = create_held(&*storage, &path)?;
         if !is_new {
             // Another thread may begin a session in this folder at the same time.
             let old = if must_be_new {
@@ -133,7 +133,7 @@ impl SessionWriter {
         Ok(Self {
             path,
             options: options.clone(),
-            storage: held,
+            storage: held.unwrap_or(storage),
             manifest_limit: Manifest::LIMIT,
             shared: Arc::default(),
             written: Mutex::default(),

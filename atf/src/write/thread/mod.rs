@@ -146,7 +146,8 @@ impl ThreadWriter {
         options: &WriteOptions,
     ) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
-        let (storage, is_new) = create_held(storage, &folder)?;
+        let (held, is_new) = create_held(&*storage, &folder)?;
+        let storage = held.unwrap_or(storage);
         Self::create_files(storage, folder, is_new, thread_id, options)
     }
 
