@@ -371,6 +371,44 @@ impl SessionWriter {
         totals
     }
 
+    /// Writes `manifest.json` with the data known so far, so that a crash does not lose threads and
+    /// names. It replaces the previous manifest atomically.
+    ///
+    /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
+    /// process leaves a manifest that lists its threads. That manifest does not yet contain the
+    /// times, and does not show whether an open thread without details will get any. Names and
+    /// losses set later are written with the next thread, the next call, or
+    /// [`finalize`](Self::finalize).
+    ///
+    /// ```
+    /// use atf::write::{SessionWriter, WriteOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let symbols = Vec::new();
+    ///
+    /// let session = SessionWriter::create(folder.path(), &WriteOptions::default())?;
+    /// session.set_symbols(symbols);
+    /// session.write_manifest()?; // Written first, so that the names survive a crash.
+    /// let thread = session.thread(0)?;
+    /// // … and here the process is killed.
+    /// # drop((thread, session));
+    ///
+    /// let reader = atf::session::SessionReader::open(folder.path())?;
+    /// assert!(reader.threads()[0].is_listed());
+    /// # Ok::<(), atf::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ManifestTooLarge`] if the manifest would be larger than [`Manifest::LIMIT`]. It
+    /// is then written without the symbols, unless it would still be too large. [`ErrorKind::Io`],
+    /// which leaves the previous manifest in place.
+    pub fn write_manifest(&self) -> Result<()> {
+        let mut written = lock(&self.written);
+        let too_large = self.replace_manifest(&mut written)?;
+        written.lists_threads = true;
+        too_large.map_or(Ok(()), Err)
+    }
+
     /// Writes the final manifest. No thread can be added afterwards.
     ///
     /// The manifest also lists threads whose writers were dropped without being finalized.

@@ -4,8 +4,6 @@ use std::fs::File;
 use std::path::Path;
 
 use super::SessionWriter;
-#[cfg(doc)]
-use crate::error::ErrorKind;
 use crate::error::{Error, Result};
 use crate::files::{MANIFEST_FILE, MANIFEST_PART};
 use crate::manifest::{Manifest, ManifestThread};
@@ -20,7 +18,7 @@ use crate::write::{Durability, StorageFile, at};
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// Whether to list each new thread immediately.
-    lists_threads: bool,
+    pub(super) lists_threads: bool,
     /// The number of changes that the written manifest includes; `None` if no manifest was written.
     changes: Option<u64>,
     /// The written manifest's size in bytes; the largest number if it lacks symbols that are too
@@ -50,44 +48,6 @@ impl AsMut<dyn StorageFile> for Part {
 const SPARE: usize = 4096;
 
 impl SessionWriter {
-    /// Writes `manifest.json` with the data known so far, so that a crash does not lose threads and
-    /// names. It replaces the previous manifest atomically.
-    ///
-    /// From then on, each new [`thread`](Self::thread) rewrites the manifest, so that a killed
-    /// process leaves a manifest that lists its threads. That manifest does not yet contain the
-    /// times, and does not show whether an open thread without details will get any. Names and
-    /// losses set later are written with the next thread, the next call, or
-    /// [`finalize`](Self::finalize).
-    ///
-    /// ```
-    /// use atf::write::{SessionWriter, WriteOptions};
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let symbols = Vec::new();
-    ///
-    /// let session = SessionWriter::create(folder.path(), &WriteOptions::default())?;
-    /// session.set_symbols(symbols);
-    /// session.write_manifest()?; // Written first, so that the names survive a crash.
-    /// let thread = session.thread(0)?;
-    /// // … and here the process is killed.
-    /// # drop((thread, session));
-    ///
-    /// let reader = atf::session::SessionReader::open(folder.path())?;
-    /// assert!(reader.threads()[0].is_listed());
-    /// # Ok::<(), atf::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::ManifestTooLarge`] if the manifest would be larger than [`Manifest::LIMIT`]. It
-    /// is then written without the symbols, unless it would still be too large. [`ErrorKind::Io`],
-    /// which leaves the previous manifest in place.
-    pub fn write_manifest(&self) -> Result<()> {
-        let mut written = lock(&self.written);
-        let too_large = self.replace_manifest(&mut written)?;
-        written.lists_threads = true;
-        too_large.map_or(Ok(()), Err)
-    }
-
     /// Writes the manifest if anything has changed since the last write, and returns its size in
     /// bytes. If the symbols are too large, only [`finalize`](Self::finalize) returns the error.
     ///
@@ -143,7 +103,7 @@ impl SessionWriter {
     /// Writes a file next to the manifest, and renames it over the manifest once it is complete.
     /// Omits symbols that are too large, so that they cost no thread its events, and returns the
     /// error.
-    fn replace_manifest(&self, written: &mut Written) -> Result<Option<Error>> {
+    pub(super) fn replace_manifest(&self, written: &mut Written) -> Result<Option<Error>> {
         let (mut manifest, changes) = self.manifest();
         let path = self.path.join(MANIFEST_FILE);
         let encoded = manifest.encode_or_drop_symbols(&[], self.manifest_limit);
