@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "d9ab3a08a5bd4e505acdaa990f5d8ea707ef9e70622b00e07f7434d851fbb5f5",
+    digest: "11d1502ec0def0206f17c0fd2c0700f4b8c343222611db3b072e4aba46f08eff",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {

@@ -18,6 +18,10 @@ use crate::written;
 const SIGKILL: i32 = 9;
 const SCRIPT: &str = "script.txt";
 
+/// Files of longer scripts are not passed to readers: each reader would need as long for them as for
+/// hundreds of cases, and would be asked nothing new.
+const MOST_READ: usize = 50_000;
+
 /// A task to write the files of a script.
 #[derive(Debug)]
 pub struct Writing {
@@ -115,7 +119,7 @@ impl Task for Writing {
     fn writes(&self, place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         let Scripted { limit, script, .. } = &*self.scripted;
         // The script does not determine how much is written, so readers have no expected result.
-        if limit.is_some() || script.is_killed() {
+        if limit.is_some() || script.is_killed() || script.operations().len() > MOST_READ {
             return None;
         }
         let out = out(place);

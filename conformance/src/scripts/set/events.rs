@@ -48,6 +48,17 @@ pub(super) const RECIPES: &[Recipe] = &[
         |wire| one_thread(wire, (0..4096).map(nested)),
     ),
     Recipe::new(
+        "65537-events",
+        &["ATF-IFTR-002", "ATF-IHDR-014", "ATF-IEVT-004"],
+        "Endless recursion: the number of events and the last depth need more than 16 bits.",
+        |wire| {
+            one_thread(
+                wire,
+                (1..=65_537).map(|depth| event(CALL, depth.into(), 1, depth)),
+            )
+        },
+    ),
+    Recipe::new(
         "equal-timestamps",
         &["ATF-IEVT-001"],
         "Events with the same timestamp keep their order.",
