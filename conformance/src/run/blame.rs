@@ -151,9 +151,12 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
                 _ => Some(rule("ATF-MANI-003").id),
             }),
         // Holes are not merged.
-        (Subject::Session, ["derived", "merged", ..]) => of_files(case)
-            .filter(|id| is_hole(id))
-            .or(Some(rule("ATF-RDER-004").id)),
+        (Subject::Session, ["derived", "merged", ..]) => {
+            let mut broken = case.broken.iter().map(|(_, id)| *id);
+            let hole = broken.find(|id| is_hole(id));
+            let hole = hole.or_else(|| boundary(case).filter(|id| is_hole(id)));
+            hole.or(Some(rule("ATF-RDER-004").id))
+        }
         (Subject::Session, ["derived", "time_start_ns" | "time_end_ns"]) => {
             Some(rule("ATF-RDER-013").id)
         }
@@ -292,9 +295,17 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
     if !is_recorded && record.contains("event") {
         return rule("ATF-RDER-012").id.to_owned();
     }
-    let here = case.broken.iter().filter(|(path, _)| is_own(path));
-    let mut here = here.map(|(_, rule)| *rule);
-    match here.find(is_about) {
+    // Bytes that a reader ignores change a field only if they are read as part of it.
+    let reserved = format!("{record}._reserved");
+    let is_beside = |id: &&'static str| {
+        let is_reserved = about(id).iter().all(|it| it.starts_with(&reserved));
+        is_reserved && !is_noticed(id) && case.rules.contains(id)
+    };
+    let here = || {
+        let own = case.broken.iter().filter(|(path, _)| is_own(path));
+        own.map(|(_, rule)| *rule)
+    };
+    match here().find(is_about).or_else(|| here().find(is_beside)) {
         Some(rule) => rule.to_owned(),
         None if field == "function_id" => rule("ATF-RDER-011").id.to_owned(),
         None => name,
@@ -302,8 +313,8 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
 }
 
 /// Returns the rule that best explains a wrong answer to a file: one that the case is about, and
-/// then the one to which a reader reacts most strictly. A rule that readers ignore explains less than
-/// one that the case follows only just.
+/// then the one to which a reader reacts most strictly. A rule that readers ignore or only report
+/// explains less than one that the case follows only just.
 fn broken(case: &Case, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
     let own = case.broken.iter().filter(|(path, _)| is_own(path));
     best(case, own.map(|(_, rule)| *rule))
@@ -316,8 +327,13 @@ fn best(case: &Case, rules: impl Iterator<Item = &'static str>) -> Option<&'stat
         (asked.unwrap_or(usize::MAX), std::cmp::Reverse(reader))
     };
     let best = rules.min_by_key(|rule| key(rule))?;
-    let own = boundary(case).filter(|_| !is_noticed(best));
+    let own = boundary(case).filter(|_| !is_grave(best));
     own.or(Some(best))
+}
+
+/// Returns whether readers answer differently because of a broken rule.
+fn is_grave(rule: &str) -> bool {
+    rules::find(rule).is_none_or(|it| it.reader >= ReaderDoes::Recover)
 }
 
 /// Returns whether readers react to files that break a rule.
