@@ -8,11 +8,36 @@ use std::time::Duration;
 use atf_conformance::cause::{Causes, settle_charges};
 use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CaseResult, Grading, Outcome, State};
+use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Role, State};
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{Limits, Options, Pool, Smoke, Work, readings, smoke, writings};
 
 use crate::Fault;
+
+/// A case that the original fails, and how.
+pub(crate) struct Known {
+    case: String,
+    role: Role,
+    class: Option<Failure>,
+}
+
+impl Known {
+    /// Returns the failed cases of the original.
+    pub(crate) fn of(results: &[CaseResult]) -> Vec<Self> {
+        let failed = results.iter().filter(|case| case.state() == State::Failed);
+        failed
+            .map(|it| Self {
+                case: it.case.clone(),
+                role: it.role,
+                class: it.outcome.class(),
+            })
+            .collect()
+    }
+
+    fn is_same_case(&self, result: &CaseResult) -> bool {
+        self.case == result.case && self.role == result.role
+    }
+}
 
 pub(crate) struct Kit {
     tasks: Vec<Box<dyn Smoke>>,
@@ -32,7 +57,7 @@ impl Kit {
             })
         });
         let limits = Limits {
-            time: Duration::from_secs(3),
+            time: Duration::from_secs(10),
             margin: Duration::from_secs(10),
             memory: 512 << 20,
             ..Limits::default()
@@ -59,19 +84,46 @@ impl Kit {
         })
     }
 
-    /// Returns the results until at least `most` cases have failed, or of all cases. The known
-    /// failures of the original are left out.
+    /// Returns the results until at least `most` cases have failed, or of all cases. A known failure
+    /// of the original counts only if it fails in another class, as on a failure list, and only if
+    /// no other case fails.
     pub(crate) fn grade(
         &self,
         manifest: &Manifest,
-        known: &[String],
+        known: &[Known],
         most: usize,
     ) -> Result<Vec<CaseResult>, Fault> {
+        self.grade_some(manifest, known, most, |_| true)
+    }
+
+    /// Grades these cases again.
+    pub(crate) fn again(
+        &self,
+        manifest: &Manifest,
+        known: &[Known],
+        cases: &[String],
+    ) -> Result<Vec<CaseResult>, Fault> {
+        let is_one = |name: &str| cases.iter().any(|case| case == name);
+        self.grade_some(manifest, known, usize::MAX, is_one)
+    }
+
+    fn grade_some(
+        &self,
+        manifest: &Manifest,
+        known: &[Known],
+        most: usize,
+        is_chosen: impl Fn(&str) -> bool,
+    ) -> Result<Vec<CaseResult>, Fault> {
+        let is_known = |case: &CaseResult| known.iter().any(|known| known.is_same_case(case));
+        let is_new_class = |case: &CaseResult| {
+            let mut same = known.iter().filter(|known| known.is_same_case(case));
+            same.all(|known| known.class != case.outcome.class())
+        };
         let tasks = self
             .tasks
             .iter()
             .filter(|task| manifest.command(task.about().role).is_some())
-            .filter(|task| !known.iter().any(|name| name == task.about().name));
+            .filter(|task| is_chosen(task.about().name));
         let work: Vec<_> = tasks
             .map(|task| Work {
                 testee: 0,
@@ -79,21 +131,28 @@ impl Kit {
                 task: &**task,
             })
             .collect();
-        let mut results = contained(|| -> Result<_, Fault> {
+        let (mut results, mut masked) = contained(|| -> Result<_, Fault> {
             let pool = Pool::new(&self.options)?;
-            let (mut results, mut failed, mut done, mut size) = (Vec::new(), 0, 0, 1);
+            let (mut results, mut masked) = (Vec::new(), Vec::new());
+            let (mut failed, mut done, mut size) = (0, 0, 1);
             while done < work.len() && failed < most {
                 let end = work.len().min(done + size);
-                let more = pool.run(&work[done..end], &|_, _| {})?;
-                failed += more
-                    .iter()
-                    .filter(|case| case.state() == State::Failed)
-                    .count();
-                results.extend(more);
+                for case in pool.run(&work[done..end], &|_, _| {})? {
+                    if is_known(&case) {
+                        masked.push(case);
+                    } else {
+                        failed += usize::from(case.state() == State::Failed);
+                        results.push(case);
+                    }
+                }
                 (done, size) = (end, size.saturating_mul(2).min(64));
             }
-            Ok(results)
+            Ok((results, masked))
         })?;
+        if !results.iter().any(|case| case.state() == State::Failed) {
+            masked.retain(|case| case.state() == State::Failed && is_new_class(case));
+            results.append(&mut masked);
+        }
         settle_charges(&mut results);
         Ok(results)
     }

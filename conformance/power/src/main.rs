@@ -56,6 +56,9 @@ struct Cli {
     /// Grade only the faults written by hand, or only the drawn mutants, and keep the others' results
     #[arg(long)]
     part: Option<Part>,
+    /// Grade only these faults written by hand, and keep the others' results
+    #[arg(long, value_name = "NAME")]
+    fault: Vec<String>,
     /// The program of universalmutator
     #[arg(long, default_value = "target/power/venv/bin/mutate")]
     mutate: PathBuf,
@@ -150,17 +153,21 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
         let faults: Faults = toml::from_str(&fs::read_to_string(path)?)?;
         let kept = fs::read(results.join(format!("{}.json", of.name))).ok();
         let kept: Option<Measured> = kept.and_then(|text| serde_json::from_slice(&text).ok());
-        let (mut typed, mut drawn) = match (cli.part, kept) {
-            (Some(Part::Typed), Some(kept)) => (Vec::new(), kept.drawn),
-            (Some(Part::Drawn), Some(kept)) => (kept.typed, Vec::new()),
-            _ => (Vec::new(), Vec::new()),
-        };
-        for fault in faults
-            .fault
-            .iter()
-            .filter(|_| cli.part != Some(Part::Drawn))
-        {
-            let record = judge.typed(fault, &fault.mutant(&folder)?)?;
+        let (mut old, mut drawn) = kept.map_or_else(Default::default, |it| (it.typed, it.drawn));
+        match cli.part {
+            Some(Part::Typed) => {}
+            _ => drawn = Vec::new(),
+        }
+        let mut typed = Vec::new();
+        for fault in &faults.fault {
+            let mutant = fault.mutant(&folder)?;
+            let is_chosen = cli.fault.is_empty() || cli.fault.contains(&fault.name);
+            if cli.part == Some(Part::Drawn) || !is_chosen {
+                let is_own = |old: &Record| old.is_of(&fault.name, &mutant);
+                typed.extend(old.iter().position(is_own).map(|seq| old.swap_remove(seq)));
+                continue;
+            }
+            let record = judge.typed(fault, &mutant)?;
             show(&of.name, &record);
             typed.push(record);
         }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Fault;
 use crate::faulted::{self, Compared};
 use crate::implementation::{Built, Workshop};
-use crate::kit::{self, Kit};
+use crate::kit::{self, Kit, Known};
 use crate::mutant::{Id, Mutant, Typed};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,14 @@ pub(crate) struct Record {
     pub(crate) outcome: Outcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) typed: Option<Charged>,
+}
+
+impl Record {
+    /// Returns whether this is the result for a fault written by hand.
+    pub(crate) fn is_of(&self, name: &str, mutant: &Mutant) -> bool {
+        let is_named = self.typed.as_ref().is_some_and(|it| it.name == name);
+        is_named && self.id == mutant.id
+    }
 }
 
 /// The charge of a fault written by hand.
@@ -69,7 +77,7 @@ pub(crate) struct Judge<'a> {
     workshop: &'a Workshop<'a>,
     manifest: Manifest,
     original: Manifest,
-    known: Vec<String>,
+    known: Vec<Known>,
     folder: PathBuf,
     files: usize,
 }
@@ -92,10 +100,12 @@ impl<'a> Judge<'a> {
         }
         let original = workshop.original(&folder.join("original"))?;
         // The starters fail some cases.
-        let known = kit::failed(&kit.grade(&original, &[], usize::MAX)?);
-        if !original.name.starts_with("starter") && !known.is_empty() {
-            return Err(format!("{} itself fails: {known:?}", original.name).into());
+        let results = kit.grade(&original, &[], usize::MAX)?;
+        if !original.name.starts_with("starter") && !kit::failed(&results).is_empty() {
+            let failed = kit::failed(&results);
+            return Err(format!("{} itself fails: {failed:?}", original.name).into());
         }
+        let known = Known::of(&results);
         let manifest = workshop.manifest()?;
         Ok(Self {
             kit,
@@ -125,7 +135,7 @@ impl<'a> Judge<'a> {
             let mut cases = kit::failed(&results);
             // A thin kill on a busy machine may be a time limit.
             if (1..ENOUGH).contains(&cases.len()) {
-                let again = self.kit.grade(&self.manifest, &self.known, most)?;
+                let again = self.kit.again(&self.manifest, &self.known, &cases)?;
                 let again = kit::failed(&again);
                 cases.retain(|case| again.contains(case));
             }

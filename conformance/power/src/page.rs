@@ -29,9 +29,10 @@ original on files of the corpus with random faults and on random scripts. A pers
 | permitted | it answers differently, but within what the protocol allows |
 | survivor | it gives a wrong answer that no case shows |
 
-The run fails if a mutant that passes has no class, or if its answers contradict its class. Starters are graded without
-the cases that they fail unchanged. The score is the share of the killed among the killed and the survivors. The goals
-are a score of 98 %, no survivor in code that reads or writes events, and at most 10 % of kills on one case.
+The run fails if a mutant that passes has no class, or if its answers contradict its class. Cases that a starter fails
+unchanged count only if a faulty copy fails them in another class, as on a failure list, and no other case fails. The
+score is the share of the killed among the killed and the survivors. The goals are a score of 98 %, no survivor in code
+that reads or writes events, and at most 10 % of kills on one case.
 
 ";
 
