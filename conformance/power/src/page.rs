@@ -144,7 +144,8 @@ fn charges(measured: &[Measured]) -> String {
 ## The charges
 
 For each fault written by hand, the rule or field that a report must name first, and the field that differs, were written
-down before the run. They are right for {right} of the {} that are killed. The others:
+down before its first run. If a run showed that another charge is the true one, a comment at the fault says why. They
+are right for {right} of the {} that are killed. The others:
 
 | fault | expected | charged |
 |---|---|---|
