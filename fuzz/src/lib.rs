@@ -32,6 +32,7 @@ pub use files::{detail, index, manifest};
 pub use follow::follow;
 pub use kept::{Kept, KeptDetail, kept};
 pub use ring::ring;
+pub use scratch::scratch;
 pub use session::{checker, recover};
 pub use spec::spec_yaml;
 pub use whole::{readers, session};

@@ -1,10 +1,11 @@
-//! A temporary folder for the files of one input.
+//! Temporary folders.
 
 use std::fs;
 use std::path::Path;
 
 /// Creates a temporary folder, in memory if possible.
-pub(crate) fn scratch() -> tempfile::TempDir {
+#[must_use]
+pub fn scratch() -> tempfile::TempDir {
     let shm = Path::new("/dev/shm");
     let made = if shm.is_dir() {
         tempfile::tempdir_in(shm)

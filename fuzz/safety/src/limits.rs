@@ -102,11 +102,12 @@ fn limit(resource: Resource, to: u64) -> io::Result<()> {
     .map_err(Into::into)
 }
 
-/// Returns the number of events in the recovered session.
-fn recovered(session: &Path, out: &Path) -> io::Result<u64> {
+/// Recovers a session, which must have this many events.
+fn recovers(session: &Path, out: &Path, events: u64) -> io::Result<()> {
     recover(session, out, &RecoverOptions::default()).map_err(io::Error::other)?;
     let out = SessionReader::open(out).map_err(io::Error::other)?;
-    Ok(out.summary().index_events)
+    let count = out.summary().index_events;
+    holds(count == events, format!("{count} events are recovered"))
 }
 
 fn files(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
@@ -128,8 +129,7 @@ fn files(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     let count = merge.events().filter(Result::is_ok).count() as u64;
     drop(left_open);
     holds(count == events, format!("{count} events are merged"))?;
-    let count = recovered(session, out)?;
-    holds(count == events, format!("{count} events are recovered"))
+    recovers(session, out, events)
 }
 
 fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
@@ -187,8 +187,7 @@ fn memory(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
             kind == Some(expected.clone()),
             format!("the error of a manifest with {key} is {kind:?}"),
         )?;
-        let count = recovered(session, out)?;
-        holds(count == EVENTS, format!("{count} events are recovered"))?;
+        recovers(session, out, EVENTS)?;
         fs::remove_dir_all(out)?;
     }
     // Write a detail with a sparse payload of almost 4 GiB.
@@ -262,8 +261,7 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         count == 2 * EVENTS,
         format!("{count} events of the session"),
     )?;
-    let count = recovered(session, out)?;
-    holds(count == 2 * EVENTS, format!("{count} events are recovered"))?;
+    recovers(session, out, 2 * EVENTS)?;
     let options = RecoverOptions::default().salvage(true);
     let report = recover(session, out.with_extension("salvaged"), &options);
     let count = report.map_err(io::Error::other)?.events();
@@ -289,8 +287,7 @@ fn deep(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         // A recovery that loses the thread next to the deep folder.
         fs::remove_dir_all(session.join("thread_0"))?;
     }
-    let count = recovered(session, out)?;
-    holds(count == EVENTS, format!("{count} events are recovered"))
+    recovers(session, out, EVENTS)
 }
 
 fn names(session: &Path, folder: &Path, has_bug: bool) -> io::Result<()> {
@@ -313,8 +310,7 @@ fn names(session: &Path, folder: &Path, has_bug: bool) -> io::Result<()> {
     let opened = SessionReader::open(session).map_err(io::Error::other)?;
     let count = opened.merge().events().filter(Result::is_ok).count() as u64;
     holds(count == EVENTS, format!("{count} events are merged"))?;
-    let count = recovered(session, &out)?;
-    holds(count == EVENTS, format!("{count} events are recovered"))?;
+    recovers(session, &out, EVENTS)?;
     let kept = out.join("unreadable").join(unreadable).join(long);
     if has_bug {
         fs::write(&kept, "lost")?;
@@ -329,7 +325,7 @@ fn names(session: &Path, folder: &Path, has_bug: bool) -> io::Result<()> {
 fn modes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     let index = Path::new("thread_0/index.atf");
     fs::set_permissions(session.join(index), PermissionsExt::from_mode(0o600))?;
-    recovered(session, out)?;
+    recovers(session, out, EVENTS)?;
     if has_bug {
         fs::set_permissions(out.join(index), PermissionsExt::from_mode(0o644))?;
     }

@@ -329,7 +329,7 @@ fn exceeded_limits_are_found() {
 }
 
 #[test]
-fn memory_allocated_by_a_file_s_count_is_found() {
+fn memory_allocated_for_a_stated_count_is_found() {
     let run = |more: &[&str]| {
         let mut command = Command::cargo_bin("atf-safety").unwrap();
         let output = command

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use atf_safety::composed;
@@ -27,18 +26,7 @@ pub(super) struct Options {
     keep: Option<PathBuf>,
 }
 
-pub(super) fn run(options: &Options) -> ExitCode {
-    match compare(options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("atf-safety: {error}");
-            ExitCode::from(3)
-        }
-    }
-}
-
-fn compare(options: &Options) -> io::Result<bool> {
+pub(super) fn run(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let folder = TempDir::new()?;
     let readers = composed::readers(folder.path())?;

@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use atf::rewrite::{RecoverOptions, Report, recover};
@@ -52,18 +51,7 @@ enum Bug {
     Zeros,
 }
 
-pub(super) fn run(options: &Options) -> ExitCode {
-    match all(options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("atf-safety: {error}");
-            ExitCode::from(3)
-        }
-    }
-}
-
-fn all(options: &Options) -> io::Result<bool> {
+pub(super) fn run(options: &Options) -> io::Result<bool> {
     if !is_under_layer() {
         let folder = TempDir::new()?;
         let status = run_again(folder.path())?;
@@ -75,7 +63,7 @@ fn all(options: &Options) -> io::Result<bool> {
     }
     let layer = Layer::get()?;
     let mut is_good = true;
-    let mut tell = |what: &str, start: Instant, tally: &Tally| {
+    let mut report = |what: &str, start: Instant, tally: &Tally| {
         let seconds = start.elapsed().as_secs_f64();
         let calls = match tally.calls {
             0 => String::new(),
@@ -95,7 +83,7 @@ fn all(options: &Options) -> io::Result<bool> {
             Bug::Zeros => sectors(layer, &recovers)?,
             _ => recovering(layer, &recovers, 1, 1)?,
         };
-        tell("recover", Instant::now(), &tally);
+        report("recover", Instant::now(), &tally);
         return Ok(is_good);
     }
     let start = Instant::now();
@@ -103,19 +91,19 @@ fn all(options: &Options) -> io::Result<bool> {
         |path: &Path, out: &Path, options: &RecoverOptions<'_>| recover(path, out, options);
     let step = if options.all { 1 } else { STEP };
     let recovered = recovering(layer, &recovers, step, usize::MAX)?;
-    tell("recover", start, &recovered);
+    report("recover", start, &recovered);
     let start = Instant::now();
     let bad_sectors = sectors(layer, &recovers)?;
-    tell("bad sectors", start, &bad_sectors);
+    report("bad sectors", start, &bad_sectors);
     let start = Instant::now();
-    tell("writers of files", start, &writing(layer)?);
+    report("writers of files", start, &writing(layer)?);
     let start = Instant::now();
     let in_memory = disk_full_in_memory();
-    tell("writers on a full disk", start, &in_memory);
+    report("writers on a full disk", start, &in_memory);
     let start = Instant::now();
     let disks = format!("disks of 1 to {} pages", options.disks);
     match disk_full_on_tmpfs(options.disks)? {
-        Some(tally) => tell(&disks, start, &tally),
+        Some(tally) => report(&disks, start, &tally),
         None => println!("SKIPPED: {disks}: cannot mount a file system here"),
     }
     // The number of calls depends on the system, so the page does not state it.

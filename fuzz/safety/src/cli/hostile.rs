@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Instant;
 
 use atf_safety::hostile::{
@@ -43,18 +43,7 @@ enum Bug {
 /// The sizes of the two traces to compare.
 const SIZES: [usize; 2] = [256 << 10, 512 << 10];
 
-pub(super) fn run(options: &Options) -> ExitCode {
-    match all(options) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("atf-safety: {error}");
-            ExitCode::from(3)
-        }
-    }
-}
-
-fn all(options: &Options) -> io::Result<bool> {
+pub(super) fn run(options: &Options) -> io::Result<bool> {
     if let Some(name) = &options.only {
         let input = INPUTS.iter().find(|input| input.name == name);
         let input = input.ok_or(io::ErrorKind::NotFound)?;

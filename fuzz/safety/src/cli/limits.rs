@@ -1,7 +1,7 @@
 //! `limits`: tests resource limits of the process, and unusual files.
 
 use std::io;
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::time::Instant;
 
 use atf_safety::limits::Case;
@@ -21,24 +21,12 @@ pub(super) struct Options {
     plant: bool,
 }
 
-pub(super) fn run(options: &Options) -> ExitCode {
-    let done = match options.only {
-        Some(case) => one(case, options.plant).map(|()| true),
-        None => all(options),
+pub(super) fn run(options: &Options) -> io::Result<bool> {
+    let Some(case) = options.only else {
+        return all(options);
     };
-    match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(3)
-        }
-    }
-}
-
-fn one(case: Case, has_bug: bool) -> io::Result<()> {
-    let folder = TempDir::new()?;
-    case.run(folder.path(), has_bug)
+    case.run(TempDir::new()?.path(), options.plant)?;
+    Ok(true)
 }
 
 /// Runs each case in a separate process.

@@ -57,14 +57,22 @@ enum Command {
 
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
-    match Cli::parse().command {
+    let done = match Cli::parse().command {
         Command::Composed(options) => composed::run(&options),
         Command::Exhaustive(options) => exhaustive::run(&options),
         Command::Faults(options) => faults::run(&options),
-        Command::Crashes(options) => crashes::run(&options),
+        Command::Crashes(options) => Ok(crashes::run(&options)),
         Command::Hostile(options) => hostile::run(&options),
         #[cfg(target_os = "linux")]
         Command::Limits(options) => limits::run(&options),
         Command::Races(options) => races::run(&options),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("atf-safety: {error}");
+            ExitCode::from(3)
+        }
     }
 }

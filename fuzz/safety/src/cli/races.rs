@@ -1,6 +1,6 @@
 //! `races`: changes files while they are being read.
 
-use std::process::ExitCode;
+use std::io;
 use std::time::Instant;
 
 use atf_safety::Shard;
@@ -20,15 +20,9 @@ pub(super) struct Options {
     part: Part,
 }
 
-pub(super) fn run(options: &Options) -> ExitCode {
+pub(super) fn run(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
-    let tally = match races::run(options.part.shard.range(options.count), &Library) {
-        Ok(tally) => tally,
-        Err(error) => {
-            eprintln!("atf-safety: {error}");
-            return ExitCode::from(3);
-        }
-    };
+    let tally = races::run(options.part.shard.range(options.count), &Library)?;
     println!(
         "{} races, {} passes, {} reported errors, in {:.1} s",
         tally.races,
@@ -42,9 +36,5 @@ pub(super) fn run(options: &Options) -> ExitCode {
     let is_stated = options.count != COUNT
         || options.part.shard != Shard::WHOLE
         || page::states(&[format!("{} races", tally.races)]);
-    if tally.faults.is_empty() && is_stated {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    Ok(tally.faults.is_empty() && is_stated)
 }

@@ -19,8 +19,7 @@ use std::thread;
 
 use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
-use atf_fuzz::kept;
-use tempfile::TempDir;
+use atf_fuzz::{kept, scratch};
 
 pub use faults::Composed;
 pub use readers::{Document, Library, Reads, readers};
@@ -76,12 +75,7 @@ fn compare(
     readers: &[Box<dyn Reads>],
     seeds: Range<u64>,
 ) -> io::Result<Vec<(u64, String, String)>> {
-    let shm = Path::new("/dev/shm");
-    let folder = if shm.is_dir() {
-        TempDir::new_in(shm)?
-    } else {
-        TempDir::new()?
-    };
+    let folder = scratch();
     let sessions: Vec<_> = seeds.clone().map(Composed::new).collect();
     let paths: Vec<_> = seeds
         .clone()

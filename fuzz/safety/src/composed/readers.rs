@@ -12,7 +12,7 @@ use atf_samples::tools::has;
 use serde::Deserialize;
 use serde_json::{Deserializer, Value};
 
-/// What the conformance kit expects a reader to print about a session.
+/// The document that a reader prints about a session for the conformance kit.
 pub type Document = Value;
 
 /// A reader of sessions.
@@ -91,12 +91,10 @@ impl Reads for Program {
             return Ok(documents);
         }
         let count = documents.len();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let told = format!(
-            "{}: {count} documents, {}\n{said}",
-            self.name, output.status
-        );
-        Err(io::Error::other(told))
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let (name, status) = (&self.name, output.status);
+        let message = format!("{name}: {count} documents, {status}\n{stderr}");
+        Err(io::Error::other(message))
     }
 }
 

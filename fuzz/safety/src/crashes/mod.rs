@@ -373,10 +373,10 @@ impl Run<'_> {
                 && found.payload_size() == payload.len() as u64;
             // The index reveals the change, because its event links to a different detail or has a
             // different time.
-            let is_told = !is_good
+            let is_revealed = !is_good
                 && found.seq >= lasting
                 && (header.index_seq != seq || header.timestamp != time);
-            if !is_right && !is_told {
+            if !is_right && !is_revealed {
                 return Err(format!("detail {} is {found:?}", found.seq));
             }
             let given = detail.payload(&found, 1 << 20).map_err(text)?;

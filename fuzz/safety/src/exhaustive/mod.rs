@@ -179,7 +179,7 @@ impl<'a> Attack<'a> {
         match mutation {
             Mutation::Cut(at) if at < file.shared => return,
             Mutation::Cut(_) => tally.cuts += 1,
-            _ if self.scope == Scope::Quick && is_in_the_midst(place, size) => {
+            _ if self.scope == Scope::Quick && is_in_the_middle(place, size) => {
                 tally.skipped_flips += 1;
                 return;
             }
@@ -191,7 +191,7 @@ impl<'a> Attack<'a> {
         let is_pair = matches!(mutation, Mutation::Pair(_));
         let is_full = !is_pair && (self.scope == Scope::All || CLEAN.contains(&file.name.as_str()));
         let recovers = is_full || is_recovered(mutation, size);
-        let is_usual = is_full || !is_in_the_midst(place, size);
+        let is_usual = is_full || !is_in_the_middle(place, size);
         tally.recovered += u64::from(recovers);
         let check = || -> Result<bool, String> {
             let sources = sources(mutation, &bytes, is_full, scratch)?;
@@ -253,7 +253,7 @@ impl<'a> Attack<'a> {
     }
 }
 
-/// Returns the sources to read from besides bytes in memory. For most files, these are a cheap
+/// Returns the sources to read from, other than bytes in memory. For most files, these are a cheap
 /// selection that varies between mutations.
 fn sources<'a>(
     mutation: Mutation,
@@ -280,7 +280,7 @@ fn sources<'a>(
 }
 
 /// Returns whether flips of this byte are skipped because it is in the middle of a large file.
-fn is_in_the_midst(byte: usize, size: usize) -> bool {
+fn is_in_the_middle(byte: usize, size: usize) -> bool {
     let ends = LARGE / 4;
     size > LARGE && (ends..size - ends).contains(&byte) && !byte.is_multiple_of(STEP)
 }

@@ -99,13 +99,3 @@ pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
         .env("LD_PRELOAD", &library)
         .status()
 }
-
-/// Creates a temporary folder, in memory if possible.
-pub(super) fn scratch() -> io::Result<tempfile::TempDir> {
-    let shm = Path::new("/dev/shm");
-    if shm.is_dir() {
-        tempfile::TempDir::new_in(shm)
-    } else {
-        tempfile::TempDir::new()
-    }
-}

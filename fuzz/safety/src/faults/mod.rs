@@ -1,9 +1,9 @@
 //! Makes every system call fail in turn, during `recover` and in writers of real files.
 //!
 //! A small C layer ([`Layer`]) intercepts libc's calls to open, read, write, map, stat, create,
-//! rename, remove and synchronize files and to change their modes and groups, and counts them. In separate runs, each call fails with EIO,
-//! ENOSPC or EINTR, or transfers only one byte, either once or from then on. In other runs, the
-//! disk fills up after each possible number of bytes.
+//! rename, remove and synchronize files and to change their modes and groups, and counts them. In
+//! separate runs, each call fails with EIO, ENOSPC or EINTR, or transfers only one byte, either once
+//! or from then on. In other runs, the disk fills up after each possible number of bytes.
 //!
 //! These guarantees hold:
 //!
@@ -24,7 +24,7 @@ mod sectors;
 mod small;
 mod writing;
 
-use std::fmt;
+use std::{fmt, io};
 
 pub use layer::{Layer, is_under_layer, run_again};
 pub use recovering::{Recover, recovering};
@@ -83,6 +83,21 @@ impl Plan {
     fn is_for_ever(self) -> bool {
         matches!(self, Self::Call(_, _, Extent::ForEver))
     }
+
+    /// Returns the call that fails, if the plan names one.
+    fn call(self, log: &[String]) -> &str {
+        let call = match self {
+            Self::Call(call, ..) => usize::try_from(call).ok().and_then(|call| log.get(call)),
+            _ => None,
+        };
+        call.map_or("", String::as_str)
+    }
+}
+
+/// Returns the system's error code in an error.
+fn code(error: &atf::Error) -> Option<i32> {
+    let source = std::error::Error::source(error)?;
+    source.downcast_ref::<io::Error>()?.raw_os_error()
 }
 
 impl fmt::Display for Plan {

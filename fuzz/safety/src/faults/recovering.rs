@@ -13,10 +13,11 @@ use atf::rewrite::{RecoverOptions, Report};
 use atf::session::MANIFEST_FILE;
 use atf::write::Durability;
 use atf_conformance::corpus;
+use atf_fuzz::scratch;
 use atf_samples::tree;
 use serde_json::Value;
 
-use super::{EINTR, FAULTS, Fault, Layer, Plan, Tally};
+use super::{EINTR, FAULTS, Fault, Layer, Plan, Tally, code};
 
 /// The difference in bytes between successive disk sizes. It is prime, so that the disk fills up at
 /// every position in a record.
@@ -75,7 +76,7 @@ fn recovering_from(
     [step, most]: [usize; 2],
     tally: &mut Tally,
 ) -> io::Result<()> {
-    let folder = super::layer::scratch()?;
+    let folder = scratch();
     let mut case = Case {
         layer,
         recovers,
@@ -201,11 +202,7 @@ impl Case<'_> {
         if tree(&self.root.join("in")).map_err(system)? != self.source {
             return Err("changes its input".to_owned());
         }
-        let at = match plan {
-            Plan::Call(call, ..) => usize::try_from(call).ok().and_then(|call| log.get(call)),
-            _ => None,
-        };
-        let at = at.map_or("", String::as_str);
+        let at = plan.call(&log);
         let out = tree(&self.root.join("out"));
         let is_for_ever = plan.is_for_ever();
         match result {
@@ -321,10 +318,7 @@ fn is_repeated(call: &str) -> bool {
 
 /// Checks that an error contains the system's error code.
 fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
-    let system =
-        std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
-    let found = system.and_then(io::Error::raw_os_error);
-    if matches!(error.kind(), ErrorKind::Io(_)) && found == Some(number) {
+    if matches!(error.kind(), ErrorKind::Io(_)) && code(error) == Some(number) {
         Ok(())
     } else {
         Err(format!("{at}: the system's error is not reported: {error}"))

@@ -9,6 +9,7 @@ use std::path::Path;
 use atf::detail::DetailReader;
 use atf::rewrite::{RecoverOptions, Report};
 use atf::thread::{Linked, ThreadReader};
+use atf_fuzz::scratch;
 use atf_samples::files::{DetailFile, DetailRecord, IndexFile, ring_after};
 use atf_samples::tree;
 use serde_json::json;
@@ -52,7 +53,7 @@ enum State {
 ///
 /// Returns an error if the temporary folders cannot be created.
 pub fn sectors(layer: Layer, recovers: Recover<'_>) -> io::Result<Tally> {
-    let folder = super::layer::scratch()?;
+    let folder = scratch();
     let mut tally = Tally::default();
     let states = [State::Finalized, State::Killed, State::Ring];
     for (version, state) in [1, 2]

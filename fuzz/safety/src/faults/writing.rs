@@ -16,11 +16,11 @@ use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 use atf::write::{Detail, Disk, Durability, Event, SessionWriter, Storage, WriteOptions};
 use atf::{Completeness, DetailEventType, ErrorKind, EventKind, Wire};
-
+use atf_fuzz::scratch;
 use tempfile::TempDir;
 
 use super::small::small_disk;
-use super::{FAULTS, Fault, Layer, Plan, Tally};
+use super::{FAULTS, Fault, Layer, Plan, Tally, code};
 
 /// The number of events in the thread. Every third event has a detail.
 const COUNT: u64 = 200;
@@ -185,7 +185,7 @@ pub fn writing(layer: Layer) -> io::Result<Tally> {
         let mut calls = 0;
         let mut plans = vec![Plan::Count];
         while let Some(plan) = plans.pop() {
-            let folder = super::layer::scratch()?;
+            let folder = scratch();
             layer.plan(plan);
             let written = panic::catch_unwind(AssertUnwindSafe(|| {
                 write(Arc::new(Disk), folder.path(), &options, COUNT)
@@ -202,10 +202,6 @@ pub fn writing(layer: Layer) -> io::Result<Tally> {
                 plans.extend(all);
             }
             tally.runs += 1;
-            let at = match plan {
-                Plan::Call(call, ..) => usize::try_from(call).ok().and_then(|call| log.get(call)),
-                _ => None,
-            };
             let outcome = match written {
                 Ok(written) => outcome(&written, folder.path(), plan).and_then(|()| {
                     let thread = folder.path().join(THREAD);
@@ -220,7 +216,7 @@ pub fn writing(layer: Layer) -> io::Result<Tally> {
                 Err(_) => Err("panics".to_owned()),
             };
             if let Err(fault) = outcome {
-                let at = at.map_or("", String::as_str);
+                let at = plan.call(&log);
                 let journal = if survive_kill { ", kill journal" } else { "" };
                 let fault = format!("{wire}{journal}, {plan}, {at}: {fault}");
                 tally.faults.push(fault);
@@ -234,12 +230,9 @@ pub fn writing(layer: Layer) -> io::Result<Tally> {
 fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
     let is_done = written.result.is_ok();
     if let (Err(error), Plan::Call(_, fault, _)) = (&written.result, plan) {
-        let system = std::error::Error::source(error);
-        let system = system.and_then(|source| source.downcast_ref::<io::Error>());
-        let number = system.and_then(io::Error::raw_os_error);
         match fault {
             Fault::Short => return Err(format!("gives up: {error}")),
-            Fault::Error(expected) if number != Some(expected) => {
+            Fault::Error(expected) if code(error) != Some(expected) => {
                 return Err(format!("the system's error is not reported: {error}"));
             }
             Fault::Error(_) => {}
@@ -300,7 +293,7 @@ pub fn disk_full_in_memory() -> Tally {
 pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
     let mut tally = Tally::default();
     let options = WriteOptions::default().buffer_size(4 << 10);
-    let folder = super::layer::scratch()?;
+    let folder = scratch();
     let count = sizes.saturating_mul(OF_A_PAGE);
     let whole = write(Arc::new(Disk), folder.path(), &options, count);
     whole.result.map_err(io::Error::other)?;

@@ -23,119 +23,51 @@ const MANIFEST: &str = "manifest.json";
 
 /// All hostile traces.
 pub const INPUTS: [Input; 28] = [
-    Input {
-        name: "nothing",
-        make: |_| vec![(INDEX.into(), IndexFile::finalized(1, 1).bytes())],
-    },
-    Input {
-        name: "threads-unfinalized",
-        make: threads,
-    },
-    Input {
-        name: "threads-listed",
-        make: |size| listed(threads(size / 2)),
-    },
-    Input {
-        name: "threads-far-apart",
-        make: far_apart,
-    },
-    Input {
-        name: "index-counts",
-        make: |size| with_zeros(lying_index(), size),
-    },
-    Input {
-        name: "index-zeros",
-        make: |size| with_zeros(open(1, 3).without_footer(), size),
-    },
-    Input {
-        name: "index-holes",
-        make: holes,
-    },
-    Input {
-        name: "index-footers",
-        make: footers,
-    },
-    Input {
-        name: "index-back-in-time",
-        make: back_in_time,
-    },
-    Input {
-        name: "index-links-to-one",
-        make: links_to_one,
-    },
-    Input {
-        name: "index-calls",
-        make: |size| calls(size, 1),
-    },
-    Input {
-        name: "index-returns",
-        make: |size| calls(size, 2),
-    },
-    Input {
-        name: "index-calls-then-others-return",
-        make: unmatched,
-    },
-    Input {
-        name: "detail-counts",
-        make: |size| lying_detail(size, u64::MAX),
-    },
-    Input {
-        name: "detail-smallest",
-        make: |size| details(size, 0),
-    },
-    Input {
-        name: "detail-one-length",
-        make: one_length,
-    },
-    Input {
-        name: "detail-broken-often",
-        make: broken_often,
-    },
-    Input {
-        name: "detail-false-starts",
-        make: false_starts,
-    },
-    Input {
-        name: "detail-one-payload",
-        make: |size| details(size, size),
-    },
-    Input {
-        name: "ring-sizes",
-        make: ring,
-    },
-    Input {
-        name: "manifest-deep",
-        make: |size| manifest(&"[".repeat(size)),
-    },
-    Input {
-        name: "manifest-deep-objects",
-        make: |size| manifest(&r#"{"a":"#.repeat(size / 5)),
-    },
-    Input {
-        name: "manifest-threads",
-        make: |size| list(size, |at| format!(r#"{{"id":{at}}}"#)),
-    },
-    Input {
-        name: "manifest-one-thread",
-        make: |size| list(size, |_| r#"{"id":7}"#.to_owned()),
-    },
-    Input {
-        name: "manifest-keys",
-        make: |size| keys(size, true),
-    },
-    Input {
-        name: "manifest-one-key",
-        make: |size| keys(size, false),
-    },
-    Input {
-        name: "manifest-values",
-        make: |size| manifest(&format!(r#"[],"own":[{}0]}}"#, "[0],".repeat(size / 4))),
-    },
-    Input {
-        name: "manifest-symbols",
-        make: symbols,
-    },
+    input("nothing", |_| {
+        vec![(INDEX.into(), IndexFile::finalized(1, 1).bytes())]
+    }),
+    input("threads-unfinalized", threads),
+    input("threads-listed", |size| listed(threads(size / 2))),
+    input("threads-far-apart", far_apart),
+    input("index-counts", |size| with_zeros(lying_index(), size)),
+    input("index-zeros", |size| {
+        with_zeros(open(1, 3).without_footer(), size)
+    }),
+    input("index-holes", holes),
+    input("index-footers", footers),
+    input("index-back-in-time", back_in_time),
+    input("index-links-to-one", links_to_one),
+    input("index-calls", |size| calls(size, 1)),
+    input("index-returns", |size| calls(size, 2)),
+    input("index-calls-then-others-return", unmatched),
+    input("detail-counts", |size| lying_detail(size, u64::MAX)),
+    input("detail-smallest", |size| details(size, 0)),
+    input("detail-one-length", one_length),
+    input("detail-broken-often", broken_often),
+    input("detail-false-starts", false_starts),
+    input("detail-one-payload", |size| details(size, size)),
+    input("ring-sizes", ring),
+    input("manifest-deep", |size| manifest(&"[".repeat(size))),
+    input("manifest-deep-objects", |size| {
+        manifest(&r#"{"a":"#.repeat(size / 5))
+    }),
+    input("manifest-threads", |size| {
+        list(size, |at| format!(r#"{{"id":{at}}}"#))
+    }),
+    input("manifest-one-thread", |size| {
+        list(size, |_| r#"{"id":7}"#.to_owned())
+    }),
+    input("manifest-keys", |size| keys(size, true)),
+    input("manifest-one-key", |size| keys(size, false)),
+    input("manifest-values", |size| {
+        manifest(&format!(r#"[],"own":[{}0]}}"#, "[0],".repeat(size / 4)))
+    }),
+    input("manifest-symbols", symbols),
 ];
+
+const fn input(name: &'static str, make: fn(usize) -> Files) -> Input {
+    Input { name, make }
+}
 
 fn open(version: u8, count: u64) -> IndexFile {
     IndexFile::finalized(version, count).placeholder()
