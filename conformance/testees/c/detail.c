@@ -94,7 +94,7 @@ static bool is_footer(const File *file, uint64_t at) {
            !is_payload(file, at, true);
 }
 
-/* Looks for the footer at the header's offset for it, at the end, and before trailing bytes.
+/* Looks for the footer at the offset in the header, at the end, and before trailing bytes.
    Returns 0 if there is none. */
 static uint64_t find_footer(const File *file) {
     uint64_t at_end = file->size - FOOTER;
@@ -118,7 +118,7 @@ static bool is_end_counted(const File *file) {
            events.count == atf_v1_detail_header_get_event_count(place(file, 0));
 }
 
-/* Returns whether the data ends before the length of a footer of which the header knows nothing.
+/* Returns whether the data ends before the length of a footer that the header does not prove.
    Zeros at the end of the file do not count as written. */
 static bool is_torn_footer(const File *file, uint64_t at) {
     uint64_t length = at + offsetof(AtfV1DetailFooter, bytes_length);

@@ -118,7 +118,7 @@ static bool is_footer(const File *file, const Header *header, uint64_t at) {
 }
 
 /* Looks for the footer at a rewritten header's offset for it, at the end, and after each event. Under a
- * placeholder, the first of two footers counts. Returns 0 if there is none. */
+ * placeholder, the first of two footers counts. Returns 0 if it finds none. */
 static uint64_t find_footer(const File *file, const Header *header) {
     uint64_t at_end = file->size - FOOTER;
     bool is_stated = !is_placeholder(header);

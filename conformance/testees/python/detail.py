@@ -85,7 +85,7 @@ def walk(data, header, end):
 
 
 def find_footer(data, header):
-    """Looks for the footer at the header's offset for it, at the end, and before trailing bytes."""
+    """Looks for the footer at the offset in the header, at the end, and before trailing bytes."""
     for at in (stated_end(header), len(data) - FOOTER_SIZE):
         if is_footer(data, header, at):
             return at
