@@ -36,7 +36,8 @@ fn record(charge: &str) -> Option<(&'static Row, &str)> {
 
 /// Returns the group of the rules about a charge, such as `IFTR` for `ATF-IFTR-004` and for
 /// `index_footer.checksum`.
-pub(crate) fn group(charge: &str) -> &str {
+#[must_use]
+pub fn group(charge: &str) -> &str {
     match record(charge) {
         Some(((_, _, group, _), _)) => group,
         None => charge.split('-').nth(1).unwrap_or(charge),
@@ -45,7 +46,8 @@ pub(crate) fn group(charge: &str) -> &str {
 
 /// Returns a rule's sentence, severity and sources, or a field's place in its record and the
 /// sources of this layout. Returns nothing for an unknown rule.
-pub(crate) fn sentence(charge: &str) -> Option<String> {
+#[must_use]
+pub fn sentence(charge: &str) -> Option<String> {
     if let Some(rule) = rules::find(charge) {
         let severity = rule.severity.name();
         let sources = rule.sources.join(", ");
@@ -87,38 +89,5 @@ fn bytes(size: usize) -> String {
     match size {
         1 => "1 byte".to_owned(),
         _ => format!("{size} bytes"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{group, sentence};
-
-    #[test]
-    fn a_charge_is_described_with_its_source() {
-        for (charge, in_group, text) in [
-            (
-                "ATF-RDER-011",
-                "RDER",
-                "A reader returns function_id unchanged; only the manifest defines what its halves mean. (must; ",
-            ),
-            (
-                "index_event.call_depth",
-                "IEVT",
-                "call_depth of the index event: 4 bytes at offset 24, only in version 1 (S0, S1, S2, S3)",
-            ),
-            (
-                "index_event.event_kind",
-                "IEVT",
-                "event_kind of the index event: 4 bytes at offset 20, or 1 byte at offset 24 in version 2",
-            ),
-            ("detail_footer", "DFTR", "detail footer: 64 bytes (S1"),
-            ("no rule", "no rule", "the files break no rule"),
-        ] {
-            assert_eq!(group(charge), in_group);
-            let found = sentence(charge).unwrap();
-            assert!(found.starts_with(text), "{found}");
-        }
-        assert_eq!(sentence("ATF-XXXX-001"), None);
     }
 }

@@ -125,7 +125,7 @@ impl Lack {
     }
 
     /// Returns whether an object of this name in a document may omit this key.
-    pub(crate) fn leaves_out(self, object: &str, key: &str) -> bool {
+    pub(crate) fn omits(self, object: &str, key: &str) -> bool {
         match self {
             // A footer's checksum is a field like any other.
             Self::Checksum => object == "derived" && key == self.name(),
@@ -198,9 +198,9 @@ pub(crate) fn allows(
 }
 
 /// Removes the parts of an expected document that the implementation cannot show.
-pub(crate) fn leave_out(document: &mut Value, lacks: &[Lack]) {
+pub(crate) fn omit(document: &mut Value, lacks: &[Lack]) {
     if !lacks.is_empty() {
-        leave_out_of("", document, lacks);
+        omit_in("", document, lacks);
     }
 }
 
@@ -210,19 +210,19 @@ pub(crate) const UNASKED: [&str; 3] = ["trailing_bytes", "dangling_links", "orph
 
 /// Removes from an expected document the numbers that follow from other values and that the answer
 /// does not give.
-pub(crate) fn leave_out_unasked(expected: &mut Value, got: &Value) {
+pub(crate) fn omit_unasked(expected: &mut Value, got: &Value) {
     match (expected, got) {
         (Value::Object(expected), Value::Object(got)) => {
             expected.retain(|key, _| got.contains_key(key) || !UNASKED.contains(&key.as_str()));
             for (key, value) in expected.iter_mut() {
-                leave_out_unasked(value, got.get(key).unwrap_or(&Value::Null));
+                omit_unasked(value, got.get(key).unwrap_or(&Value::Null));
             }
             let is_empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);
             expected.retain(|key, value| got.contains_key(key) || !is_empty(value));
         }
         (Value::Array(expected), Value::Array(got)) => {
             for (seq, value) in expected.iter_mut().enumerate() {
-                leave_out_unasked(value, got.get(seq).unwrap_or(&Value::Null));
+                omit_unasked(value, got.get(seq).unwrap_or(&Value::Null));
             }
         }
         _ => {}
@@ -231,17 +231,17 @@ pub(crate) fn leave_out_unasked(expected: &mut Value, got: &Value) {
 
 /// Removes these parts of a value; `object` is the name of the object that the value is, or that it
 /// lists.
-fn leave_out_of(object: &str, value: &mut Value, lacks: &[Lack]) {
+fn omit_in(object: &str, value: &mut Value, lacks: &[Lack]) {
     match value {
         Value::Object(members) => {
-            members.retain(|key, _| !lacks.iter().any(|lack| lack.leaves_out(object, key)));
+            members.retain(|key, _| !lacks.iter().any(|lack| lack.omits(object, key)));
             for (key, value) in members {
-                leave_out_of(key, value, lacks);
+                omit_in(key, value, lacks);
             }
         }
         Value::Array(values) => {
             for value in values {
-                leave_out_of(object, value, lacks);
+                omit_in(object, value, lacks);
             }
         }
         _ => {}
@@ -250,6 +250,6 @@ fn leave_out_of(object: &str, value: &mut Value, lacks: &[Lack]) {
 
 fn has(document: &Value, lack: Lack) -> bool {
     let mut without = document.clone();
-    leave_out(&mut without, &[lack]);
+    omit(&mut without, &[lack]);
     without != *document
 }

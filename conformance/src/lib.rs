@@ -8,10 +8,12 @@
 #![forbid(unsafe_code)]
 
 pub mod cause;
-mod charge;
+pub mod charge;
+mod checked;
 pub mod compare;
 pub mod corpus;
 pub mod fingerprint;
+mod hex;
 pub mod lacks;
 mod named;
 pub mod protocol;
@@ -24,6 +26,7 @@ pub mod written;
 
 pub use atf::check::{self, FileReport, Finding, Kind, Output, Place, Summary, Verdict};
 pub use atf::rules;
+pub use checked::Checked;
 
 /// Returns a rule of the spec.
 ///

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Serialize, Serializer};
 
 use crate::corpus::Subject;
+use crate::hex::hex;
 use crate::lacks::Lack;
 use crate::named::named;
 use crate::rules::Severity;
@@ -51,8 +52,22 @@ pub struct Made {
     pub command: String,
 }
 
+impl Made {
+    /// Describes a run that begins now on this system.
+    #[must_use]
+    pub fn new(now: SystemTime, command: String) -> Self {
+        // The system's clock may be set to any time, but only years up to 9999 can be formatted.
+        let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+        Self {
+            at: humantime::format_rfc3339_seconds(now.clamp(UNIX_EPOCH, last)).to_string(),
+            system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            command,
+        }
+    }
+}
+
 /// An implementation under test.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Testee {
     /// The name in its manifest.
     pub name: String,
@@ -138,16 +153,28 @@ pub struct Files {
 }
 
 impl Results {
+    /// Returns the implementations that were not graded, with their positions and the reasons.
+    pub fn refused(&self) -> impl Iterator<Item = (usize, &Testee, &str)> {
+        let testees = self.testees.iter().enumerate();
+        testees.filter_map(|(seq, testee)| Some((seq, testee, testee.refused.as_deref()?)))
+    }
+
+    /// Returns the results of an implementation.
+    pub fn cases_of(&self, testee: usize) -> impl Iterator<Item = &CaseResult> + Clone {
+        self.cases.iter().filter(move |case| case.testee == testee)
+    }
+
+    /// Returns the writer–reader pairs with failed scripts.
+    pub fn misread(&self) -> impl Iterator<Item = &CrossResult> {
+        self.cross.iter().filter(|pair| !pair.failed.is_empty())
+    }
+
     /// Turns broken SHOULDs in a writer's files into failures.
     pub fn deny_shoulds(&mut self) {
         for case in &mut self.cases {
             let first = case.shoulds().next().map(Note::to_string);
             if let (Outcome::Passed, Some(message)) = (&case.outcome, first) {
-                case.outcome = Outcome::Failed {
-                    class: Failure::Should,
-                    message,
-                    differences: Vec::new(),
-                };
+                case.outcome = Outcome::failed(Failure::Should, message);
             }
         }
     }
@@ -199,6 +226,26 @@ impl fmt::Display for Note {
 }
 
 impl CaseResult {
+    /// Makes a result without rules, notes and times.
+    #[must_use]
+    pub fn new(testee: usize, role: Role, case: &str, outcome: Outcome) -> Self {
+        Self {
+            testee,
+            role,
+            case: case.to_owned(),
+            rules: Vec::new(),
+            note: String::new(),
+            outcome,
+            notes: Vec::new(),
+            not_graded: Vec::new(),
+            listed: None,
+            share: 1.0,
+            files: Files::default(),
+            elapsed: Duration::ZERO,
+            stderr: String::new(),
+        }
+    }
+
     /// Returns the SHOULDs that a writer's files break.
     pub fn shoulds(&self) -> impl Iterator<Item = &Note> {
         let notes = self.notes.iter();
@@ -299,6 +346,22 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Makes a failure without any differences.
+    pub fn failed(class: Failure, message: impl Into<String>) -> Self {
+        Self::Failed {
+            class,
+            message: message.into(),
+            differences: Vec::new(),
+        }
+    }
+
+    /// Makes the outcome of an implementation that reported that it does not support the case.
+    pub(crate) fn unsupported() -> Self {
+        Self::Skipped {
+            why: "exit code 77".to_owned(),
+        }
+    }
+
     /// Makes an outcome from the differences, after sorting them. Without differences, the case
     /// passes. The failure class is `class` if data differs, and [`Failure::WrongLabel`] otherwise.
     #[must_use]
@@ -394,15 +457,16 @@ named! {
     }
 }
 
-/// The grades that a run counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Grading {
-    /// Data and labels.
-    #[default]
-    All,
-    /// Data only.
-    Data,
+named! {
+    /// The grades that a run counts.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+    pub enum Grading {
+        /// Data and labels.
+        #[default]
+        All = "all",
+        /// Data only.
+        Data = "data",
+    }
 }
 
 named! {
@@ -468,7 +532,25 @@ pub struct Difference {
     pub hexdump: Option<Hexdump>,
 }
 
-/// Returns whether the value at a place follows from events, so that it is wrong wherever they are.
+impl Difference {
+    /// Makes a difference in data, without what the answer broke and the file's bytes.
+    pub fn in_data(
+        place: impl Into<String>,
+        expected: impl Into<String>,
+        got: impl Into<String>,
+    ) -> Self {
+        Self {
+            grade: Grade::Data,
+            place: place.into(),
+            expected: expected.into(),
+            got: got.into(),
+            rule: None,
+            hexdump: None,
+        }
+    }
+}
+
+/// Returns whether the value at a place follows from events, so that it is wrong whenever they are.
 pub(crate) fn follows(place: &str) -> bool {
     const FOLLOWING: [&str; 8] = [
         "dangling_links",
@@ -492,7 +574,7 @@ pub struct Hexdump {
     /// The offset of `bytes` in the file.
     pub offset: u64,
     /// The bytes.
-    #[serde(serialize_with = "hex")]
+    #[serde(serialize_with = "in_hex")]
     pub bytes: Vec<u8>,
     /// The offset of the field in bytes from the start of the file.
     pub field_offset: u64,
@@ -533,7 +615,6 @@ fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S:
     serializer.serialize_f64(elapsed.as_secs_f64())
 }
 
-fn hex<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    serializer.serialize_str(&digits)
+fn in_hex<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&hex(bytes))
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
 use atf::rules::Severity;
-use atf_conformance::{FileReport, corpus};
+use atf_conformance::{Checked, corpus};
 use serde_json::Value;
 use support::files::{Bytes, crc32c};
 use support::trace::OTHER;
@@ -130,23 +130,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Returns the broken structural rules and the files that break them.
 fn broken(path: &Path) -> Vec<String> {
-    let outcome = Outcome::check(path);
-    let mut broken: Vec<_> = outcome
-        .unreadable
-        .iter()
-        .map(|(path, why)| format!("{}: {why}", path.display()))
-        .collect();
-    for report in &outcome.reports {
-        let findings = report.findings().into_iter();
-        let structural = findings.filter(|finding| finding.rule.is_structural_must());
-        let line = |finding: &atf_conformance::Finding| {
-            let field = &finding.place.field;
-            let (name, id) = (outcome.name(report), finding.rule.id);
-            format!("{name} {id} {field}: {}", finding.message)
-        };
-        broken.extend(structural.map(line));
-    }
-    broken
+    Checked::new(path).structural_faults()
 }
 
 #[test]
@@ -288,8 +272,8 @@ fn the_report_names_the_rules_that_the_checker_reports() {
         };
         let unchecked = not_checked(&report, &path, &out).into_iter();
         wrong.extend(unchecked.map(|it| format!("{}: {it}", case.name)));
-        let outcome = Outcome::check(&path);
-        let findings = outcome.reports.iter().flat_map(FileReport::findings);
+        let checked = Checked::new(&path);
+        let findings = checked.findings().map(|(_, finding)| finding);
         let serious = findings.filter(|it| it.rule.severity >= Severity::Should);
         let serious: BTreeSet<_> = serious.map(|it| it.rule.id).collect();
         compared += u32::from(!serious.is_empty());

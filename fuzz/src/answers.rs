@@ -118,23 +118,12 @@ fn grade(reading: &Reading, case: &Case, code: i32, output: Vec<u8>) -> Outcome 
     };
     let form = reading.check_form(&manifest, &ended);
     let graded = reading.grade(&manifest, &ended, Path::new("/nowhere"));
-    let said =
+    let size =
         format!("{:?}", graded.outcome).len() + form.map_or_else(|it| it.message.len(), |_| 0);
-    assert!(said <= most, "{}: {said} bytes of failures", case.name);
+    assert!(size <= most, "{}: {size} bytes of failures", case.name);
     let result = CaseResult {
-        testee: 0,
-        role: reading.about().role,
-        case: case.name.clone(),
-        rules: reading.about().rules.to_vec(),
-        note: case.note.clone(),
-        outcome: graded.outcome,
-        notes: graded.notes,
-        not_graded: Vec::new(),
-        listed: None,
-        share: reading.share(&manifest),
         files: reading.files(),
-        elapsed: ended.elapsed,
-        stderr: ended.stderr,
+        ..CaseResult::new(0, reading.about().role, &case.name, graded.outcome)
     };
     let is_failure = matches!(result.outcome, Outcome::Failed { .. });
     let results = [result];

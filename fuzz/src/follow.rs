@@ -6,7 +6,6 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use arbitrary::{Arbitrary, Unstructured};
-use atf::Completeness;
 use atf::detail::{DetailEvent, DetailReader};
 use atf::follow::{DetailFollower, IndexFollower, Polled};
 use atf::index::{IndexEvent, IndexReader};
@@ -14,6 +13,7 @@ use atf::wire::Record;
 use atf::{Wire, detail::DetailHeader};
 
 use crate::scratch::scratch;
+use crate::whole::is_whole;
 use crate::writer::Ops;
 
 /// How a file grows.
@@ -120,12 +120,9 @@ impl Follower {
                     assert!(!is_all, "a reader refuses what was followed");
                     return;
                 };
-                let is_finalized = matches!(reader.completeness(), Completeness::Finalized);
-                let is_consistent = is_finalized && reader.disagreements().is_empty();
-                if !(is_all || is_consistent) {
-                    return;
+                if is_all || is_whole(reader.completeness(), &reader.disagreements()) {
+                    assert_beginning(given, reader.events_in(..), is_all);
                 }
-                assert_beginning(given, reader.events_in(..), is_all);
             }
             Self::Detail(_, given) => {
                 let mut end = events_offset(bytes) as u64;
@@ -138,12 +135,9 @@ impl Follower {
                     assert!(!is_all, "a reader refuses what was followed");
                     return;
                 };
-                let is_finalized = matches!(reader.completeness(), Completeness::Finalized);
-                let is_consistent = is_finalized && reader.disagreements().is_empty();
-                if !(is_all || is_consistent) {
-                    return;
+                if is_all || is_whole(reader.completeness(), &reader.disagreements()) {
+                    assert_beginning(given, reader.events_in(..), is_all);
                 }
-                assert_beginning(given, reader.events_in(..), is_all);
             }
         }
     }

@@ -1,13 +1,14 @@
 //! Keeps bugs found by fuzzing as test cases. `found/TARGET/NAME` contains the minimized `input`
 //! and a `case.json` with the checker's findings.
 
+use std::collections::BTreeSet;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::{fs, io};
 
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
-use atf_conformance::{FileReport, Output, check::check};
+use atf_conformance::{Checked, check::check};
 use atf_interpreter::Kind;
 use serde_json::{Value, json};
 
@@ -28,20 +29,31 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let folder = scratch.path().join("found");
     let made = std::fs::create_dir(&folder).is_ok();
     let has_files = made && write(target, input, &folder);
-    let mut seen = Seen::default();
-    let mut look = || check(&folder, &mut seen);
+    // After a panic, the reports so far are still there.
+    let mut seen = Checked::default();
+    let look = AssertUnwindSafe(|| check(&folder, &mut seen));
     let checked = if has_files {
-        panic::catch_unwind(AssertUnwindSafe(&mut look))
+        panic::catch_unwind(look)
     } else {
         Ok(())
     };
-    let mut rules: Vec<_> = seen
-        .broken
-        .iter()
-        .map(|found| found["rule"].clone())
+    let rules: BTreeSet<_> = seen
+        .findings()
+        .map(|(_, finding)| finding.rule.id)
         .collect();
-    rules.sort_by_key(Value::to_string);
-    rules.dedup();
+    let file = |path: &Path| {
+        path.file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+    };
+    let reports = seen.reports.iter();
+    let files = reports.map(|it| json!({"file": file(&it.path), "verdict": it.verdict().name()}));
+    let unreadable = seen.unreadable.iter();
+    let unreadable =
+        unreadable.map(|(path, _)| json!({"file": file(path), "verdict": "unreadable"}));
+    let broken = seen.findings().map(|(report, finding)| {
+        let (file, rule, place) = (file(&report.path), finding.rule.id, &finding.place);
+        json!({"file": file, "rule": rule, "field": place.field, "offset": place.offset})
+    });
     json!({
         "name": name,
         "target": target.name,
@@ -51,8 +63,8 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
             (true, Err(_)) => "panics",
             (true, Ok(())) => "done",
         },
-        "files": seen.files,
-        "broken": seen.broken,
+        "files": files.chain(unreadable).collect::<Vec<_>>(),
+        "broken": broken.collect::<Vec<_>>(),
     })
 }
 
@@ -88,7 +100,7 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
     Ok(about)
 }
 
-/// Writes the files that an input describes. Returns `false` if there are none.
+/// Writes the files that an input describes. Returns `false` if it describes no files.
 fn write(target: Target, input: &[u8], folder: &Path) -> bool {
     let trace_file = |bytes: &[u8]| {
         let name = match Kind::detect(bytes) {
@@ -107,36 +119,5 @@ fn write(target: Target, input: &[u8], folder: &Path) -> bool {
         "recover" | "checker" | "session" => session::write(input, folder),
         "ring" => packed::unpack(input, folder),
         _ => false,
-    }
-}
-
-#[derive(Default)]
-struct Seen {
-    files: Vec<Value>,
-    broken: Vec<Value>,
-}
-
-impl Output for Seen {
-    fn file(&mut self, report: FileReport) {
-        let file = report
-            .path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        self.files
-            .push(json!({"file": file, "verdict": report.verdict().name()}));
-        for finding in report.findings() {
-            let (rule, place) = (finding.rule.id, &finding.place);
-            self.broken.push(
-                json!({"file": file, "rule": rule, "field": place.field, "offset": place.offset}),
-            );
-        }
-    }
-
-    fn unreadable(&mut self, path: &Path, _why: &str) {
-        let file = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        self.files
-            .push(json!({"file": file, "verdict": "unreadable"}));
     }
 }

@@ -8,7 +8,7 @@ use atf::rewrite::{CutOptions, RecoverOptions, cut, recover as recover_session};
 use atf::session::{MANIFEST_FILE, SessionReader, ThreadEntry};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use atf_analyze::Run;
-use atf_conformance::{FileReport, Output, check::check};
+use atf_conformance::Checked;
 
 use crate::kept::all_are_kept;
 use crate::packed;
@@ -172,9 +172,7 @@ fn cut_to_half(folder: &Path, out: &Path, (start_ns, end_ns): (u64, u64)) -> Opt
         .from_ns(start_ns.saturating_add(quarter))
         .to_ns(end_ns.saturating_sub(quarter));
     let report = cut(folder, out, &options).ok()?;
-    let mut rules = Rules::default();
-    check(out, &mut rules);
-    assert!(rules.broken.is_empty(), "{:?}\n{report}", rules.broken);
+    assert_eq!(Checked::new(out).structural_faults(), [""; 0], "{report}");
     Some(SessionReader::open(out).expect("a cut can be opened"))
 }
 
@@ -211,9 +209,7 @@ pub fn recover(data: &[u8]) {
     let Ok(report) = recover_session(&folder, &out, &RecoverOptions::default()) else {
         return;
     };
-    let mut rules = Rules::default();
-    check(&out, &mut rules);
-    assert!(rules.broken.is_empty(), "{:?}\n{report}", rules.broken);
+    assert_eq!(Checked::new(&out).structural_faults(), [""; 0], "{report}");
     let recovered = SessionReader::open(&out).expect("a recovered session can be opened");
     all_are_kept(&opened, &recovered, &report);
 
@@ -234,33 +230,6 @@ pub fn checker(data: &[u8]) {
     if !write(data, scratch.path()) {
         return;
     }
-    let mut rules = Rules::default();
-    check(scratch.path(), &mut rules);
-    assert!(rules.files > 0 || rules.unreadable > 0);
-}
-
-/// The findings of a check.
-#[derive(Default)]
-struct Rules {
-    files: usize,
-    unreadable: usize,
-    /// Broken MUSTs.
-    broken: Vec<String>,
-}
-
-impl Output for Rules {
-    fn file(&mut self, report: FileReport) {
-        self.files += 1;
-        for finding in report.findings() {
-            if finding.rule.is_structural_must() {
-                let (path, id) = (report.path.display(), finding.rule.id);
-                self.broken
-                    .push(format!("{path}: {id}: {}", finding.place.field));
-            }
-        }
-    }
-
-    fn unreadable(&mut self, _path: &Path, _why: &str) {
-        self.unreadable += 1;
-    }
+    let checked = Checked::new(scratch.path());
+    assert!(!checked.reports.is_empty() || !checked.unreadable.is_empty());
 }

@@ -14,7 +14,7 @@ use atf::session::{SessionReader, ThreadEntry};
 use atf::spans::{CallStack, Paired, Spans};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Checksum, Completeness, OpenOptions, Wire};
-use atf_conformance::{FileReport, Output, Verdict, check::check};
+use atf_conformance::{Checked, Verdict};
 
 use crate::kept::{Kept, all_are_kept, kept};
 use crate::scratch::scratch;
@@ -59,13 +59,13 @@ pub fn readers(folder: &Path) {
 
 /// Everything that a reader reports about a thread.
 #[derive(Debug, PartialEq)]
-struct Said {
+struct Reported {
     events: Vec<Result<IndexEvent, String>>,
     payloads: Vec<Result<Vec<u8>, String>>,
     problems: Vec<String>,
 }
 
-fn said(thread: &ThreadReader) -> Said {
+fn reported(thread: &ThreadReader) -> Reported {
     let text = |error: atf::Error| error.to_string();
     let details = thread.detail();
     let payload = |event: atf::Result<atf::detail::DetailEvent>| {
@@ -74,7 +74,7 @@ fn said(thread: &ThreadReader) -> Said {
             .and_then(|event| reader.payload(&event, usize::MAX))
             .map_err(text)
     };
-    Said {
+    Reported {
         events: thread
             .index()
             .events_in(..)
@@ -98,7 +98,7 @@ fn mapped(session: &SessionReader, folder: &Path) {
     let options = unsafe { OpenOptions::new().mapped() };
     let other = SessionReader::open_with(folder, options).expect("it was opened before");
     let of = |entry: &ThreadEntry| match entry.open() {
-        Ok(thread) => Ok(said(&thread)),
+        Ok(thread) => Ok(reported(&thread)),
         Err(error) => Err(error.to_string()),
     };
     for (one, other) in session.threads().iter().zip(other.threads()) {
@@ -294,38 +294,24 @@ fn drained<T>(mut poll: impl FnMut() -> atf::Result<Polled<T>>) -> (Vec<T>, End)
 }
 
 /// Returns whether a file is finalized and does not contradict itself.
-fn is_whole(completeness: &Completeness, disagreements: &[atf::Error]) -> bool {
+pub(crate) fn is_whole(completeness: &Completeness, disagreements: &[atf::Error]) -> bool {
     matches!(completeness, Completeness::Finalized) && disagreements.is_empty()
 }
 
-/// The verdicts of a check, by file.
-#[derive(Default)]
-struct Verdicts(BTreeMap<std::path::PathBuf, (Verdict, Vec<&'static str>)>);
-
-impl Output for Verdicts {
-    fn file(&mut self, report: FileReport) {
-        let rules = report.findings().iter().map(|it| it.rule.id).collect();
-        self.0
-            .insert(report.path.clone(), (report.verdict(), rules));
-    }
-
-    fn unreadable(&mut self, _path: &Path, _why: &str) {}
-}
-
 fn checked(session: &SessionReader, folder: &Path) {
-    let mut verdicts = Verdicts::default();
-    check(folder, &mut verdicts);
+    let checked = Checked::new(folder);
     for entry in session.threads() {
         let path = entry.path().join(INDEX_FILE);
-        let Some((verdict, rules)) = verdicts.0.get(&path) else {
+        let Some(report) = checked.reports.iter().find(|it| it.path == path) else {
             continue;
         };
+        let findings = report.findings();
         match entry.open_index() {
-            Ok(index) if *verdict == Verdict::Accept => {
+            Ok(index) if report.verdict() == Verdict::Accept => {
                 let problems = index.problems();
-                assert!(problems.is_empty(), "{problems:?} {rules:?}");
+                assert!(problems.is_empty(), "{problems:?} {findings:?}");
             }
-            Err(error) => assert_ne!(*verdict, Verdict::Accept, "{error} {rules:?}"),
+            Err(error) => assert_ne!(report.verdict(), Verdict::Accept, "{error} {findings:?}"),
             Ok(_) => {}
         }
     }

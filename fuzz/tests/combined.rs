@@ -10,7 +10,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use atf::detail::{DetailEvent, DetailReader};
 use atf::index::{IndexEvent, IndexReader};
-use atf_fuzz::{differential, readers};
+use atf_fuzz::{differential, readers, scratch};
 use atf_samples::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 const RECORD: usize = 64;
@@ -131,8 +131,7 @@ fn check_detail(written: &[DetailRecord], bytes: &[u8]) {
 /// Compares the decoders, and all ways of reading a session whose only thread has this file.
 fn check_all(name: &str, others: &[(&str, Vec<u8>)], bytes: &[u8]) {
     differential(bytes);
-    let session = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
-    let session = session.expect("a place for files");
+    let session = scratch();
     let folder = session.path().join("thread_7");
     fs::create_dir(&folder).expect("a folder of our own");
     let file = [(name, bytes.to_vec())];

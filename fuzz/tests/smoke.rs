@@ -10,7 +10,7 @@ use atf_samples::random::Random;
 type Body = fn(&[u8]);
 
 /// Runs a body on bytes. If the body panics, saves the input for `atf-fuzz replay`.
-fn give(body: Body, bytes: &[u8]) {
+fn try_input(body: Body, bytes: &[u8]) {
     if let Err(panic) = std::panic::catch_unwind(|| body(bytes)) {
         let name = std::thread::current().name().unwrap_or("input").to_owned();
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
@@ -23,16 +23,23 @@ fn give(body: Body, bytes: &[u8]) {
 /// Runs a body on a file: unchanged, truncated at many lengths, and with single bits flipped.
 fn feed(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    give(body, &bytes);
+    try_input(body, &bytes);
     let step = (bytes.len() / 64).max(1);
     for end in (0..bytes.len()).step_by(step) {
-        give(body, &bytes[..end]);
+        try_input(body, &bytes[..end]);
     }
     let mut damaged = bytes.clone();
     for at in (0..bytes.len()).step_by(step).chain(0..bytes.len().min(64)) {
         damaged[at] ^= 1 << (at % 8);
-        give(body, &damaged);
+        try_input(body, &damaged);
         damaged[at] = bytes[at];
+    }
+}
+
+/// Runs a body on all files below a folder of the repository whose names end with `ending`.
+fn feed_all(body: Body, folder: &str, ending: &str) {
+    for path in files(folder, ending) {
+        feed(body, &path);
     }
 }
 
@@ -40,14 +47,14 @@ fn feed(body: Body, path: &Path) {
 /// fewer changes than `feed` because these bodies write files.
 fn feed_some(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    give(body, &bytes);
+    try_input(body, &bytes);
     for part in 1..=4 {
-        give(body, &bytes[..bytes.len() * part / 5]);
+        try_input(body, &bytes[..bytes.len() * part / 5]);
     }
     let mut damaged = bytes.clone();
     for at in (0..bytes.len()).step_by(bytes.len() / 12 + 1) {
         damaged[at] ^= 1 << (at % 8);
-        give(body, &damaged);
+        try_input(body, &damaged);
         damaged[at] = bytes[at];
     }
 }
@@ -76,34 +83,26 @@ fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
 
 #[test]
 fn index_files_never_panic() {
-    files("samples", "index.atf")
-        .iter()
-        .for_each(|path| feed(atf_fuzz::index, path));
+    feed_all(atf_fuzz::index, "samples", "index.atf");
 }
 
 #[test]
 fn detail_files_never_panic() {
-    files("samples", "detail.atf")
-        .iter()
-        .for_each(|path| feed(atf_fuzz::detail, path));
+    feed_all(atf_fuzz::detail, "samples", "detail.atf");
 }
 
 #[test]
 fn manifests_never_panic() {
-    files("samples", "manifest.json")
-        .iter()
-        .for_each(|path| feed(atf_fuzz::manifest, path));
+    feed_all(atf_fuzz::manifest, "samples", "manifest.json");
 }
 
 #[test]
 fn spec_files_never_panic() {
-    files("spec/records", ".yaml")
-        .iter()
-        .for_each(|path| feed(atf_fuzz::spec_yaml, path));
+    feed_all(atf_fuzz::spec_yaml, "spec/records", ".yaml");
 }
 
 /// Runs a body on inputs of many sizes, generated from a seed.
-fn made_up(body: Body, rounds: u64) {
+fn feed_generated(body: Body, rounds: u64) {
     for seed in 0..rounds {
         let mut random = Random::new(seed);
         let bytes: Vec<u8> = (0..16 + seed % 700)
@@ -113,41 +112,39 @@ fn made_up(body: Body, rounds: u64) {
                 if choice < 128 { byte & 3 } else { byte }
             })
             .collect();
-        give(body, &bytes);
+        try_input(body, &bytes);
     }
 }
 
 #[test]
 fn writers_take_any_sequence_of_operations() {
-    made_up(atf_fuzz::writer, 3000);
+    feed_generated(atf_fuzz::writer, 3000);
 }
 
 #[test]
 fn any_session_can_be_recovered() {
-    made_up(atf_fuzz::recover, 700);
+    feed_generated(atf_fuzz::recover, 700);
 }
 
 #[test]
 fn every_way_of_reading_a_session_agrees() {
-    made_up(atf_fuzz::session, 500);
+    feed_generated(atf_fuzz::session, 500);
 }
 
 #[test]
 fn the_kit_grades_any_answer() {
-    made_up(atf_fuzz::answers, 3000);
+    feed_generated(atf_fuzz::answers, 3000);
 }
 
 #[test]
 fn any_session_can_be_checked() {
-    made_up(atf_fuzz::checker, 300);
+    feed_generated(atf_fuzz::checker, 300);
 }
 
 #[test]
 fn the_c_api_reads_what_the_rust_api_reads() {
     for ending in ["index.atf", "detail.atf"] {
-        files("samples", ending)
-            .iter()
-            .for_each(|path| feed(atf_fuzz::capi, path));
+        feed_all(atf_fuzz::capi, "samples", ending);
     }
 }
 
@@ -166,13 +163,13 @@ fn two_decoders_read_the_same() {
 }
 
 #[test]
-fn files_are_followed_in_any_pieces() {
-    made_up(atf_fuzz::follow, 700);
+fn files_are_followed_as_they_grow_by_any_amount() {
+    feed_generated(atf_fuzz::follow, 700);
 }
 
 #[test]
 fn threads_are_read_with_any_ring() {
-    made_up(atf_fuzz::ring, 700);
+    feed_generated(atf_fuzz::ring, 700);
 }
 
 /// Every seed has its target's input format, and no target panics on its seeds.
@@ -184,7 +181,7 @@ fn seeds_of_the_corpus_find_nothing() {
         assert!(seeds.len() > 10, "{}: {} seeds", target.name, seeds.len());
         // Neighbouring seeds are similar, so only some are needed.
         for bytes in seeds.values().step_by(seeds.len() / 20 + 1) {
-            give(target.body, bytes);
+            try_input(target.body, bytes);
         }
     }
 }
@@ -220,7 +217,7 @@ fn found_bugs_stay_fixed() {
         for case in cases {
             let folder = case.expect("the repository's own folder").path();
             let input = fs::read(folder.join(found::INPUT)).expect("as above");
-            give(target.body, &input);
+            try_input(target.body, &input);
             let name = folder.file_name().expect("a name").to_string_lossy();
             let about = found::about(target, &name, &input);
             let text = fs::read(folder.join(found::ABOUT)).expect("as above");

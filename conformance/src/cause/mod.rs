@@ -5,10 +5,8 @@
 
 mod clean;
 mod clues;
-mod crash;
-mod table;
-#[cfg(test)]
-mod tests;
+pub mod crash;
+pub mod table;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,7 +20,7 @@ use clues::{Clues, Turn, path};
 use table::KNOWN;
 
 /// Begins the title of a cause that the kit can only guess.
-const MAY_BE: &str = "may be: ";
+pub const MAY_BE: &str = "may be: ";
 
 /// The cause of a failure, inferred from what the kit can observe.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

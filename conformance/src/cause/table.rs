@@ -5,22 +5,24 @@ use crate::results::Grade;
 
 /// A cause and the differences it explains. An empty list matches everything.
 #[derive(Debug)]
-pub(super) struct Known {
+pub struct Known {
     /// The permanent id.
-    pub(super) id: &'static str,
+    pub id: &'static str,
     /// The mistake in the implementation.
-    pub(super) title: &'static str,
+    pub title: &'static str,
     /// Whether the difference itself is the mistake. Otherwise, the mistake is only the usual reason
     /// for such a difference.
-    pub(super) is_seen: bool,
-    pub(super) grade: Option<Grade>,
+    pub is_seen: bool,
+    /// The grade of the difference.
+    pub grade: Option<Grade>,
     /// The rules that the answer broke, without `ATF-`. A trailing `*` matches any ending.
-    pub(super) rules: &'static [&'static str],
+    pub rules: &'static [&'static str],
     /// The last name in the path of a difference.
-    pub(super) fields: &'static [&'static str],
+    pub fields: &'static [&'static str],
+    /// How the answer is wrong.
     pub(super) turns: &'static [Turn],
     /// The expected and the returned value.
-    pub(super) values: (Option<&'static str>, Option<&'static str>),
+    pub values: (Option<&'static str>, Option<&'static str>),
 }
 
 impl Known {
@@ -91,7 +93,7 @@ const READ: &[Turn] = &[Turn::Believed, Turn::Extra, Turn::Other, Turn::Lost];
 /// The causes, in this order: labels, needlessly rejected files, values trusted without checking,
 /// single rules.
 #[rustfmt::skip]
-pub(super) const KNOWN: &[Known] = &[
+pub const KNOWN: &[Known] = &[
     // Checksum mistakes have their own causes, in both grades.
     known("checksum-unnoticed", "checksum mismatch not noticed", &[])
         .in_fields(&["checksum"]).of(Grade::Label).instead_of("bad").seen(),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::ended;
+use super::{ended, one_of};
 use atf_conformance::Verdict;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
 use atf_conformance::corpus::{Case, Class, FLAGS, Reason, cases, edition, export};
@@ -90,8 +90,8 @@ struct Filter {
     #[arg(long)]
     rule: Option<String>,
     /// Only cases of this class
-    #[arg(long)]
-    class: Option<ClassName>,
+    #[arg(long, value_parser = one_of(Class::ALL, Class::name))]
+    class: Option<Class>,
     /// Only cases that catch this known mistake
     #[arg(long)]
     flag: Option<String>,
@@ -101,25 +101,6 @@ struct Filter {
     /// The pairs of faults instead of the corpus
     #[arg(long)]
     pairs: bool,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum ClassName {
-    Valid,
-    Malformed,
-    Truncated,
-    Invalid,
-}
-
-impl From<ClassName> for Class {
-    fn from(name: ClassName) -> Self {
-        match name {
-            ClassName::Valid => Self::Valid,
-            ClassName::Malformed => Self::Malformed,
-            ClassName::Truncated => Self::Truncated,
-            ClassName::Invalid => Self::Invalid,
-        }
-    }
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
@@ -135,12 +116,10 @@ pub(super) fn run(options: &Options) -> ExitCode {
         }),
         Action::Show { case } => show(case),
         Action::Copy { out, filter } => {
-            let cases = filter.cases();
-            cases.and_then(|cases| edition::copy(out, &cases).map(|()| 0))
+            { filter.cases() }.and_then(|cases| edition::copy(out, &cases).map(|()| 0))
         }
         Action::Export { out, filter } => {
-            let cases = filter.cases();
-            cases.and_then(|cases| export::export(out, &cases).map(|()| 0))
+            { filter.cases() }.and_then(|cases| export::export(out, &cases).map(|()| 0))
         }
     };
     ended(done)
@@ -182,7 +161,7 @@ impl Filter {
         let is_wanted = |case: &Case| {
             glob.as_ref().is_none_or(|glob| glob.is_match(&case.name))
                 && self.rule.as_ref().is_none_or(|rule| is_about(case, rule))
-                && self.class.is_none_or(|class| case.class == class.into())
+                && self.class.is_none_or(|class| case.class == class)
                 && (self.flag.as_ref()).is_none_or(|flag| case.flags.contains(&flag.as_str()))
                 && self.wire.is_none_or(|wire| case.wire == wire)
         };
@@ -207,8 +186,8 @@ fn is_about(case: &Case, rule: &str) -> bool {
     case.rules.iter().any(|rule| rule.starts_with(&wanted))
 }
 
-fn verdicts(case: &Case, between: &str) -> String {
-    let names: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
+fn joined(verdicts: &[Verdict], between: &str) -> String {
+    let names: Vec<_> = verdicts.iter().map(|verdict| verdict.name()).collect();
     names.join(between)
 }
 
@@ -220,7 +199,7 @@ fn list_verdicts(cases: &[Case]) -> String {
     let mut counts: BTreeMap<&[Verdict], usize> = BTreeMap::new();
     for case in cases {
         *counts.entry(&case.verdicts).or_default() += 1;
-        let (name, verdicts) = (&case.name, verdicts(case, "/"));
+        let (name, verdicts) = (&case.name, joined(&case.verdicts, "/"));
         let reasons = case.because.iter();
         let reasons: Vec<_> = reasons
             .map(|(verdict, why)| excluded(*verdict, why))
@@ -230,8 +209,7 @@ fn list_verdicts(cases: &[Case]) -> String {
     }
     text.push('\n');
     for (verdicts, count) in counts {
-        let names: Vec<_> = verdicts.iter().map(|verdict| verdict.name()).collect();
-        let _ = writeln!(text, "{count:5}  {}", names.join("/"));
+        let _ = writeln!(text, "{count:5}  {}", joined(verdicts, "/"));
     }
     let excluded = cases.iter().flat_map(|case| case.because.values());
     let (sentences, harms): (Vec<_>, Vec<_>) =
@@ -256,18 +234,13 @@ fn list(cases: &[Case]) -> String {
     let mut text = String::new();
     for case in cases {
         // A clean case tests most of the rules, which do not fit on one line.
-        let shown = case
-            .rules
-            .iter()
-            .take(3)
-            .copied()
-            .collect::<Vec<_>>()
-            .join(" ");
-        let more = match case.rules.len().saturating_sub(3) {
+        let (shown, rest) = case.rules.split_at(case.rules.len().min(3));
+        let shown = shown.join(" ");
+        let more = match rest.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let (name, class, verdict) = (&case.name, case.class.name(), verdicts(case, "/"));
+        let (name, class, verdict) = (&case.name, case.class.name(), joined(&case.verdicts, "/"));
         let _ = writeln!(
             text,
             "{name:width$}  {class:9}  {verdict:14}  {shown}{more}"
@@ -284,7 +257,7 @@ fn show(name: &str) -> io::Result<u8> {
     let mut text = format!(
         "{name}: {}, to {}\n",
         case.class.name(),
-        verdicts(&case, " or ")
+        joined(&case.verdicts, " or ")
     );
     let _ = writeln!(text, "\n{}\n", case.note);
     let _ = writeln!(text, "about    {}", case.rules.join(" "));

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use atf_report::command;
 use atf_report::packaged::Packaged;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// Grades ATF v2 traces against the rules of the format.
@@ -77,6 +78,18 @@ pub(crate) fn run() -> ExitCode {
         }
         Err(help) => ended(help.print().map(|()| 0)),
     }
+}
+
+/// Parses the name of one of these values.
+fn one_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|it| name(*it))).map(move |chosen| {
+        let mut all = all.iter().copied();
+        let found = all.find(|it| name(*it) == chosen);
+        found.expect("the parser accepts only these names")
+    })
 }
 
 /// Returns the exit status of a command that writes to standard output.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use atf_conformance::corpus::Below;
+use atf_conformance::corpus::{Below, at};
 use atf_conformance::scripts::{self, Scripted};
 
 use super::ended;
@@ -67,14 +67,12 @@ fn list(all: impl Iterator<Item = Scripted>, out: &mut impl Write) -> io::Result
 }
 
 fn copy(all: impl Iterator<Item = Scripted>, folder: &Path) -> io::Result<()> {
-    let at =
-        |path: &Path, error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
-    fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
-    let below = Below::open(folder).map_err(|error| at(folder, error))?;
+    fs::create_dir_all(folder).map_err(at(folder))?;
+    let below = Below::open(folder).map_err(at(folder))?;
     for scripted in all {
         let name = format!("{}.txt", scripted.name);
         let written = below.write(&name, scripted.to_string().as_bytes());
-        written.map_err(|error| at(&folder.join(&name), error))?;
+        written.map_err(at(&folder.join(&name)))?;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use super::shape::Shape;
 use super::trace::Trace;
 use super::verdicts::{self, Judged};
 use crate::Verdict;
+use crate::hex::hex;
 use atf_samples::layout::{Field, FieldKind, Record, little_endian};
 
 /// The verdicts on a case's subject that the case itself states.
@@ -110,7 +111,8 @@ fn contradicted(document: &mut Value, broken: &[&str]) {
 }
 
 /// Returns the document for a readable file.
-pub(crate) fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
+#[must_use]
+pub fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
     let wire = shape.wire;
     let events: Vec<_> = shape
         .survivors()
@@ -191,11 +193,6 @@ fn value(field: &Field, bytes: &[u8]) -> Value {
     }
 }
 
-/// Formats bytes in lower-case hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The correct answers for a session.
 pub(super) struct Expected {
     /// The document with the mildest verdict.
@@ -212,7 +209,7 @@ pub(super) struct Expected {
 
 /// Returns the document for a session whose files break these rules, and the correct verdicts.
 ///
-/// `own` are verdicts that the case allows besides those that the rules allow.
+/// `own` are verdicts that the case allows in addition to those that the rules allow.
 pub(super) fn session(
     trace: &Trace,
     root: &str,

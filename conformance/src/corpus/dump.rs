@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::document::hex;
 use super::shape::Region;
 use super::{Case, Subject, Trace};
+use crate::hex::hex;
 use atf_samples::layout::{FieldKind, little_endian};
 
 /// The content of a file of a case, for people.
@@ -27,7 +27,7 @@ pub struct Part {
     pub bytes: String,
     /// The field's path, such as `events[0].function_id`; empty if the bytes have no field.
     pub name: String,
-    /// The value; empty if there is none to show.
+    /// The value; empty if it has nothing to show.
     pub value: String,
 }
 

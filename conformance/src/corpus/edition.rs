@@ -21,12 +21,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{Case, FLAGS, json, table};
+use super::{Case, FLAGS, at, table};
+use crate::hex::hex;
 use crate::rules::CORPUS_EDITION;
 use crate::scripts;
+
+pub use super::json::text;
 
 /// The list of tables.
 const LIST: &str = "corpus.json";
@@ -46,22 +49,20 @@ pub fn files(cases: &[Case]) -> BTreeMap<String, String> {
     let tables = tables.map(|(path, cases)| (path, table::table(&cases)));
     let list = (LIST.to_owned(), list);
     let files = tables.chain([list]);
-    files
-        .map(|(path, value)| (path, json::text(&value)))
-        .collect()
+    files.map(|(path, value)| (path, text(&value))).collect()
 }
 
 /// Returns a case's expanded files, with their paths within the folder that [`copy`] writes.
 fn case_files(case: &Case) -> BTreeMap<String, Vec<u8>> {
     let at = |name: &str| format!("{}/{name}", case.name);
     let texts = [
-        ("case.json", json::text(&table::about(case).into())),
-        ("expected.json", json::text(&case.expected)),
+        ("case.json", text(&table::about(case).into())),
+        ("expected.json", text(&case.expected)),
         ("dump.txt", case.dump()),
     ];
     let texts = texts.map(|(name, text)| (at(name), text.into_bytes()));
     let others = case.alternatives.clone();
-    let others = (!others.is_empty()).then(|| json::text(&others.into()));
+    let others = (!others.is_empty()).then(|| text(&others.into()));
     let others = others.map(|text| (at("alternatives.json"), text.into_bytes()));
     let own = case.files.iter();
     let own = own.map(|(path, bytes)| (at(&format!("files/{path}")), bytes.clone()));
@@ -93,13 +94,7 @@ pub fn digest(cases: &[Case]) -> String {
 /// Returns the SHA-256 of the bytes in hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
-    super::document::hex(&Sha256::digest(bytes))
-}
-
-/// Formats JSON as in the corpus's files: a value that fits on one line is written on one line.
-#[must_use]
-pub fn text(value: &Value) -> String {
-    json::text(value)
+    hex(&Sha256::digest(bytes))
 }
 
 /// A difference between a folder and the corpus.
@@ -175,7 +170,7 @@ pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     }
     for path in unknown {
         let path = folder.join(path);
-        fs::remove_file(&path).map_err(|error| named(&path, &error))?;
+        fs::remove_file(&path).map_err(at(&path))?;
         // Remove folders that are now empty.
         let mut above = path.parent();
         while let Some(parent) = above.filter(|parent| *parent != folder) {
@@ -190,10 +185,6 @@ pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
         .map(|(path, text)| (path, text.into_bytes()))
         .collect();
     super::write(folder, &files, &[], &BTreeMap::new())
-}
-
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Lists the files below `v1` and `v2` in a folder, using `/` in paths on every platform.
@@ -224,7 +215,7 @@ pub fn copy(folder: &Path, cases: &[Case]) -> io::Result<()> {
     for case in cases {
         super::write(folder, &case_files(case), &[], &BTreeMap::new())?;
         let files = folder.join(&case.name).join("files");
-        fs::create_dir_all(&files).map_err(|error| named(&files, &error))?;
+        fs::create_dir_all(&files).map_err(at(&files))?;
         super::write(&files, &BTreeMap::new(), &case.folders, &case.symlinks)?;
     }
     Ok(())

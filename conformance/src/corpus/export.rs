@@ -13,7 +13,8 @@ use std::{fs, io};
 
 use serde_json::Value;
 
-use super::{Case, Subject, edition};
+use super::json::text;
+use super::{Case, Subject, at};
 use crate::Verdict;
 
 /// The columns of `index.csv`.
@@ -35,18 +36,15 @@ const COLUMNS: [&str; 9] = [
 ///
 /// Returns the file system's error, with the path.
 pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
-    let at = |path: &Path, error: io::Error| {
-        io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-    };
     let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     if !is_empty {
-        fs::create_dir(folder).map_err(|error| at(folder, error))?;
+        fs::create_dir(folder).map_err(at(folder))?;
     }
     let mut list = line(&COLUMNS.map(str::to_owned));
     for case in cases {
         let name = name(case);
         let own = folder.join(&name);
-        fs::create_dir_all(&own).map_err(|error| at(&own, error))?;
+        fs::create_dir_all(&own).map_err(at(&own))?;
         case.write(&own)?;
         let mut documents = Vec::new();
         for (seq, document) in right(case).enumerate() {
@@ -55,7 +53,7 @@ pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
                 other => format!("{name}.or{other}.json"),
             };
             let file = folder.join(&path);
-            fs::write(&file, edition::text(document)).map_err(|error| at(&file, error))?;
+            fs::write(&file, text(document)).map_err(at(&file))?;
             documents.push(path);
         }
         let path = match case.path.as_str() {
@@ -74,7 +72,8 @@ pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
             case.note.clone(),
         ]);
     }
-    fs::write(folder.join("index.csv"), list)
+    let file = folder.join("index.csv");
+    fs::write(&file, list).map_err(at(&file))
 }
 
 /// Returns a case's name with its right verdicts, such as `v1/ar_iftr-004-one-bit-off`.

@@ -6,7 +6,8 @@ use serde_json::Value;
 const WIDTH: usize = 160;
 
 /// Formats a value with a final line feed. Keys keep their order.
-pub(super) fn text(value: &Value) -> String {
+#[must_use]
+pub fn text(value: &Value) -> String {
     let mut out = String::new();
     write(&mut out, value, 0);
     out.push('\n');

@@ -10,11 +10,11 @@
 )]
 
 mod derive;
-pub(crate) mod document;
+pub mod document;
 mod dump;
-mod edit;
+pub mod edit;
 pub mod edition;
-mod effects;
+pub mod effects;
 pub mod export;
 mod flags;
 mod json;
@@ -22,7 +22,7 @@ pub mod pairs;
 mod reason;
 mod recipe;
 mod recipes;
-pub(crate) mod shape;
+pub mod shape;
 mod table;
 pub mod trace;
 mod vectors;
@@ -43,7 +43,7 @@ pub use dump::{Content, Part};
 pub use flags::{FLAGS, Flag};
 pub use reason::{Because, Effect, Harm, Reason};
 pub use recipe::{Found, Recipe};
-pub use recipes::recipes;
+pub use recipes::{read as read_recipes, recipes};
 pub use shape::Region;
 pub use trace::Trace;
 
@@ -112,7 +112,7 @@ pub struct Case {
     pub class: Class,
     /// The file to read, relative to the trace's folder, or empty for the folder itself.
     pub path: String,
-    /// What `path` refers to: an index file, a detail file or a session.
+    /// The kind of thing at `path`: an index file, a detail file or a session.
     pub subject: Subject,
     /// The known implementation mistakes that the case reveals. [`FLAGS`] explains them.
     pub flags: Vec<&'static str>,
@@ -194,9 +194,17 @@ impl Case {
 /// An error of the file system, with the path.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {source}", path.display())]
-struct Unwritten {
+struct At {
     path: PathBuf,
     source: io::Error,
+}
+
+/// Adds the path to an error of the file system.
+pub fn at(path: &Path) -> impl Fn(io::Error) -> io::Error {
+    move |source| {
+        let path = path.to_owned();
+        io::Error::new(source.kind(), At { path, source })
+    }
 }
 
 /// Writes files, empty folders and symlinks.
@@ -206,24 +214,21 @@ fn write(
     folders: &[String],
     symlinks: &BTreeMap<String, String>,
 ) -> io::Result<()> {
-    let at = |path: &Path, result: io::Result<()>| {
-        result.map_err(|source| {
-            let path = path.to_owned();
-            io::Error::new(source.kind(), Unwritten { path, source })
-        })
-    };
-    at(folder, fs::create_dir_all(folder))?;
+    fs::create_dir_all(folder).map_err(at(folder))?;
     let below = Below::open(folder)?;
     for path in folders {
-        at(&folder.join(path), below.create_folders(Path::new(path)))?;
+        let made = below.create_folders(Path::new(path));
+        made.map_err(at(&folder.join(path)))?;
     }
     for (path, bytes) in files {
-        at(&folder.join(path), below.write(path, bytes))?;
+        let written = below.write(path, bytes);
+        written.map_err(at(&folder.join(path)))?;
     }
     for (path, target) in symlinks {
         let new = folder.join(path);
         let made = below.create_parents(Path::new(path));
-        at(&new, made.and_then(|()| symlink(target, &new)))?;
+        made.and_then(|()| symlink(target, &new))
+            .map_err(at(&new))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::edit::Edit;
 use super::effects::effect;
 use super::trace::{DETAIL, INDEX, MANIFEST, RING, Trace};
-use super::verdicts::of_rules;
+use super::verdicts::{Judged, of_rules};
 use super::{Case, Class, Subject, document};
 use crate::{Place, Verdict, rules};
 
@@ -33,8 +33,8 @@ pub struct Recipe {
     pub also: Vec<(String, &'static str)>,
     /// The known implementation mistakes that the recipe reveals.
     pub flags: Vec<&'static str>,
-    /// The correct verdicts on a file, if they differ from those that the rules allow; the correct
-    /// verdicts on a session besides those.
+    /// For a file, the correct verdicts if they differ from those that the rules allow. For a
+    /// session, the correct verdicts in addition to those.
     pub(super) verdicts: Vec<Verdict>,
     /// The reason why reading the file would yield phantoms, if no rule gives it; empty otherwise.
     pub(super) phantoms: String,
@@ -174,70 +174,72 @@ impl Recipe {
     pub(super) fn case(&self, wire: u8) -> Case {
         let trace = self.trace(wire);
         let place = self.found.as_ref().map(|found| found.place(&trace));
-        let mut case = Case {
+        let case = match file_name(&self.subject) {
+            Some(_) => self.case_of_file(&trace),
+            None => self.case_of_session(&trace),
+        };
+        let is_found = case.broken.first().map(|(_, rule)| *rule) == self.rules.first().copied();
+        Case {
             name: format!("v{wire}/{}", self.slug()),
-            wire,
             rules: self.rules_in(wire),
-            path: self.subject.clone(),
-            subject: Subject::Session,
             flags: self.flags.clone(),
             note: self.text(),
             sources: sources(&self.rules),
+            place: place.filter(|_| is_found),
+            ..case
+        }
+    }
+
+    fn case_of_file(&self, trace: &Trace) -> Case {
+        let broken = self.broken_in(&self.subject);
+        let own = document::Own {
+            verdicts: &self.verdicts,
+            phantoms: &self.phantoms,
+        };
+        let answer = |trace: &Trace| document::file(trace, &self.subject, &broken, own);
+        let (expected, judged) = answer(trace);
+        Case {
+            alternatives: self.alternatives(trace, &expected, |other| answer(other).0),
+            ..of_file(trace, &self.subject, &broken, expected, judged)
+        }
+    }
+
+    fn case_of_session(&self, trace: &Trace) -> Case {
+        let broken = self.broken();
+        let answer = |trace: &Trace, broken: &[_]| {
+            document::session(trace, &self.subject, broken, &self.verdicts)
+        };
+        let expected = answer(trace, &broken);
+        let inside = broken.iter().copied();
+        let inside: Vec<_> = inside.filter(|(_, rule)| *rule != "ATF-SESS-003").collect();
+        let own = self.alternatives(trace, &expected.document, |it| answer(it, &inside).document);
+        let states = expected.manifests.iter();
+        let states = states.map(|state| with_manifest(&expected.document, state));
+        let broken = broken
+            .iter()
+            .map(|(file, rule)| ((*file).to_owned(), *rule));
+        let broken: Vec<_> = broken.collect();
+        let paths = trace.files().keys();
+        Case {
+            wire: trace.version,
+            class: class(&broken),
+            path: self.subject.clone(),
+            subject: Subject::Session,
             files: trace.files().clone(),
             folders: trace.folders().to_vec(),
             symlinks: trace.symlinks().clone(),
+            verdicts: expected.judged.verdicts.into_iter().collect(),
+            because: expected.judged.because,
+            file_verdicts: expected.files,
+            optional: expected.optional,
+            alternatives: own.into_iter().chain(states).collect(),
+            expected: expected.document,
+            broken,
+            regions: paths
+                .map(|path| (path.clone(), trace.regions(path)))
+                .collect(),
             ..Case::default()
-        };
-        if let Some(name) = file_name(&self.subject) {
-            let broken = self.broken_in(&self.subject);
-            let own = document::Own {
-                verdicts: &self.verdicts,
-                phantoms: &self.phantoms,
-            };
-            let answer = |trace: &Trace| document::file(trace, &self.subject, &broken, own);
-            let (expected, judged) = answer(&trace);
-            case.alternatives = self.alternatives(&trace, &expected, |other| answer(other).0);
-            case.because = judged.because;
-            case.subject = match name {
-                "detail.atf" | "detail.atd2" => Subject::Detail,
-                _ => Subject::Index,
-            };
-            case.path = name.to_owned();
-            case.files = [(name.to_owned(), trace.file(&self.subject).to_vec())].into();
-            (case.folders, case.symlinks) = (Vec::new(), [].into());
-            case.regions = [(name.to_owned(), trace.regions(&self.subject))].into();
-            case.verdicts = judged.verdicts.into_iter().collect();
-            case.expected = expected;
-            case.broken = broken.iter().map(|rule| (name.to_owned(), *rule)).collect();
-        } else {
-            let broken = self.broken();
-            let answer = |trace: &Trace, broken: &[_]| {
-                document::session(trace, &self.subject, broken, &self.verdicts)
-            };
-            let expected = answer(&trace, &broken);
-            let inside = broken.iter().copied();
-            let inside: Vec<_> = inside.filter(|(_, rule)| *rule != "ATF-SESS-003").collect();
-            case.alternatives = self.alternatives(&trace, &expected.document, |it| {
-                answer(it, &inside).document
-            });
-            let states = expected.manifests.iter();
-            let states = states.map(|state| with_manifest(&expected.document, state));
-            case.alternatives.extend(states);
-            case.because = expected.judged.because;
-            case.verdicts = expected.judged.verdicts.into_iter().collect();
-            case.expected = expected.document;
-            (case.file_verdicts, case.optional) = (expected.files, expected.optional);
-            let paths = trace.files().keys();
-            let regions = paths.map(|path| (path.clone(), trace.regions(path)));
-            case.regions = regions.collect();
-            case.broken = (self.broken().into_iter())
-                .map(|(file, rule)| (file.to_owned(), rule))
-                .collect();
         }
-        let is_found = case.broken.first().map(|(_, rule)| *rule) == self.rules.first().copied();
-        case.place = place.filter(|_| is_found);
-        case.class = class(&case.broken);
-        case
     }
 
     /// Returns whether the recipe breaks its rule in this file, and the broken rules alone determine
@@ -266,35 +268,17 @@ impl Recipe {
         broken: &[&'static str],
     ) -> Case {
         let (expected, judged) = document::file(trace, path, broken, document::Own::default());
-        let name = file_name(path)
-            .expect("the path of a trace file")
-            .to_owned();
         let mut rules = vec![one.rules[0], other.rules[0]];
-        // A wrong answer is charged to the first, if nothing else tells.
+        // Unless something else shows the cause, a wrong answer is charged to the first rule.
         rules.sort_by_key(|rule| rules::find(rule).map(|rule| Reverse(rule.reader)));
         let flags = other.flags.iter().filter(|flag| !one.flags.contains(flag));
-        let broken: Vec<_> = broken.iter().map(|rule| (name.clone(), *rule)).collect();
         Case {
             name: format!("v{}/pair-{}+{}", trace.version, one.slug(), other.slug()),
-            wire: trace.version,
             sources: sources(&rules),
             rules,
-            class: class(&broken),
-            path: name.clone(),
-            subject: if path == DETAIL {
-                Subject::Detail
-            } else {
-                Subject::Index
-            },
             flags: one.flags.iter().chain(flags).copied().collect(),
             note: format!("{} {}", one.text(), other.text()),
-            files: [(name.clone(), trace.file(path).to_vec())].into(),
-            verdicts: judged.verdicts.into_iter().collect(),
-            because: judged.because,
-            expected,
-            broken,
-            regions: [(name, trace.regions(path))].into(),
-            ..Case::default()
+            ..of_file(trace, path, broken, expected, judged)
         }
     }
 
@@ -340,6 +324,36 @@ impl Recipe {
             text.push_str(&self.note);
         }
         text
+    }
+}
+
+/// Builds the case of a file that breaks these rules, without what the case tests.
+pub(super) fn of_file(
+    trace: &Trace,
+    path: &str,
+    broken: &[&'static str],
+    expected: Value,
+    judged: Judged,
+) -> Case {
+    let name = file_name(path).expect("the path of a trace file");
+    let broken: Vec<_> = { broken.iter() }
+        .map(|rule| (name.to_owned(), *rule))
+        .collect();
+    Case {
+        wire: trace.version,
+        class: class(&broken),
+        path: name.to_owned(),
+        subject: match name {
+            "detail.atf" | "detail.atd2" => Subject::Detail,
+            _ => Subject::Index,
+        },
+        files: [(name.to_owned(), trace.file(path).to_vec())].into(),
+        regions: [(name.to_owned(), trace.regions(path))].into(),
+        verdicts: judged.verdicts.into_iter().collect(),
+        because: judged.because,
+        expected,
+        broken,
+        ..Case::default()
     }
 }
 

@@ -9,17 +9,19 @@ use atf_samples::layout::Record;
 /// Expected results depend on this description. For example, which events survive a truncation
 /// depends on where they were written, not on what a reader finds.
 #[derive(Debug, Clone)]
-pub(crate) struct Shape {
-    pub(crate) is_detail: bool,
-    pub(crate) wire: u8,
+pub struct Shape {
+    /// Whether it is a detail file.
+    pub is_detail: bool,
+    /// The wire version.
+    pub wire: u8,
     /// The offset of the first event.
-    pub(crate) start: usize,
+    pub start: usize,
     /// The sizes of the events.
-    pub(crate) events: Vec<usize>,
+    pub events: Vec<usize>,
     /// The number of bytes at the start of the file that are still as they were written.
-    pub(crate) own: usize,
+    pub own: usize,
     /// The sizes of the events that a reader finds, if it cannot find every complete event.
-    pub(crate) framed: Option<Vec<usize>>,
+    pub framed: Option<Vec<usize>>,
 }
 
 /// A range of bytes that form one part of a file.
@@ -59,7 +61,9 @@ pub(super) fn ring_regions(wire: u8, bytes: &[u8]) -> Vec<Region> {
 }
 
 impl Shape {
-    pub(super) fn new(is_detail: bool, wire: u8, events: Vec<usize>) -> Self {
+    /// Describes a finalized file with events of these sizes.
+    #[must_use]
+    pub fn new(is_detail: bool, wire: u8, events: Vec<usize>) -> Self {
         let own = 64 + events.iter().sum::<usize>() + 64;
         Self {
             is_detail,
@@ -152,10 +156,10 @@ impl Shape {
         for region in &mut regions {
             region.size = region.size.min(self.own.saturating_sub(region.offset));
         }
-        let behind = bytes.len().saturating_sub(self.own);
+        let after = bytes.len().saturating_sub(self.own);
         regions.push(Region {
             offset: self.own,
-            size: behind,
+            size: after,
             name: "trailing bytes".to_owned(),
             record: None,
             wire: self.wire,

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::document::hex;
 use super::shape::Region;
 use super::{Case, FLAGS, Subject};
+use crate::hex::hex;
 
 /// The families of rules that have tables of their own.
 const FAMILIES: [(&str, &str); 10] = [

@@ -104,8 +104,8 @@ impl Trace {
         this
     }
 
-    /// Returns a minimal session without symbols: one thread with two events, one of which has a
-    /// detail.
+    /// Returns a minimal session without symbols. Its only thread has two events and a detail of the
+    /// first one.
     #[must_use]
     pub fn small(version: u8) -> Self {
         let mut this = Self::clean(version);
@@ -199,8 +199,8 @@ impl Trace {
         }
     }
 
-    /// Removes a file's footer and makes its header a placeholder; of both files if `path` is the ring
-    /// next to them.
+    /// Removes a file's footer and makes its header a placeholder. If `path` is a ring, does this to
+    /// the two files next to it.
     pub(super) fn unfinalize(&mut self, path: &str) {
         if path == RING {
             self.unfinalize(INDEX);
@@ -328,8 +328,8 @@ impl Trace {
         }
     }
 
-    /// Sets the sizes of the events that a reader finds if it takes the bytes after the original
-    /// events for events.
+    /// Sets the sizes of the events that a reader finds if it reads the bytes after the original
+    /// events as events, too.
     pub fn continue_events(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {
             shape.events = sizes.to_vec();
@@ -462,8 +462,8 @@ impl Trace {
         }
     }
 
-    /// Sets the footer's checksum to that of a range of the file; the ring's of the index, to that
-    /// of a range of the index.
+    /// Sets the footer's checksum to the checksum of a range of the file. In a ring, sets the index's
+    /// checksum, computed from a range of the index.
     pub(super) fn checksum(&mut self, path: &str, range: Range<usize>) {
         let (of, field) = match path {
             RING => (INDEX, "header.index_checksum"),

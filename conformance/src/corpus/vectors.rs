@@ -4,8 +4,9 @@
 //! All bytes of a number differ, so reading at the wrong offset or in the wrong byte order yields a
 //! different number. The checksums were computed bit by bit outside this project.
 
+use super::recipe::of_file;
 use super::shape::Shape;
-use super::{Case, Subject, verdicts};
+use super::{Case, Trace, verdicts};
 use atf_samples::files::hex;
 
 /// Returns the vectors of one wire version.
@@ -47,10 +48,10 @@ struct Vector {
 }
 
 impl Vector {
-    fn case(&self, wire: u8) -> Case {
+    fn case(self, wire: u8) -> Case {
         let (bytes, document, sources) = self.typed;
-        let bytes = hex(bytes);
-        let broken = self.broken.iter();
+        let expected = serde_json::from_str(document);
+        let expected = expected.unwrap_or_else(|error| panic!("{}: {error}", self.slug));
         let file = verdicts::File {
             is_detail: self.shape.is_detail,
             broken: self.broken,
@@ -58,30 +59,17 @@ impl Vector {
             events: self.shape.survivors().len(),
         };
         let judged = verdicts::file(file, verdicts::of_rules(self.broken.iter().copied()));
-        let subject = if self.shape.is_detail {
-            Subject::Detail
-        } else {
-            Subject::Index
-        };
+        let mut trace = Trace::clean(wire);
+        trace.put_shaped(self.file, hex(bytes), self.shape);
         Case {
             name: format!("v{wire}/{}", self.slug),
-            wire,
             rules: self.rules.to_vec(),
-            path: self.file.to_owned(),
-            subject,
             flags: vec!["footer-field-order", "wide-numbers"],
             note: "Bytes and document are typed by hand from the sources' tables. The bytes of each number differ, \
                    so a field read from the wrong place has a different value."
                 .to_owned(),
             sources: sources.to_vec(),
-            regions: [(self.file.to_owned(), self.shape.regions(&bytes))].into(),
-            files: [(self.file.to_owned(), bytes)].into(),
-            verdicts: judged.verdicts.into_iter().collect(),
-            because: judged.because,
-            expected: serde_json::from_str(document)
-                .unwrap_or_else(|error| panic!("{}: {error}", self.slug)),
-            broken: broken.map(|rule| (self.file.to_owned(), *rule)).collect(),
-            ..Case::default()
+            ..of_file(&trace, self.file, self.broken, expected, judged)
         }
     }
 }
@@ -166,26 +154,3 @@ const DETAIL_2: (&str, &str, &[&str]) = (
                     "trailing_bytes": "0"}}"#,
     &["S2"],
 );
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Verdict;
-    use crate::corpus::document::readable;
-
-    /// Checks the tables used to build all other documents against the hand-typed documents.
-    #[test]
-    fn the_tables_give_the_typed_documents() {
-        for wire in [1, 2] {
-            let shapes = [
-                Shape::new(false, wire, vec![32]),
-                Shape::new(true, wire, vec![27]),
-            ];
-            for (case, shape) in vectors(wire).iter().zip(shapes) {
-                let bytes = &case.files[&case.path];
-                let document = readable(&shape, bytes, Verdict::Accept);
-                assert_eq!(document, case.expected, "{}", case.name);
-            }
-        }
-    }
-}

@@ -78,11 +78,7 @@ pub(crate) struct File<'a> {
 
 /// Judges a file. `allowed` are the verdicts that its rules or its case allow.
 pub(crate) fn file(file: File<'_>, allowed: BTreeSet<Verdict>) -> Judged {
-    let footer = if file.is_detail {
-        rule("ATF-DFTR-001")
-    } else {
-        rule("ATF-IFTR-001")
-    };
+    let footer = rule_about_footer(file.is_detail);
     let is_followed = of_rules(file.broken.iter().copied()) == BTreeSet::from([Verdict::Accept]);
     Judged::new(allowed, |verdict| {
         let broken = file.broken.iter().copied().map(rule);
@@ -100,6 +96,15 @@ pub(crate) fn file(file: File<'_>, allowed: BTreeSet<Verdict>) -> Judged {
         }
         reasons
     })
+}
+
+/// Returns the rule that requires a footer.
+fn rule_about_footer(is_detail: bool) -> &'static Rule {
+    if is_detail {
+        rule("ATF-DFTR-001")
+    } else {
+        rule("ATF-IFTR-001")
+    }
 }
 
 /// Judges a session.
@@ -145,11 +150,7 @@ pub(crate) fn session(
         }
         if is_followed && verdict == Verdict::Recover {
             for path in paths {
-                let footer = if path.ends_with("detail.atf") {
-                    rule("ATF-DFTR-001")
-                } else {
-                    rule("ATF-IFTR-001")
-                };
+                let footer = rule_about_footer(path.ends_with("detail.atf"));
                 reasons.extend(excluded(footer, verdict, true, path));
             }
         }

@@ -1,31 +1,53 @@
 //! The sign of each reading, and the disagreements that no file shows.
 
+use crate::results::Role;
+use crate::run::About;
+
 /// The evidence for a reading.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shows {
+pub enum Shows {
     /// A reader's answer to a case has this value at this JSON pointer.
     Answer {
+        /// The case's name, with or without the wire version.
         case: &'static str,
+        /// The pointer.
         at: &'static str,
         /// JSON; empty if there must be no value.
         value: &'static str,
     },
     /// A writer's files for a script break this rule, or follow it.
     Files {
+        /// The script's name, with or without the wire version.
         script: &'static str,
+        /// The rule.
         rule: &'static str,
+        /// Whether the files break it.
         breaks: bool,
     },
 }
 
 /// A sign of a reading.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sign {
+pub struct Sign {
     /// The disagreement.
-    pub(super) about: &'static str,
+    pub about: &'static str,
     /// The reading.
-    pub(super) is: &'static str,
-    pub(super) shows: Shows,
+    pub is: &'static str,
+    /// The evidence.
+    pub shows: Shows,
+}
+
+impl Sign {
+    /// Returns whether the answer to a case, or the files for a script, can show the sign.
+    #[must_use]
+    pub fn is_shown_by(&self, about: &About<'_>) -> bool {
+        let (role, name) = match self.shows {
+            Shows::Answer { case, .. } => (Role::Read, case),
+            Shows::Files { script, .. } => (Role::Write, script),
+        };
+        let slug = about.name.split_once('/').map_or("", |(_, slug)| slug);
+        about.role == role && (about.name == name || slug == name)
+    }
 }
 
 const fn answer(
@@ -60,7 +82,7 @@ const REJECT: &str = r#""reject""#;
 /// All signs. A case or script without a wire version is asked in each version that the
 /// implementation supports, and one of them suffices.
 #[rustfmt::skip]
-pub(super) const SIGNS: &[Sign] = &[
+pub const SIGNS: &[Sign] = &[
     answer("index_header.version.value", "1", "v1/clean-index", "/verdict", ACCEPT),
     answer("index_header.version.value", "2", "v2/clean-index", "/verdict", ACCEPT),
     answer("index_header._reserved2.layout", "4 bytes at 20", "v1/ihdr-005-31-in-the-reserved-bytes", "/verdict", ACCEPT),
@@ -133,7 +155,7 @@ pub(super) const SIGNS: &[Sign] = &[
 ];
 
 /// The disagreements that no file shows, each with the reason.
-pub(super) const HIDDEN: &[(&str, &str)] = &[
+pub const HIDDEN: &[(&str, &str)] = &[
     (
         "clock.kind.term",
         "only a device that slept while it was traced tells the clocks apart",

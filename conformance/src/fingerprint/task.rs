@@ -47,22 +47,16 @@ impl Task for Asked<'_> {
         let outcome = match graded.outcome {
             skipped @ Outcome::Skipped { .. } => skipped,
             _ if shows => Outcome::Passed,
-            _ => Outcome::Failed {
-                class: Failure::WrongDecode,
-                message: String::new(),
-                differences: Vec::new(),
-            },
+            _ => Outcome::failed(Failure::WrongDecode, ""),
         };
         Graded { outcome, ..graded }
     }
 }
 
-/// Returns whether an answer has a value at a JSON pointer; if the value is empty, whether it has
-/// none there.
+/// Returns whether an answer has a value at a JSON pointer or, if `value` is empty, whether it lacks
+/// one there.
 fn has_value(ended: &Ended, at: &str, value: &str) -> bool {
-    let answer = ended.exit_code();
-    let answer = answer.and_then(|code| Answer::parse(code, &ended.output));
-    let Ok(Answer::Document(_, document)) = answer else {
+    let Ok(Answer::Document(_, document)) = ended.answer() else {
         return false;
     };
     let expected: Option<Value> = serde_json::from_str(value).ok();
@@ -71,7 +65,7 @@ fn has_value(ended: &Ended, at: &str, value: &str) -> bool {
     document.pointer(at) == expected.as_ref() && document.pointer(record).is_some()
 }
 
-/// Returns whether a writer's files break a rule, or `None` if there are no files to tell.
+/// Returns whether a writer's files break a rule, or `None` if there are no files.
 fn files_break(graded: &Graded, rule: &str) -> Option<bool> {
     let differences = match &graded.outcome {
         Outcome::Passed => &[][..],

@@ -46,8 +46,9 @@ const MOST: usize = 20;
 /// Returns the places where `got` differs from `expected`, in the order of `expected`.
 ///
 /// The order of keys does not matter. An integer differs from the same number with a fraction or an
-/// exponent, such as 1.0, as in a manifest. Skips keys in `ignored` and keys that begin with `x_`, except `x_regs`, which is a field of the format. `got` may have
-/// header, footer and derived values that `expected` omits.
+/// exponent, such as 1.0, as in a manifest. Skips keys in `ignored` and keys that begin with `x_`,
+/// except `x_regs`, which is a field of the format. `got` may have header, footer and derived values
+/// that `expected` omits.
 #[must_use]
 pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Mismatch> {
     let mut comparison = Comparison {
@@ -95,12 +96,7 @@ impl<'a> Comparison<'a> {
         };
         let verdict = |document: &Value| document.get("verdict").map(shown);
         self.at(Step::Key("verdict".to_owned()), |this| {
-            this.found.push(Mismatch {
-                steps: this.steps.clone(),
-                grade,
-                expected: verdict(expected),
-                got: verdict(got),
-            });
+            this.push(grade, verdict(expected), verdict(got));
         });
     }
 
@@ -166,12 +162,7 @@ impl<'a> Comparison<'a> {
         if let Some(grade) = omitted {
             let [expected, got] = sizes.map(|size| Some(shown(&size.into())));
             self.at(Step::More(differing - MOST), |this| {
-                this.found.push(Mismatch {
-                    steps: this.steps.clone(),
-                    grade,
-                    expected,
-                    got,
-                });
+                this.push(grade, expected, got);
             });
         }
     }
@@ -217,11 +208,17 @@ impl<'a> Comparison<'a> {
     }
 
     fn differ(&mut self, expected: Option<&Value>, got: Option<&Value>) {
+        let grade = grade(&self.steps, expected, got, self.header);
+        self.push(grade, expected.map(shown), got.map(shown));
+    }
+
+    fn push(&mut self, grade: Grade, expected: Option<String>, got: Option<String>) {
+        let steps = self.steps.clone();
         self.found.push(Mismatch {
-            steps: self.steps.clone(),
-            grade: grade(&self.steps, expected, got, self.header),
-            expected: expected.map(shown),
-            got: got.map(shown),
+            steps,
+            grade,
+            expected,
+            got,
         });
     }
 }

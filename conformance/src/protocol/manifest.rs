@@ -37,12 +37,14 @@ pub struct Manifest {
     pub lacks: Vec<Lack>,
     /// The implementation's failure list.
     pub failures: Option<PathBuf>,
-    write: Option<Vec<String>>,
-    read: Option<Vec<String>>,
-    validate: Option<Vec<String>>,
-    /// The programs that answer many requests, by role.
-    serve: BTreeMap<Role, Vec<String>>,
+    /// The program of each role, with its arguments.
+    commands: Commands,
+    /// The programs that answer many requests.
+    serve: Commands,
 }
+
+/// Programs with their arguments, by role.
+type Commands = BTreeMap<Role, Vec<String>>;
 
 named! {
     /// A feature that an implementation can support.
@@ -164,7 +166,7 @@ impl Manifest {
         let command = |role: &str, arguments: &[&str]| {
             let mut command = vec![program.clone(), "testee".to_owned(), role.to_owned()];
             command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-            Some(command)
+            command
         };
         Self {
             folder: PathBuf::from("."),
@@ -175,9 +177,11 @@ impl Manifest {
             features: Feature::ALL.to_vec(),
             lacks: Vec::new(),
             failures: None,
-            write: command("write", &["{script}", "{out}"]),
-            read: command("read", &["{path}"]),
-            validate: command("validate", &["{path}"]),
+            commands: BTreeMap::from([
+                (Role::Write, command("write", &["{script}", "{out}"])),
+                (Role::Read, command("read", &["{path}"])),
+                (Role::Validate, command("validate", &["{path}"])),
+            ]),
             serve: BTreeMap::new(),
         }
     }
@@ -185,19 +189,13 @@ impl Manifest {
     /// Returns the roles that the manifest has a program for.
     #[must_use]
     pub fn roles(&self) -> Vec<Role> {
-        let has = |role: &Role| self.command(*role).is_some();
-        Role::ALL.iter().copied().filter(has).collect()
+        self.commands.keys().copied().collect()
     }
 
     /// Returns a role's program and arguments, with placeholders.
     #[must_use]
     pub fn command(&self, role: Role) -> Option<&[String]> {
-        let command = match role {
-            Role::Write => &self.write,
-            Role::Read => &self.read,
-            Role::Validate => &self.validate,
-        };
-        command.as_deref()
+        self.commands.get(&role).map(Vec::as_slice)
     }
 
     /// Returns the program and arguments of a role's persistent process, if the implementation
@@ -253,27 +251,35 @@ impl Raw {
             let resolved = resolve(command.into_inner(), placeholders, &folder);
             resolved.map(Some).map_err(|message| (span, message))
         };
-        let write = command(self.write, &["{script}", "{out}"])?;
-        let read = command(self.read, &["{path}"])?;
-        let validate = command(self.validate, &["{path}"])?;
-        if write.is_none() && read.is_none() && validate.is_none() {
-            let message = "nothing to grade: expected write, read or validate".to_owned();
-            return Err((0..0, message));
-        }
-        let mut serve = BTreeMap::new();
-        for (role, own, served) in [
-            (Role::Write, &write, self.serve.write),
-            (Role::Read, &read, self.serve.read),
-            (Role::Validate, &validate, self.serve.validate),
+        let (mut commands, mut serve) = (BTreeMap::new(), BTreeMap::new());
+        for (role, own, served, placeholders) in [
+            (
+                Role::Write,
+                self.write,
+                self.serve.write,
+                &["{script}", "{out}"][..],
+            ),
+            (Role::Read, self.read, self.serve.read, &["{path}"]),
+            (
+                Role::Validate,
+                self.validate,
+                self.serve.validate,
+                &["{path}"],
+            ),
         ] {
+            commands.extend(command(own, placeholders)?.map(|own| (role, own)));
             let span = served.as_ref().map(Spanned::span).unwrap_or_default();
             if let Some(served) = command(served, &[])? {
-                if own.is_none() {
+                if !commands.contains_key(&role) {
                     let role = role.name();
                     return Err((span, format!("serve.{role} needs the key {role}")));
                 }
                 serve.insert(role, served);
             }
+        }
+        if commands.is_empty() {
+            let message = "nothing to grade: expected write, read or validate".to_owned();
+            return Err((0..0, message));
         }
         let mut wire = self.wire.into_inner();
         wire.sort_unstable();
@@ -291,9 +297,7 @@ impl Raw {
             features: self.features.into_inner(),
             lacks,
             failures,
-            write,
-            read,
-            validate,
+            commands,
             serve,
         })
     }

@@ -66,7 +66,7 @@ fn require_less(schema: &mut Value, name: &str, lacks: &[Lack]) {
     match schema {
         Value::Object(members) => {
             if let Some(Value::Array(keys)) = members.get_mut("required") {
-                let is_lacking = |key: &str| lacks.iter().any(|lack| lack.leaves_out(name, key));
+                let is_lacking = |key: &str| lacks.iter().any(|lack| lack.omits(name, key));
                 keys.retain(|key| !key.as_str().is_some_and(is_lacking));
             }
             members

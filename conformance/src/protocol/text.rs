@@ -28,24 +28,3 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
         None => Ok(text),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let read = |bytes: &[u8]| {
-            fs::write(&file, bytes).unwrap();
-            read_text(file.path()).map_err(|error| error.to_string())
-        };
-        assert_eq!(read(b"a\n"), Ok("a\n".to_owned()));
-        assert_eq!(read(b"\xef\xbb\xbfa\n"), Ok("a\n".to_owned()));
-        let utf_16 = Err("not UTF-8, but UTF-16 (at 0x0)".to_owned());
-        assert_eq!(read(b"\xff\xfea\0"), utf_16);
-        assert_eq!(read(b"\xfe\xff\0a"), utf_16);
-        let latin_1 = "not UTF-8, but another encoding (at 0x1)".to_owned();
-        assert_eq!(read(b"a\xe4\n"), Err(latin_1));
-    }
-}

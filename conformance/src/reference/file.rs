@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::rejected;
 use crate::Verdict;
+use crate::hex::hex;
 
 /// The maximum payload size of an event, in bytes.
 const LARGEST_PAYLOAD: usize = u32::MAX as usize;
@@ -201,16 +202,6 @@ pub(super) fn text(number: u64) -> Value {
 
 fn link(seq: Option<u64>) -> Value {
     seq.map_or(Value::Null, text)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(bytes.len().saturating_mul(2));
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 /// Returns the members of an object.

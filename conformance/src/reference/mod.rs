@@ -9,32 +9,36 @@ mod session;
 pub mod writer;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use atf::FileKind;
 use atf::thread::DETAIL_FILE;
 use serde_json::{Value, json};
 
-use crate::{FileReport, Kind, Output, Verdict, check};
+use crate::{Checked, Kind, Verdict};
 
 /// Returns the document of a file or session folder.
 #[must_use]
 pub fn read(path: &Path) -> Value {
-    let verdicts = Verdicts::check(path);
-    if path.is_dir() {
-        session::document(path, &verdicts)
-    } else if is_detail(path) {
-        file::detail(path, verdicts.of_file(path))
-    } else {
-        file::index(path, verdicts.of_file(path))
-    }
+    document(path, &Checked::new(path))
 }
 
 /// Returns the verdict on a file or session folder, and the broken rules.
 #[must_use]
 pub fn validate(path: &Path) -> Value {
-    let document = read(path);
-    json!({"verdict": document.get("verdict"), "rules": Verdicts::check(path).rules})
+    let checked = Checked::new(path);
+    let rules: BTreeSet<_> = checked.findings().map(|(_, it)| it.rule.id).collect();
+    json!({"verdict": document(path, &checked).get("verdict"), "rules": rules})
+}
+
+fn document(path: &Path, checked: &Checked) -> Value {
+    if path.is_dir() {
+        session::document(path, checked)
+    } else if is_detail(path) {
+        file::detail(path, verdict_on(path, checked))
+    } else {
+        file::index(path, verdict_on(path, checked))
+    }
 }
 
 /// Returns whether a file is a detail file, judging by its magic or, failing that, its name.
@@ -50,55 +54,21 @@ fn rejected(kind: &str) -> Value {
     json!({"kind": kind, "verdict": Verdict::Reject})
 }
 
-/// The checker's verdicts on each file.
-#[derive(Default)]
-struct Verdicts {
-    files: Vec<(PathBuf, Verdict)>,
-    manifest: Option<FileReport>,
-    rules: BTreeSet<&'static str>,
+/// Returns the checker's verdict on a file. Unreadable files are rejected.
+fn verdict_on(path: &Path, checked: &Checked) -> Verdict {
+    let mut reports = checked.reports.iter();
+    let found = reports.find(|report| report.path == path);
+    found.map_or(Verdict::Reject, crate::FileReport::verdict)
 }
 
-impl Verdicts {
-    fn check(path: &Path) -> Self {
-        let mut this = Self::default();
-        check::check(path, &mut this);
-        this
-    }
-
-    /// Returns whether readers must ignore the session's manifest.
-    fn ignores_manifest(&self) -> bool {
-        const READERS_IGNORE: [&str; 3] = ["ATF-MANI-002", "ATF-MANI-003", "ATF-SESS-003"];
-        let Some(manifest) = &self.manifest else {
-            // The manifest was unreadable.
-            return true;
-        };
-        let mut broken = manifest
-            .findings()
-            .into_iter()
-            .map(|finding| finding.rule.id);
-        broken.any(|broken| READERS_IGNORE.contains(&broken))
-    }
-
-    /// Returns the verdict on a file. Unreadable files are rejected.
-    fn of_file(&self, path: &Path) -> Verdict {
-        let mut files = self.files.iter();
-        let found = files.find(|(file, _)| file == path);
-        found.map_or(Verdict::Reject, |(_, verdict)| *verdict)
-    }
-}
-
-impl Output for Verdicts {
-    fn file(&mut self, report: FileReport) {
-        let rules = report.findings().into_iter().map(|finding| finding.rule.id);
-        self.rules.extend(rules);
-        let verdict = report.verdict();
-        match report.kind {
-            Kind::Index | Kind::Detail => self.files.push((report.path, verdict)),
-            Kind::Manifest => self.manifest = Some(report),
-            _ => {}
-        }
-    }
-
-    // There is nothing to record: a file without a report counts as rejected.
-    fn unreadable(&mut self, _path: &Path, _why: &str) {}
+/// Returns whether readers must ignore the session's manifest.
+fn ignores_manifest(checked: &Checked) -> bool {
+    const READERS_IGNORE: [&str; 3] = ["ATF-MANI-002", "ATF-MANI-003", "ATF-SESS-003"];
+    let mut reports = checked.reports.iter();
+    let manifest = reports.rfind(|report| report.kind == Kind::Manifest);
+    // Without a report, the manifest was unreadable.
+    manifest.is_none_or(|manifest| {
+        let mut findings = manifest.findings().into_iter();
+        findings.any(|finding| READERS_IGNORE.contains(&finding.rule.id))
+    })
 }

@@ -10,27 +10,27 @@ use atf::{Error, ErrorKind};
 use serde_json::{Value, json};
 
 use super::file::{self, text};
-use super::{Verdicts, rejected};
-use crate::Verdict;
+use super::{ignores_manifest, rejected, verdict_on};
+use crate::{Checked, Verdict};
 
 /// Returns the document of a session folder.
-pub(super) fn document(path: &Path, verdicts: &Verdicts) -> Value {
+pub(super) fn document(path: &Path, checked: &Checked) -> Value {
     match SessionReader::open(path) {
-        Ok(session) => of_session(&session, verdicts),
+        Ok(session) => of_session(&session, checked),
         Err(_) => rejected("session"),
     }
 }
 
-fn of_session(session: &SessionReader, verdicts: &Verdicts) -> Value {
+fn of_session(session: &SessionReader, checked: &Checked) -> Value {
     let mut totals = Totals::default();
     let mut threads = Vec::new();
     let threads_there = session.threads().iter();
     for entry in threads_there.filter(|entry| entry.presence() != Presence::Missing) {
-        threads.push(thread(entry, verdicts, &mut totals));
+        threads.push(thread(entry, checked, &mut totals));
     }
     let manifest = match session.manifest() {
         None => "absent",
-        Some(_) if verdicts.ignores_manifest() => "ignored",
+        Some(_) if ignores_manifest(checked) => "ignored",
         Some(_) => "used",
     };
     totals.merged.sort_unstable();
@@ -117,25 +117,25 @@ fn at<T>(events: &[T], seq: u64) -> Option<&T> {
     events.get(usize::try_from(seq).ok()?)
 }
 
-fn thread(entry: &ThreadEntry, verdicts: &Verdicts, totals: &mut Totals) -> Value {
+fn thread(entry: &ThreadEntry, checked: &Checked, totals: &mut Totals) -> Value {
     let folder = entry.path();
     let mut links = Links::default();
     let (index, detail) = match entry.open() {
         Ok(thread) => {
             let index = Ok(thread.index());
-            let index = index_document(index, entry, verdicts, totals, &mut links);
+            let index = index_document(index, entry, checked, totals, &mut links);
             let detail = match (thread.detail(), thread.detail_error()) {
                 (Some(reader), _) => Some(Ok(reader)),
                 (None, error) => error.map(Err),
             };
-            let detail = detail_document(detail, folder, verdicts, totals, &mut links);
+            let detail = detail_document(detail, folder, checked, totals, &mut links);
             (index, detail)
         }
         Err(error) => {
-            let index = index_document(Err(&error), entry, verdicts, totals, &mut links);
+            let index = index_document(Err(&error), entry, checked, totals, &mut links);
             let alone = detail_alone(entry);
             let detail = alone.as_ref().map(Result::as_ref);
-            let detail = detail_document(detail, folder, verdicts, totals, &mut links);
+            let detail = detail_document(detail, folder, checked, totals, &mut links);
             (index, detail)
         }
     };
@@ -160,11 +160,11 @@ fn detail_alone(entry: &ThreadEntry) -> Option<Result<DetailReader, Error>> {
 fn index_document(
     reader: Result<&IndexReader, &Error>,
     entry: &ThreadEntry,
-    verdicts: &Verdicts,
+    checked: &Checked,
     totals: &mut Totals,
     links: &mut Links,
 ) -> Value {
-    let verdict = verdicts.of_file(&entry.path().join(INDEX_FILE));
+    let verdict = verdict_on(&entry.path().join(INDEX_FILE), checked);
     let document = match reader {
         Ok(reader) => file::of_index(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
@@ -198,11 +198,11 @@ fn index_document(
 fn detail_document(
     reader: Option<Result<&DetailReader, &Error>>,
     folder: &Path,
-    verdicts: &Verdicts,
+    checked: &Checked,
     totals: &mut Totals,
     links: &mut Links,
 ) -> Value {
-    let verdict = verdicts.of_file(&folder.join(DETAIL_FILE));
+    let verdict = verdict_on(&folder.join(DETAIL_FILE), checked);
     let document = match reader {
         None => return Value::Null,
         Some(Ok(reader)) => file::of_detail(reader, verdict).and_then(|document| {

@@ -86,17 +86,17 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                     thread.write_with_detail(&as_event(event), &detail)?;
                 }
             }
-            Operation::Finalize { thread_id } => {
+            Operation::Finalize(thread_id) => {
                 if let Some(thread) = threads.get_mut(thread_id) {
                     thread.finalize()?;
                 }
             }
-            Operation::Flush { thread_id } => {
+            Operation::Flush(thread_id) => {
                 if let Some(thread) = threads.get_mut(thread_id) {
                     thread.flush()?;
                 }
             }
-            Operation::Close { thread_id } => {
+            Operation::Close(thread_id) => {
                 if let Some(mut thread) = threads.remove(thread_id) {
                     thread.flush()?;
                 }

@@ -25,15 +25,9 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
             command(kind, file.map(PathBuf::as_path), title, text)
         )
     };
-    for (testee, it) in results.testees.iter().enumerate() {
-        if let Some(why) = &it.refused {
-            write(
-                "error",
-                Some(testee),
-                &format!("{} is not graded", it.name),
-                why,
-            )?;
-        }
+    for (testee, it, why) in results.refused() {
+        let title = format!("{} is not graded", it.name);
+        write("error", Some(testee), &title, why)?;
     }
     for line in &results.stale {
         write("error", None, "The failure list is stale", line)?;
@@ -50,22 +44,18 @@ pub fn github(results: &Results, manifests: &[PathBuf], out: &mut dyn Write) -> 
         lines.extend(words::details(&causes, first));
         write("error", Some(first.testee), &title, &lines.join("\n"))?;
     }
-    for pair in &results.cross {
-        let names = [pair.writer, pair.reader].map(|testee| words::name(results, testee));
-        if let Some((script, why)) = pair.failed.first() {
-            let title = format!(
-                "{} scripts of {} misread by {}",
-                pair.failed.len(),
-                names[0],
-                names[1]
-            );
-            write(
-                "error",
-                Some(pair.reader),
-                &title,
-                &format!("{script}: {why}"),
-            )?;
-        }
+    for pair in results.misread() {
+        let [writer, reader] = words::names(results, pair);
+        let count = pair.failed.len();
+        let title = format!("{count} scripts of {writer} misread by {reader}");
+        let first = pair.failed.first();
+        let text = first.map(|(script, why)| format!("{script}: {why}"));
+        write(
+            "error",
+            Some(pair.reader),
+            &title,
+            &text.unwrap_or_default(),
+        )?;
     }
     for case in &results.cases {
         for note in case.unstable() {

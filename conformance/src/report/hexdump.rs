@@ -7,7 +7,7 @@ const WIDTH: u64 = 16;
 /// The maximum number of lines before the field.
 const BEFORE: u64 = 3;
 /// The maximum number of lines after the field.
-const BEHIND: u64 = 2;
+const AFTER: u64 = 2;
 /// The maximum number of lines in total.
 const LINES: usize = 12;
 
@@ -34,8 +34,8 @@ pub(super) fn lines(dump: &Hexdump) -> Vec<Line> {
     let first = (around - around % WIDTH).saturating_sub(BEFORE * WIDTH);
     let first = first.max(dump.offset - dump.offset % WIDTH);
     let last = around.saturating_add(dump.field_size.max(1) - 1);
-    let behind = (last - last % WIDTH).saturating_add(WIDTH * (BEHIND + 1));
-    let starts = (first..end.min(behind)).step_by(16).take(LINES);
+    let after = (last - last % WIDTH).saturating_add(WIDTH * (AFTER + 1));
+    let starts = (first..end.min(after)).step_by(16).take(LINES);
     starts.map(|offset| line(dump, offset)).collect()
 }
 

@@ -59,11 +59,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         summary: Summary {
             tally: Tally::count(&results.cases),
             scores: Scores::count(&results.cases),
-            refused: results
-                .testees
-                .iter()
-                .filter(|t| t.refused.is_some())
-                .count(),
+            refused: results.refused().count(),
             stale: results.stale.len(),
             cross_failed: results.cross.iter().map(|cross| cross.failed.len()).sum(),
         },

@@ -14,22 +14,13 @@ use atf_report::junit::{self, Counts};
 use atf_report::xml::{Attribute, Text};
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let refused = results
-        .testees
-        .iter()
-        .filter(|t| t.refused.is_some())
-        .count();
-    let more = results.cross.len() + results.stale.len() + refused;
-    let failed_more = results
-        .cross
-        .iter()
-        .filter(|cross| !cross.failed.is_empty());
-    let skipped_more = results.cross.iter().filter(|cross| is_skipped(cross));
+    let refused = results.refused().count();
+    let pairs = counts_of_pairs(results);
     let mut counts = self::counts(&results.cases);
-    counts.tests += more;
-    counts.failures += failed_more.count() + results.stale.len();
+    counts.tests += pairs.tests + results.stale.len() + refused;
+    counts.failures += pairs.failures + results.stale.len();
     counts.errors += refused;
-    counts.skipped += skipped_more.count();
+    counts.skipped += pairs.skipped;
     junit::start(counts, Some(results.elapsed.as_secs_f64()), out)?;
     let causes = Causes::new(&results.cases);
     for column in columns(results) {
@@ -130,16 +121,14 @@ fn result(causes: &Causes<'_>, case: &CaseResult, out: &mut dyn Write) -> io::Re
 }
 
 fn refusals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    for testee in &results.testees {
-        if let Some(why) = &testee.refused {
-            let (name, why) = (Attribute(&testee.name), Attribute(why));
-            writeln!(
-                out,
-                r#"  <testsuite name="{name}" tests="1" failures="0" errors="1" skipped="0">
+    for (_, testee, why) in results.refused() {
+        let (name, why) = (Attribute(&testee.name), Attribute(why));
+        writeln!(
+            out,
+            r#"  <testsuite name="{name}" tests="1" failures="0" errors="1" skipped="0">
     <testcase classname="{name}" name="can be graded"><error type="refused" message="{why}"/></testcase>
   </testsuite>"#
-            )?;
-        }
+        )?;
     }
     Ok(())
 }
@@ -148,23 +137,10 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     if results.cross.is_empty() {
         return Ok(());
     }
-    let tests = results.cross.len();
-    let failures = results
-        .cross
-        .iter()
-        .filter(|cross| !cross.failed.is_empty());
-    let skipped = results.cross.iter().filter(|cross| is_skipped(cross));
-    let (failures, skipped) = (failures.count(), skipped.count());
-    writeln!(
-        out,
-        r#"  <testsuite name="writers and readers" tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}">"#
-    )?;
+    let counts = counts_of_pairs(results);
+    writeln!(out, r#"  <testsuite name="writers and readers" {counts}>"#)?;
     for cross in &results.cross {
-        let (writer, reader) = (
-            words::name(results, cross.writer),
-            words::name(results, cross.reader),
-        );
-        let name = Attribute(format!("{reader} reads what {writer} writes"));
+        let name = Attribute(words::pair_title(results, cross));
         write!(
             out,
             r#"    <testcase classname="writers and readers" name="{name}">"#
@@ -187,6 +163,19 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "</testcase>")?;
     }
     writeln!(out, "  </testsuite>")
+}
+
+fn counts_of_pairs(results: &Results) -> Counts {
+    Counts {
+        tests: results.cross.len(),
+        failures: results.misread().count(),
+        errors: 0,
+        skipped: results
+            .cross
+            .iter()
+            .filter(|cross| is_skipped(cross))
+            .count(),
+    }
 }
 
 const fn is_skipped(cross: &CrossResult) -> bool {

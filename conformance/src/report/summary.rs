@@ -34,9 +34,13 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut head = Vec::new();
     testees(results, &mut head)?;
     let mut foot = Vec::new();
-    shoulds(results, &mut foot)?;
-    cross(results, &mut foot)?;
-    terminal::notices(results, MOST_LINES, &mut foot)?;
+    for lines in [
+        shoulds(results),
+        cross(results),
+        terminal::notices(results, MOST_LINES),
+    ] {
+        terminal::section(lines, &mut foot)?;
+    }
     let style = if verdict::is_good(results) {
         GREEN
     } else {
@@ -72,8 +76,8 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     ];
     table.row("", heads.map(|head| (head.to_owned(), FAINT)).into());
     for (seq, testee) in results.testees.iter().enumerate() {
-        let cases = || results.cases.iter().filter(|case| case.testee == seq);
-        let (tally, scores) = (Tally::count(cases()), Scores::count(cases()));
+        let cases = results.cases_of(seq);
+        let (tally, scores) = (Tally::count(cases.clone()), Scores::count(cases.clone()));
         let name = clipped(&words::name(results, seq), NAME_LETTERS);
         let name = if has_columns(results) {
             format!("{}  {name}", letter(seq))
@@ -87,7 +91,7 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         let cells = match &testee.refused {
             Some(_) => vec![("not graded".to_owned(), RED)],
             None => vec![
-                (format!("{} %", tally::share(cases())), FAINT),
+                (format!("{} %", tally::share(cases)), FAINT),
                 (scores.data.to_string(), bad(scores.data.failed, RED)),
                 (labels, bad(scores.label.failed, YELLOW)),
                 (tally.passed.to_string(), FAINT),
@@ -99,22 +103,19 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         table.row(&name, cells);
     }
     table.write(out)?;
-    let mut any = false;
-    for seq in 0..results.testees.len() {
-        let cases = || results.cases.iter().filter(|case| case.testee == seq);
-        let name = words::name(results, seq);
-        if let Some(crash) = worst_crash(cases()) {
-            any = true;
+    let notes = (0..results.testees.len()).flat_map(|seq| {
+        let (name, cases) = (words::name(results, seq), results.cases_of(seq));
+        let crash = worst_crash(cases.clone()).map(|crash| {
             let line = shortened(&format!("{name}: {crash}"), WIDTH - 8, '…');
-            writeln!(out, "{RED}crash{RED:#} {line}")?;
-        }
-        if let Some(gaps) = verdict::gaps(cases()) {
-            any = true;
+            format!("{RED}crash{RED:#} {line}")
+        });
+        let gaps = verdict::gaps(cases).map(|gaps| {
             let line = shortened(&format!("of {name}: {gaps}"), WIDTH - 12, '…');
-            writeln!(out, "{YELLOW}not graded{YELLOW:#} {line}")?;
-        }
-    }
-    if any { writeln!(out) } else { Ok(()) }
+            format!("{YELLOW}not graded{YELLOW:#} {line}")
+        });
+        crash.into_iter().chain(gaps)
+    });
+    terminal::section(notes, out)
 }
 
 /// Describes the worst of the cases without an answer, and counts the others.
@@ -222,57 +223,40 @@ fn cause(group: &Group<'_>, columns: usize, out: &mut dyn Write) -> io::Result<(
     )
 }
 
-/// Writes the SHOULDs that writers' files break, most frequent first. Broken SHOULDs are not
+/// Describes the SHOULDs that writers' files break, most frequent first. Broken SHOULDs are not
 /// failures.
-fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+fn shoulds(results: &Results) -> Vec<String> {
     let mut by_rule: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
-    for case in results
-        .cases
-        .iter()
-        .filter(|case| case.state() == State::Passed)
-    {
-        let rules: BTreeSet<_> = case
-            .shoulds()
-            .filter_map(|note| note.rule.as_deref())
-            .collect();
-        for rule in rules {
+    let passed = { results.cases.iter() }.filter(|case| case.state() == State::Passed);
+    for case in passed {
+        let rules = case.shoulds().filter_map(|note| note.rule.as_deref());
+        for rule in rules.collect::<BTreeSet<_>>() {
             by_rule.entry(rule).or_default().push(case);
         }
     }
     let mut by_rule: Vec<_> = by_rule.into_iter().collect();
     by_rule.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
-    for (rule, cases) in by_rule.iter().take(MOST_LINES) {
+    let line = |(rule, cases): &(&str, Vec<&CaseResult>)| {
         let count = cases.len();
         let sentence = rules::find(rule).map_or("", |rule| rule.rule);
         let title = shortened(&format!("should: {rule} {sentence}"), WIDTH / 2, '…');
         let pad = (WIDTH / 2).saturating_sub(title.width());
-        let room = WIDTH / 2 - 8;
         let first = cases.first().map_or("", |case| case.case.as_str());
-        let first = shortened(&Printable(first).to_string(), room, '*');
-        writeln!(
-            out,
+        let first = shortened(&Printable(first).to_string(), WIDTH / 2 - 8, '*');
+        format!(
             "{YELLOW}{count:>4}{YELLOW:#}  {title}{:pad$}  {FAINT}{first}{FAINT:#}",
             ""
-        )?;
-    }
-    more(by_rule.len(), "SHOULD", out)?;
-    if by_rule.is_empty() {
-        Ok(())
-    } else {
-        writeln!(out)
-    }
+        )
+    };
+    let lines = by_rule.iter().take(MOST_LINES).map(line);
+    lines.chain(more(by_rule.len(), "SHOULD")).collect()
 }
 
-/// Writes how many lines did not fit.
-fn more(count: usize, noun: &str, out: &mut dyn Write) -> io::Result<()> {
-    match count.saturating_sub(MOST_LINES) {
-        0 => Ok(()),
-        rest => writeln!(
-            out,
-            "      … {}",
-            counted(rest as u64, &format!("more {noun}"))
-        ),
-    }
+/// Describes how many lines did not fit.
+fn more(count: usize, noun: &str) -> Option<String> {
+    let rest = count.checked_sub(MOST_LINES).filter(|rest| *rest > 0)?;
+    let rest = counted(rest as u64, &format!("more {noun}"));
+    Some(format!("      … {rest}"))
 }
 
 /// Truncates the text to the width, with `mark` at the end.
@@ -291,29 +275,18 @@ fn shortened(text: &str, width: usize, mark: char) -> String {
     short
 }
 
-/// Writes a line for each writer–reader pair that failed.
-fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let failing = results.cross.iter().filter(|pair| !pair.failed.is_empty());
-    let pairs: Vec<_> = failing.collect();
-    for pair in pairs.iter().take(MOST_LINES) {
-        let (reader, writer) = (
-            words::name(results, pair.reader),
-            words::name(results, pair.writer),
-        );
+/// Describes each writer–reader pair that failed.
+fn cross(results: &Results) -> Vec<String> {
+    let lines = results.misread().take(MOST_LINES).map(|pair| {
+        let [writer, reader] = words::names(results, pair);
         let (failed, all) = (pair.failed.len(), Tally::of_pair(pair).graded());
         let first = pair.failed.first().map_or("", |(script, _)| script);
-        writeln!(
-            out,
-            "{RED}{failed:>4}{RED:#} of {all} scripts of {writer} misread by {reader}: {}",
-            Printable(first)
-        )?;
-    }
-    more(pairs.len(), "pair", out)?;
-    if pairs.is_empty() {
-        Ok(())
-    } else {
-        writeln!(out)
-    }
+        let first = Printable(first);
+        format!("{RED}{failed:>4}{RED:#} of {all} scripts of {writer} misread by {reader}: {first}")
+    });
+    lines
+        .chain(more(results.misread().count(), "pair"))
+        .collect()
 }
 
 fn legend(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::Result<()> {

@@ -146,7 +146,8 @@ pub(super) fn matrix<'a, Key: Ord>(
     matrix
 }
 
-/// Returns the share of the cases that was graded, in percent. Only a whole is 100.
+/// Returns the share of the cases that was graded, in percent. Returns 100 only if everything was
+/// graded.
 pub(super) fn share<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> u64 {
     let shares: Vec<f64> = results.into_iter().map(|case| case.share).collect();
     if !shares.is_empty() && shares.iter().all(|share| *share >= 1.0) {

@@ -15,28 +15,22 @@ use atf_report::Printable;
 use atf_report::tap::Tap;
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let refused = results.testees.iter().filter(|t| t.refused.is_some());
-    let count = refused.count() + results.cases.len() + results.cross.len() + results.stale.len();
+    let count =
+        results.refused().count() + results.cases.len() + results.cross.len() + results.stale.len();
     let mut tap = Tap::new(out, &results.editions.all())?;
     tap.comment(&verdict::graded(results, &results.cases))?;
     tap.plan(count)?;
-    for testee in &results.testees {
-        if let Some(why) = &testee.refused {
-            let title = format!("{} can be graded", Printable(&testee.name));
-            tap.point(false, &title, None)?;
-            tap.diagnostics(&[("message", Value::from(why.as_str()))])?;
-        }
+    for (_, testee, why) in results.refused() {
+        let title = format!("{} can be graded", Printable(&testee.name));
+        tap.point(false, &title, None)?;
+        tap.diagnostics(&[("message", Value::from(why))])?;
     }
     let causes = Causes::new(&results.cases);
     for case in &results.cases {
         self::case(results, &causes, case, &mut tap)?;
     }
     for cross in &results.cross {
-        let (writer, reader) = (
-            words::name(results, cross.writer),
-            words::name(results, cross.reader),
-        );
-        let title = format!("{reader} reads what {writer} writes");
+        let title = words::pair_title(results, cross);
         let is_skipped = Tally::of_pair(cross).graded() == 0;
         let directive = is_skipped.then_some(("SKIP", "nothing supported by both"));
         tap.point(cross.failed.is_empty(), &title, directive)?;

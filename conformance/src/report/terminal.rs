@@ -52,8 +52,8 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         }
         writeln!(out)?;
     }
-    cross_failures(results, out)?;
-    notices(results, usize::MAX, out)?;
+    section(cross_failures(results), out)?;
+    section(notices(results, usize::MAX), out)?;
     groups(results, out)?;
     cross(results, out)?;
     totals(results, out)
@@ -101,43 +101,41 @@ fn notes(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let mut any = false;
-    for pair in &results.cross {
-        let (writer, reader) = (
-            words::name(results, pair.writer),
-            words::name(results, pair.reader),
-        );
-        for (script, why) in &pair.failed {
-            any = true;
-            let (script, why) = (Printable(script), Printable(why));
-            writeln!(
-                out,
-                "{RED}FAILED{RED:#} {reader} reads {script} of {writer}: {why}"
-            )?;
-        }
+/// Writes lines, followed by an empty one if there are any.
+pub(super) fn section(
+    lines: impl IntoIterator<Item = String>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut lines = lines.into_iter().peekable();
+    let is_empty = lines.peek().is_none();
+    for line in lines {
+        writeln!(out, "{line}")?;
     }
-    if any { writeln!(out) } else { Ok(()) }
+    if is_empty { Ok(()) } else { writeln!(out) }
 }
 
-/// Writes problems that concern implementations and failure lists rather than single cases.
-/// Shows at most `most` stale lines.
-pub(super) fn notices(results: &Results, most: usize, out: &mut dyn Write) -> io::Result<()> {
-    let mut any = false;
-    for testee in &results.testees {
-        if let Some(why) = &testee.refused {
-            any = true;
-            let name = Printable(&testee.name);
-            writeln!(out, "{RED}NOT GRADED{RED:#} {name}: {}", Printable(why))?;
-        }
-    }
-    for line in results.stale.iter().take(most) {
-        any = true;
-        writeln!(out, "{RED}STALE{RED:#} {}", Printable(line))?;
-    }
-    let rest = results.stale.len().saturating_sub(most);
-    if rest > 0 {
-        writeln!(out, "{RED}STALE{RED:#} … and {rest} more")?;
+fn cross_failures(results: &Results) -> impl Iterator<Item = String> {
+    results.misread().flat_map(|pair| {
+        let [writer, reader] = words::names(results, pair);
+        pair.failed.iter().map(move |(script, why)| {
+            let (script, why) = (Printable(script), Printable(why));
+            format!("{RED}FAILED{RED:#} {reader} reads {script} of {writer}: {why}")
+        })
+    })
+}
+
+/// Returns the problems that concern implementations and failure lists rather than single cases,
+/// with at most `most` stale lines.
+pub(super) fn notices(results: &Results, most: usize) -> Vec<String> {
+    let refused = results.refused().map(|(_, testee, why)| {
+        let (name, why) = (Printable(&testee.name), Printable(why));
+        format!("{RED}NOT GRADED{RED:#} {name}: {why}")
+    });
+    let mut lines: Vec<_> = refused.collect();
+    let stale = results.stale.iter().take(most);
+    lines.extend(stale.map(|line| format!("{RED}STALE{RED:#} {}", Printable(line))));
+    if let rest @ 1.. = results.stale.len().saturating_sub(most) {
+        lines.push(format!("{RED}STALE{RED:#} … and {rest} more"));
     }
     let unstable = results.cases.iter().flat_map(|case| {
         let notes = case.unstable();
@@ -145,18 +143,14 @@ pub(super) fn notices(results: &Results, most: usize, out: &mut dyn Write) -> io
     });
     let unstable: Vec<_> = unstable.collect();
     let most = most.min(MOST_UNSTABLE);
-    for line in unstable.iter().take(most) {
-        any = true;
-        writeln!(
-            out,
-            "{YELLOW}UNSTABLE{YELLOW:#} {}",
-            clipped(line, UNSTABLE_LETTERS)
-        )?;
-    }
+    lines.extend(unstable.iter().take(most).map(|line| {
+        let line = clipped(line, UNSTABLE_LETTERS);
+        format!("{YELLOW}UNSTABLE{YELLOW:#} {line}")
+    }));
     if let more @ 1.. = unstable.len().saturating_sub(most) {
-        writeln!(out, "… {more} more unstable cases: --details")?;
+        lines.push(format!("… {more} more unstable cases: --details"));
     }
-    if any { writeln!(out) } else { Ok(()) }
+    lines
 }
 
 /// Writes the matrix of implementations by rule group.
@@ -261,13 +255,9 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes the editions used for grading, and the time, system and command of the run.
 pub(super) fn editions(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    let editions = &results.editions;
-    let (kit, spec) = (Printable(&editions.kit), Printable(&editions.spec));
-    let (rules, corpus) = (Printable(&editions.rules), Printable(&editions.corpus));
-    writeln!(
-        out,
-        "{FAINT}kit {kit}, spec {spec}, rules {rules}, corpus {corpus}{FAINT:#}"
-    )?;
+    let editions = results.editions.all();
+    let editions = editions.map(|(of, version)| format!("{of} {}", Printable(version)));
+    writeln!(out, "{FAINT}{}{FAINT:#}", editions.join(", "))?;
     if let Some(Made {
         at,
         system,
@@ -283,12 +273,8 @@ pub(super) fn editions(results: &Results, out: &mut dyn Write) -> io::Result<()>
 /// Writes the scores of each graded implementation.
 fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     for testee in 0..results.testees.len() {
-        let cases: Vec<_> = results
-            .cases
-            .iter()
-            .filter(|it| it.testee == testee)
-            .collect();
-        if !cases.is_empty() {
+        let cases = results.cases_of(testee);
+        if cases.clone().next().is_some() {
             let name = words::name(results, testee);
             writeln!(out, "{name}: {}", verdict::graded(results, cases))?;
         }

@@ -16,14 +16,10 @@ pub(super) fn is_good(results: &Results) -> bool {
 fn faults(results: &Results) -> Vec<String> {
     let failed = Tally::count(&results.cases).failed;
     let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
-    let refused = results
-        .testees
-        .iter()
-        .filter(|testee| testee.refused.is_some());
     let faults = [
         (failed, "failed"),
         (cross as u64, "failed between writers and readers"),
-        (refused.count() as u64, "not graded"),
+        (results.refused().count() as u64, "not graded"),
         (results.stale.len() as u64, "stale in failure lists"),
     ];
     let faults = faults.into_iter().filter(|(count, _)| *count > 0);
@@ -32,7 +28,7 @@ fn faults(results: &Results) -> Vec<String> {
         .collect()
 }
 
-/// Returns the faults or, if there are none, the number of passed results.
+/// Returns the faults or, if everything was as expected, the number of passed results.
 pub(super) fn headline(results: &Results) -> String {
     let Tally { passed, known, .. } = Tally::count(&results.cases);
     let faults = faults(results);

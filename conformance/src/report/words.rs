@@ -3,7 +3,7 @@
 use crate::cause::{Cause, Causes};
 use crate::charge;
 use crate::report::hexdump;
-use crate::results::{CaseResult, Difference, Hexdump, Note, Outcome, Results};
+use crate::results::{CaseResult, CrossResult, Difference, Hexdump, Note, Outcome, Results};
 use crate::rules::Severity;
 use atf_report::{Printable, clipped};
 
@@ -19,6 +19,17 @@ pub(super) fn name(results: &Results, testee: usize) -> String {
         Some(testee) => Printable(&testee.name).to_string(),
         None => format!("implementation {testee}"),
     }
+}
+
+/// Returns the names of a pair's writer and reader.
+pub(super) fn names(results: &Results, pair: &CrossResult) -> [String; 2] {
+    [pair.writer, pair.reader].map(|testee| name(results, testee))
+}
+
+/// Formats a pair's title, such as `ada-py reads what ada-c writes`.
+pub(super) fn pair_title(results: &Results, pair: &CrossResult) -> String {
+    let [writer, reader] = names(results, pair);
+    format!("{reader} reads what {writer} writes")
 }
 
 /// Formats a result's title, such as `ada-c read v1/iftr-004-one-bit-off`.
@@ -47,14 +58,10 @@ pub(super) fn details(causes: &Causes<'_>, case: &CaseResult) -> Vec<String> {
     if !case.note.is_empty() {
         lines.push(Printable(&case.note).to_string());
     }
-    for charged in case.blamed() {
-        lines.push(format!("charged: {}", sentence(charged)));
-    }
     let blamed = case.blamed();
-    let others = case.rules.iter();
-    for id in others.filter(|id| !blamed.contains(id.as_str())) {
-        lines.push(format!("tests: {}", sentence(id)));
-    }
+    let others = case.rules.iter().filter(|id| !blamed.contains(id.as_str()));
+    lines.extend(blamed.iter().map(|id| format!("charged: {}", sentence(id))));
+    lines.extend(others.map(|id| format!("tests: {}", sentence(id))));
     if let Outcome::Failed { differences, .. } = &case.outcome {
         for (seq, difference) in differences.iter().enumerate() {
             self::difference(difference, &mut lines);
@@ -92,15 +99,11 @@ pub(super) fn notes(case: &CaseResult) -> Vec<String> {
 
 fn difference(difference: &Difference, lines: &mut Vec<String>) {
     let short = |text: &str| Printable(clipped(text, VALUE_LETTERS)).to_string();
-    let mut about = vec![difference.grade.name().to_owned()];
-    about.extend(
-        difference
-            .rule
-            .as_ref()
-            .map(|rule| Printable(rule).to_string()),
-    );
-    let place = short(&difference.place);
-    lines.push(format!("{place} ({}):", about.join(", ")));
+    let (place, grade) = (short(&difference.place), difference.grade.name());
+    lines.push(match &difference.rule {
+        Some(rule) => format!("{place} ({grade}, {}):", Printable(rule)),
+        None => format!("{place} ({grade}):"),
+    });
     lines.push(format!("  expected {}", short(&difference.expected)));
     lines.push(format!("  got      {}", short(&difference.got)));
 }

@@ -19,10 +19,7 @@ pub(super) struct Attempt {
 impl Attempt {
     pub(super) fn skipped(why: String) -> Self {
         Self {
-            graded: Graded {
-                outcome: Outcome::Skipped { why },
-                notes: Vec::new(),
-            },
+            graded: Outcome::Skipped { why }.into(),
             elapsed: Duration::ZERO,
             stderr: String::new(),
             answer: None,
@@ -43,12 +40,12 @@ impl Attempt {
                 one == other
             }
             (one, other) if one != other => false,
-            _ => self.answer == other.answer || self.says_the_same(other),
+            _ => self.answer == other.answer || self.has_same_document(other),
         }
     }
 
     /// Returns whether two answers are equal as documents.
-    fn says_the_same(&self, other: &Self) -> bool {
+    fn has_same_document(&self, other: &Self) -> bool {
         let document = |run: &Self| {
             let (code, output) = run.answer.as_ref()?;
             Answer::parse(*code, output).ok()

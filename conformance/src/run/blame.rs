@@ -10,7 +10,7 @@ use crate::results::{Grade, follows};
 use crate::rule;
 use crate::rules::{self, ReaderDoes};
 
-/// The number of wrong fields from which on an event counts as another one.
+/// An event with at least this many wrong fields counts as another event.
 const OTHER_EVENT: usize = 3;
 
 /// Returns the rule broken by a verdict that the case does not allow.
@@ -28,7 +28,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
     of_files(case)
 }
 
-/// Returns the rule that the case's files break or, in a boundary case, follow only just.
+/// Returns the rule that the case's files break or, in a boundary case, only just follow.
 pub(super) fn of_files(case: &Case) -> Option<&'static str> {
     broken(case, |_| true).or_else(|| boundary(case))
 }
@@ -82,8 +82,8 @@ fn file(steps: &[Step]) -> File<'_> {
     }
 }
 
-/// Returns the files of whose events some are missing, additional, or in another place. The values
-/// of their fields do not show whether these fields are misread.
+/// Returns the files with missing, additional or moved events. The values of these events' fields do
+/// not show whether the fields are misread.
 fn moved(mismatches: &[Mismatch]) -> BTreeSet<File<'_>> {
     let mut fields: BTreeMap<(File<'_>, usize), usize> = BTreeMap::new();
     let mut moved = BTreeSet::new();
@@ -134,7 +134,7 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
         (Subject::Session, ["threads", ..]) => {
             let thread = thread(case, steps);
             let is_own = |path: &str| path.split('/').any(|part| thread_id(part) == thread);
-            // One bad file makes no further threads.
+            // A bad file can hide threads, but not add any.
             let is_lost = mismatch.got.is_none() && !case.broken.is_empty();
             let others = is_lost.then_some(rule("ATF-RDER-003").id);
             broken(case, is_own)
@@ -217,7 +217,7 @@ fn of_file(
         ["header", name, ..] => field(header, name),
         ["footer", name, ..] => field(footer, name),
         ["events"] if mismatch.got.is_none() && has_no_end(case, is_own) => {
-            // The case shows that its last event is no truncated footer.
+            // The case shows that its last event is not a truncated footer.
             let of_footer = boundary(case).filter(|id| about(id).contains(&footer));
             Some(of_footer.unwrap_or(rule("ATF-RDER-001").id).to_owned())
         }
@@ -266,7 +266,8 @@ fn is_hole(id: &str) -> bool {
     id == rule("ATF-IEVT-006").id
 }
 
-/// Returns whether the end of a file without a whole footer is all that is wrong with its events.
+/// Returns whether nothing is wrong with a file's events except that no complete footer shows where
+/// they end.
 fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
     let own = || { case.broken.iter() }.filter(|(path, _)| is_own(path));
     let is_end = |rule: &str| {
@@ -341,7 +342,7 @@ fn is_noticed(rule: &str) -> bool {
     rules::find(rule).is_none_or(|it| it.reader != ReaderDoes::Ignore)
 }
 
-/// The beginnings of the names of cases with plain files, whose values readers must get right.
+/// The prefixes of the names of cases with ordinary files, whose values readers must get right.
 const PLAIN: [&str; 4] = ["clean-", "vector-", "session-of-", "write-"];
 
 /// Returns whether a case has plain files that break no rule that a reader could notice.
@@ -352,7 +353,7 @@ pub(super) fn is_clean(case: &Case) -> bool {
         && PLAIN.iter().any(|start| slug.starts_with(start))
 }
 
-/// Returns the rule that a case follows only just, even if its files break others. A clean case
+/// Returns the rule that a case only just follows, even if its files break others. A clean case
 /// follows all rules.
 fn boundary(case: &Case) -> Option<&'static str> {
     let is_asked = |(_, rule): &(String, &'static str)| case.rules.contains(rule);

@@ -144,7 +144,7 @@ fn choose(
     let is_allowed = allowed(verdict);
     if verdict != Verdict::Reject {
         if is_allowed && !file.verdicts.contains(&verdict) && is_rejected(expected) {
-            // A file that must be rejected was read, but no event came of it.
+            // A file that must be rejected was read, but yielded no events.
             *expected = given.clone();
         } else if is_allowed && let Some(slot) = expected.get_mut("verdict") {
             *slot = verdict.name().into();

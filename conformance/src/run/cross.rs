@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use serde_json::Value;
 
+use super::Graded;
 use super::pool::{Pool, Work};
 use super::reading::Reading;
 use super::store::Written;
 use super::task::{About, Task};
 use super::warden::Ended;
-use super::{Graded, failed};
 use crate::Verdict;
 use crate::corpus::{Case, Class, FileVerdicts, Subject, verdicts};
 use crate::lacks::Lack;
@@ -292,45 +292,38 @@ impl<'a> CrossTask<'a> {
             ..
         } = &*self.written;
         let documents = self.decoded.documents(&self.written)?;
-        let Documents {
-            session,
-            index,
-            detail,
-        } = &*documents;
-        let is_session = self.subject == Subject::Session;
-        let own = broken.iter();
-        let own = own.filter(|(file, _)| is_session || *file == self.path);
-        let own: Vec<_> = own.cloned().collect();
+        let document = |path: &str| {
+            let mut all = documents.index.iter().chain(&documents.detail);
+            all.find(|(known, _)| known == path).map(|(_, it)| it)
+        };
         let of_file = |path: &str| {
             let broken = broken.iter().filter(|(file, _)| file == path);
             let broken: Vec<_> = broken.map(|(_, rule)| *rule).collect();
-            let events = |document: &Value| document["events"].as_array().map_or(0, Vec::len);
-            let mut documents = index.iter().chain(detail);
-            let found = documents.find(|(known, _)| *known == path);
+            let events = document(path).and_then(|it| it["events"].as_array());
             let file = verdicts::File {
-                is_detail: path.ends_with("detail.atf"),
+                is_detail: path.ends_with(DETAIL_FILE),
                 broken: &broken,
                 phantoms: "",
-                events: found.map_or(0, |(_, document)| events(document)),
+                events: events.map_or(0, Vec::len),
             };
             verdicts::file(file, verdicts::of_rules(broken.iter().copied()))
         };
+        let is_session = self.subject == Subject::Session;
         let (expected, judged) = if is_session {
-            let own: Vec<_> = own
-                .iter()
-                .map(|(file, rule)| (file.as_str(), *rule))
-                .collect();
-            let lost = session.as_ref().and_then(verdicts::lost);
-            let judged = verdicts::session(&own, files, lost.as_deref(), false, &[]);
-            (session.clone(), judged)
-        } else {
-            let mut documents = index.iter().chain(detail);
-            let found = documents.find(|(path, _)| *path == self.path);
+            let all = broken.iter().map(|(file, rule)| (file.as_str(), *rule));
+            let all: Vec<_> = all.collect();
+            let session = documents.session.as_ref();
+            let lost = session.and_then(verdicts::lost);
             (
-                found.map(|(_, document)| document.clone()),
-                of_file(&self.path),
+                session,
+                verdicts::session(&all, files, lost.as_deref(), false, &[]),
             )
+        } else {
+            (document(&self.path), of_file(&self.path))
         };
+        let own = broken
+            .iter()
+            .filter(|(file, _)| is_session || *file == self.path);
         let threads = scripted.script.threads().into_keys();
         let file_verdicts = threads.flat_map(|thread| {
             [("index", INDEX_FILE), ("detail", DETAIL_FILE)].map(|(file, name)| {
@@ -357,8 +350,8 @@ impl<'a> CrossTask<'a> {
             file_verdicts: file_verdicts
                 .filter(|file| files.contains(&file.path))
                 .collect(),
-            expected: expected.ok_or("it has no expected document")?,
-            broken: own,
+            expected: expected.cloned().ok_or("it has no expected document")?,
+            broken: own.cloned().collect(),
             ..Case::default()
         };
         Ok(Reading::new(self.role, Arc::new(case)))
@@ -429,18 +422,13 @@ impl Task for CrossTask<'_> {
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
-        let answer = ended.exit_code();
-        let answer = answer.and_then(|code| Answer::parse(code, &ended.output));
-        let outcome = match answer {
-            Err(Broken { class, message }) => failed(class, format!("{}: {message}", class.name())),
-            Ok(Answer::Unsupported) => Outcome::Skipped {
-                why: "exit code 77".to_owned(),
-            },
+        match ended.answer() {
+            Err(Broken { class, message }) => {
+                Outcome::failed(class, format!("{}: {message}", class.name()))
+            }
+            Ok(Answer::Unsupported) => Outcome::unsupported(),
             Ok(Answer::Document(verdict, document)) => self.compare(manifest, verdict, &document),
-        };
-        Graded {
-            outcome,
-            notes: Vec::new(),
         }
+        .into()
     }
 }

@@ -48,12 +48,12 @@ pub struct Scope<'a> {
     /// kept and not stale.
     pub unselected: &'a BTreeSet<&'a str>,
     /// Whether the implementation is a reader or validator, but got no other writer's files. If so,
-    /// a script that passes decides no line that may be about such files.
+    /// a script that passes does not make a line stale that may be about such files.
     pub only_own_files: bool,
 }
 
 impl Scope<'_> {
-    /// Returns whether a case without a failure of this class has none in any role.
+    /// Returns whether the run would have shown a failure of this class in every role.
     fn covers(self, class: Failure) -> bool {
         let is_graded = match class {
             Failure::WrongLabel => self.grading == Grading::All,

@@ -8,17 +8,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A run's folder and, beside it, a folder per case. All are removed on drop.
 ///
-/// The cases' folders have no common parent of the kit's own, because an implementation may replace
-/// the folders above its working folder. It then harms only its own case.
+/// The cases' folders do not share a parent that belongs to the kit, because an implementation may
+/// replace the folders above its working folder. This way, it harms only its own case.
 #[derive(Debug)]
-pub(super) struct Cases {
+pub struct Cases {
     /// The run's folder. Its name is the beginning of all other names.
     run: PathBuf,
     next: AtomicU64,
 }
 
 impl Cases {
-    pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
+    /// Creates a run's folder.
+    ///
+    /// # Errors
+    ///
+    /// Returns the file system's error.
+    pub fn new_in(folder: &Path) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         let fresh = builder.prefix("atf-conformance-").tempdir_in(folder)?;
         Ok(Self {
@@ -28,12 +33,14 @@ impl Cases {
     }
 
     /// Returns the run's folder.
-    pub(super) fn run(&self) -> &Path {
+    #[must_use]
+    pub fn run(&self) -> &Path {
         &self.run
     }
 
     /// Returns an unused path for a case's folder, which [`create`] creates.
-    pub(super) fn next(&self) -> PathBuf {
+    #[must_use]
+    pub fn next(&self) -> PathBuf {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let mut name = beginning(&self.run);
@@ -63,7 +70,11 @@ fn beginning(run: &Path) -> OsString {
 }
 
 /// Creates a folder that only the current user may enter.
-pub(super) fn create(folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+///
+/// Returns the file system's error.
+pub fn create(folder: &Path) -> io::Result<()> {
     // An implementation may have removed the parent folder.
     folder.parent().map_or(Ok(()), fs::create_dir_all)?;
     let mut builder = fs::DirBuilder::new();
@@ -100,7 +111,7 @@ pub(super) fn remove_all(run: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// Returns the first error, after removing everything else.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
+pub fn remove(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
@@ -195,92 +206,5 @@ impl Removal<'_> {
             let name = path.file_name().unwrap_or_default().display();
             self.failed = Some(io::Error::new(error.kind(), format!("{name}: {error}")));
         }
-    }
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::{PermissionsExt, symlink};
-
-    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
-    use tempfile::TempDir;
-
-    use super::{Cases, create, remove};
-
-    #[test]
-    fn a_runs_folders_are_private_are_no_others_and_are_removed_together() {
-        let folder = TempDir::new().unwrap();
-        let cases = Cases::new_in(folder.path()).unwrap();
-        let run = cases.run().to_str().unwrap().to_owned();
-        // Someone else's file and folder.
-        fs::write(format!("{run}-0"), "").unwrap();
-        fs::create_dir(format!("{run}0")).unwrap();
-        let one = cases.next();
-        assert_eq!(one.to_str(), Some(&*format!("{run}-1")));
-        create(&one).unwrap();
-        let mode = fs::metadata(&one).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o700);
-        drop(cases);
-        let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
-        assert_eq!(left.len(), 1, "{left:?}");
-        assert_eq!(left[0].path().to_str(), Some(&*format!("{run}0")));
-    }
-
-    #[test]
-    fn folders_nested_deeper_than_the_longest_path_are_removed() {
-        let folder = TempDir::new().unwrap();
-        let name = "n".repeat(200);
-        let mut deepest = openat(CWD, folder.path(), OFlags::DIRECTORY, Mode::empty()).unwrap();
-        for _ in 0..300 {
-            mkdirat(&deepest, &name, Mode::RWXU).unwrap();
-            deepest = openat(&deepest, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
-        }
-        remove(folder.path()).unwrap();
-        assert!(!folder.path().exists());
-    }
-
-    #[test]
-    fn permissions_names_and_symlinks_do_not_matter() {
-        let folder = TempDir::new().unwrap();
-        let outside = folder.path().join("outside");
-        let cases = folder.path().join("cases");
-        fs::create_dir_all(cases.join("a/b/c")).unwrap();
-        fs::create_dir_all(cases.join(format!("left-{}-0/d", std::process::id()))).unwrap();
-        fs::create_dir(&outside).unwrap();
-        fs::write(outside.join("kept"), "").unwrap();
-        symlink(&outside, cases.join("a/b/c/link")).unwrap();
-        fs::write(cases.join("a/b/file"), "").unwrap();
-        for path in ["a/b/c", "a/b", "a"] {
-            fs::set_permissions(cases.join(path), fs::Permissions::from_mode(0o000)).unwrap();
-        }
-        remove(&cases).unwrap();
-        assert!(fs::symlink_metadata(&cases).is_err());
-        // Removing a folder that no longer exists succeeds, and removing a symlink does not follow
-        // it.
-        remove(&cases).unwrap();
-        symlink(&outside, &cases).unwrap();
-        remove(&cases).unwrap();
-        assert!(fs::symlink_metadata(&cases).is_err());
-        assert!(outside.join("kept").exists());
-    }
-
-    #[test]
-    fn a_failure_does_not_keep_anything_else() {
-        let folder = TempDir::new().unwrap();
-        // No matter where this folder is moved, its path is too long.
-        let mut long = folder.path().to_owned();
-        while long.as_os_str().len() < 3830 {
-            long.push("l".repeat(100));
-        }
-        let cases = long.join("cases");
-        fs::create_dir_all(cases.join("a/b")).unwrap();
-        let deepest = fs::File::open(cases.join("a/b")).unwrap();
-        let name = "n".repeat(255);
-        mkdirat(&deepest, &name, Mode::RWXU).unwrap();
-        fs::write(cases.join("a/file"), "").unwrap();
-        let error = remove(&cases).unwrap_err();
-        assert!(error.to_string().starts_with(&name), "{error}");
-        assert!(!cases.join("a").exists());
     }
 }

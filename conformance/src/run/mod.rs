@@ -8,8 +8,8 @@ mod blame;
 mod choices;
 mod cross;
 mod failures;
-mod folder;
-mod outside;
+pub mod folder;
+pub mod outside;
 mod persistent;
 mod pool;
 mod reading;
@@ -32,8 +32,9 @@ use std::time::{Duration, Instant};
 
 pub use failures::{Failures, Scope};
 pub use outside::Opened;
-pub use pool::{Pool, Work};
+pub use pool::{Pool, Work, fill_in};
 pub use reading::{Reading, readings};
+pub use repeat::is_drawn;
 pub use select::Select;
 pub use shard::Shard;
 pub use smoke::smoke;
@@ -45,7 +46,7 @@ use cross::CrossResults;
 
 use crate::cause::settle_charges;
 use crate::protocol::{Manifest, ManifestError};
-use crate::results::{CaseResult, Failure, Grading, Outcome, Results, Role, State, Testee};
+use crate::results::{CaseResult, Grading, Results, Role, State, Testee};
 pub use crate::written::Graded;
 use atf_report::Editions;
 
@@ -93,8 +94,8 @@ pub struct Options {
     pub limits: Limits,
     /// The grades to count.
     pub grading: Grading,
-    /// The number of a signal that was received, or 0 if there was none. After a signal, the run
-    /// ends early with an error.
+    /// The number of a signal that was received, or 0. After a signal, the run ends early with an
+    /// error.
     pub interrupt: Arc<AtomicUsize>,
 }
 
@@ -144,13 +145,8 @@ impl Candidate {
             },
             Self::Unusable(error) => Testee {
                 name: error.path.display().to_string(),
-                version: String::new(),
-                url: None,
-                roles: Vec::new(),
-                wire: Vec::new(),
-                features: Vec::new(),
-                lacks: Vec::new(),
                 refused: Some(error.to_string()),
+                ..Testee::default()
             },
         }
     }
@@ -184,12 +180,12 @@ pub fn run(
             testee.refused = smoke(&pool, manifest, smoke_tasks())?.err();
         }
     }
+    let graded: Vec<_> = { candidates.iter().zip(&testees).enumerate() }
+        .filter(|(_, (_, testee))| testee.refused.is_none())
+        .filter_map(|(seq, (candidate, _))| Some((seq, candidate.manifest()?)))
+        .collect();
     let mut work = Vec::new();
-    for (testee, candidate) in candidates.iter().enumerate() {
-        let graded = testees.get(testee).is_some_and(|t| t.refused.is_none());
-        let Some(manifest) = candidate.manifest().filter(|_| graded) else {
-            continue;
-        };
+    for (testee, manifest) in graded.iter().copied() {
         let asked = all()
             .filter(|task| manifest.command(task.about().role).is_some() && select.takes(*task));
         work.extend(asked.map(|task| Work {
@@ -199,16 +195,8 @@ pub fn run(
         }));
     }
     let mut cases = pool.run(&work, progress)?;
-    let graded = candidates
-        .iter()
-        .enumerate()
-        .filter_map(|(testee, candidate)| {
-            let is_graded = testees.get(testee).is_some_and(|t| t.refused.is_none());
-            let manifest = candidate.manifest().filter(|_| is_graded)?;
-            Some((testee, manifest))
-        });
     let cross = if select.takes_role(Role::Read) {
-        cross::cross(&pool, &graded.collect::<Vec<_>>(), progress)?
+        cross::cross(&pool, &graded, progress)?
     } else {
         CrossResults::default()
     };
@@ -234,30 +222,16 @@ pub fn run(
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;
-    let crossed = |cross: &crate::results::CrossResult| !cross.failed.is_empty();
     let is_graded = |case: &CaseResult| case.state() != State::Skipped;
-    if results
-        .testees
-        .iter()
-        .any(|testee| testee.refused.is_some())
-    {
+    if results.refused().next().is_some() {
         3
     } else if !results.stale.is_empty() {
         4
-    } else if results.cases.iter().any(is_unexpected) || results.cross.iter().any(crossed) {
+    } else if results.cases.iter().any(is_unexpected) || results.misread().next().is_some() {
         1
     } else if results.cross.is_empty() && !results.cases.iter().any(is_graded) {
         2
     } else {
         0
-    }
-}
-
-/// Makes a failure without any differences.
-fn failed(class: Failure, message: impl Into<String>) -> Outcome {
-    Outcome::Failed {
-        class,
-        message: message.into(),
-        differences: Vec::new(),
     }
 }

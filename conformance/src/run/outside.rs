@@ -14,7 +14,7 @@ use crate::corpus::trace::CANARY;
 
 /// A watch on the decoys while an implementation runs.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub struct Watch {
     #[cfg(target_os = "linux")]
     watch: rustix::io::Result<(rustix::fd::OwnedFd, Vec<(i32, PathBuf)>)>,
 }
@@ -24,7 +24,9 @@ pub type Opened = Result<Vec<PathBuf>, String>;
 
 #[cfg(target_os = "linux")]
 impl Watch {
-    pub(super) fn on(decoys: Vec<PathBuf>) -> Self {
+    /// Watches these files.
+    #[must_use]
+    pub fn on(decoys: Vec<PathBuf>) -> Self {
         use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let add = || {
             let queue = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
@@ -36,7 +38,12 @@ impl Watch {
         Self { watch: add() }
     }
 
-    pub(super) fn opened(self) -> Opened {
+    /// Returns the files that were opened.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the files could not be watched.
+    pub fn opened(self) -> Opened {
         use rustix::fs::inotify::Reader;
         let (queue, watched) = self.watch.map_err(|error| error.to_string())?;
         let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
@@ -55,17 +62,25 @@ impl Watch {
 
 #[cfg(not(target_os = "linux"))]
 impl Watch {
-    pub(super) fn on(_decoys: Vec<PathBuf>) -> Self {
+    /// Watches these files.
+    #[must_use]
+    pub fn on(_decoys: Vec<PathBuf>) -> Self {
         Self {}
     }
 
-    pub(super) fn opened(self) -> Opened {
+    /// Returns the files that were opened.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the files could not be watched.
+    pub fn opened(self) -> Opened {
         Err("not supported on this system".to_owned())
     }
 }
 
 /// Returns whether a document contains an event or a detail of a decoy.
-pub(super) fn has_canary(document: &Value) -> bool {
+#[must_use]
+pub fn has_canary(document: &Value) -> bool {
     match document {
         Value::Object(members) => members.iter().any(|(key, value)| match value {
             Value::String(text) => match key.as_str() {
@@ -91,59 +106,4 @@ fn is_canary(function_id: &str) -> bool {
 fn begins_with_canary(payload: &str) -> bool {
     let module = u32::try_from(CANARY >> 32).map(u32::swap_bytes);
     payload.get(8..16) == module.ok().map(|it| format!("{it:08x}")).as_deref()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_canary_is_found_only_in_events_and_details() {
-        let function = (CANARY + 1).to_string();
-        let other = (CANARY + (1 << 32)).to_string();
-        let payload = "01000000fecaad0b00";
-        for (document, is_found) in [
-            (
-                json!({"threads": [{"index": {"events": [{"function_id": function}]}}]}),
-                true,
-            ),
-            (
-                json!({"threads": [{"detail": {"events": [{"payload": payload}]}}]}),
-                true,
-            ),
-            (
-                json!({"events": [{"function_id": other, "timestamp_ns": function}]}),
-                false,
-            ),
-            (
-                json!({"events": [{"payload": "fecaad0b01000000"}, {"payload": "01"}]}),
-                false,
-            ),
-        ] {
-            assert_eq!(has_canary(&document), is_found, "{document}");
-        }
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn opening_a_decoy_is_detected_even_through_a_symlink() {
-        let folder = tempfile::TempDir::new().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        for name in ["one", "two"] {
-            std::fs::write(path(name), name).unwrap();
-        }
-        std::os::unix::fs::symlink("one", path("link")).unwrap();
-        let watch = |files: &[&str]| Watch::on(files.iter().map(|name| path(name)).collect());
-        let untouched = watch(&["one", "two"]);
-        assert!(path("one").exists());
-        assert_eq!(untouched.opened(), Ok(vec![]));
-        let opened = watch(&["one", "two"]);
-        for _ in 0..2 {
-            drop(std::fs::File::open(path("link")).unwrap());
-        }
-        assert_eq!(opened.opened(), Ok(vec![path("one")]));
-        assert!(watch(&["none"]).opened().is_err());
-    }
 }

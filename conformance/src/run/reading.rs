@@ -15,12 +15,12 @@ use super::warden::Ended;
 use super::{Graded, blame};
 use crate::corpus::CHECKSUMS;
 use crate::corpus::{Case, Class};
-use crate::lacks::{Lack, allows, breaks_checksum, leave_out, leave_out_unasked, of_case};
+use crate::lacks::{Lack, allows, breaks_checksum, of_case, omit, omit_unasked};
 use crate::protocol::{
     Answer, Broken, Feature, Manifest, Mismatch, differences, holds_events, locate,
     locate_beginning, locate_field, schema,
 };
-use crate::results::{Difference, Failure, Files, Grade, Note, Outcome, Role};
+use crate::results::{Difference, Failure, Files, Grade, Hexdump, Note, Outcome, Role};
 use crate::rules::Severity;
 use crate::{Place, Verdict};
 
@@ -84,7 +84,7 @@ impl Task for Reading {
             return 1.0;
         }
         let mut shown = self.case.expected.clone();
-        leave_out(&mut shown, &manifest.lacks);
+        omit(&mut shown, &manifest.lacks);
         values(&shown) / values(&self.case.expected)
     }
 
@@ -104,20 +104,17 @@ impl Task for Reading {
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
-        let answer = ended
-            .exit_code()
-            .and_then(|code| Answer::parse(code, &ended.output));
-        let outcome = match answer {
+        let outcome = match ended.answer() {
             Err(Broken { class, message }) => self.failed(class, message, "a document"),
-            Ok(Answer::Unsupported) => Outcome::Skipped {
-                why: "exit code 77".to_owned(),
-            },
-            Ok(Answer::Document(verdict, document)) => match self.left(ended, &document, place) {
-                Some(message) => {
-                    self.failed(Failure::Outside, message, "no reads outside the session")
+            Ok(Answer::Unsupported) => Outcome::unsupported(),
+            Ok(Answer::Document(verdict, document)) => {
+                match self.read_outside(ended, &document, place) {
+                    Some(message) => {
+                        self.failed(Failure::Outside, message, "no reads outside the session")
+                    }
+                    None => self.compare(manifest, verdict, &document),
                 }
-                None => self.compare(manifest, verdict, &document),
-            },
+            }
         };
         let unseen = ended.opened.as_ref().err();
         let unseen = unseen.filter(|_| self.case.decoys().next().is_some());
@@ -143,7 +140,7 @@ impl Smoke for Reading {
     }
 
     fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken> {
-        match Answer::parse(ended.exit_code()?, &ended.output)? {
+        match ended.answer()? {
             Answer::Unsupported => Ok(false),
             Answer::Document(_, document) => {
                 schema::check(self.role, &document, &manifest.lacks).map_err(|message| Broken {
@@ -171,19 +168,12 @@ impl Reading {
     /// Makes a failure that shows the case's bytes, because there is no answer to compare them
     /// with.
     fn failed(&self, class: Failure, message: String, expected: &str) -> Outcome {
-        let broken = self.broken();
-        let at_fault = broken.and_then(|(file, _, place)| {
-            locate_field(&self.case, file, &place.field, place.offset?)
-        });
         Outcome::Failed {
             class,
             differences: vec![Difference {
-                grade: Grade::Data,
-                place: "answer".to_owned(),
-                expected: expected.to_owned(),
-                got: message.clone(),
                 rule: blame::of_files(&self.case).map(str::to_owned),
-                hexdump: at_fault.or_else(|| locate_beginning(&self.case)),
+                hexdump: self.fault().or_else(|| locate_beginning(&self.case)),
+                ..Difference::in_data("answer", expected, &message)
             }],
             message,
         }
@@ -198,7 +188,7 @@ impl Reading {
     }
 
     /// Returns evidence that the implementation read files outside the session, if there is any.
-    fn left(&self, ended: &Ended, document: &Value, place: &Path) -> Option<String> {
+    fn read_outside(&self, ended: &Ended, document: &Value, place: &Path) -> Option<String> {
         let trace = trace(place);
         let name = |path: &Path| {
             path.strip_prefix(&trace)
@@ -282,18 +272,20 @@ impl Reading {
             (Verdict::Accept, _) => case.broken.iter().any(is_bad),
             (Verdict::Recover, _) => false,
         };
-        let hexdump = self.broken().and_then(|(file, _, place)| {
-            let offset = place.offset?;
-            locate_field(case, file, &place.field, offset)
-        });
         Difference {
             grade: if is_data { Grade::Data } else { Grade::Label },
             place: VERDICT.to_owned(),
             expected: expected.join(" or "),
             got: verdict.name().to_owned(),
             rule: None,
-            hexdump,
+            hexdump: self.fault(),
         }
+    }
+
+    /// Returns the bytes that break the case's rule.
+    fn fault(&self) -> Option<Hexdump> {
+        let (file, _, place) = self.broken()?;
+        locate_field(&self.case, file, &place.field, place.offset?)
     }
 
     /// Returns the rule that the case breaks, with the file and the place, but only if the case
@@ -355,15 +347,15 @@ impl Reading {
         document: &Value,
     ) -> Vec<Difference> {
         let (mut expected, refused) = settle(&self.case, right, lacks, document);
-        leave_out(&mut expected, lacks);
+        omit(&mut expected, lacks);
         let (expected, got) = match verdict {
             // The documents of rejected files are compared only by kind.
             Verdict::Reject => (kind(&expected), kind(document)),
             _ => {
                 let mut got = without_verdict(document);
                 // A value that the implementation gives although it lacks it is not graded either.
-                leave_out(&mut got, lacks);
-                leave_out_unasked(&mut expected, &got);
+                omit(&mut got, lacks);
+                omit_unasked(&mut expected, &got);
                 (without_verdict(&expected), got)
             }
         };

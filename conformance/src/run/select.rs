@@ -91,9 +91,9 @@ impl Select {
         tasks: &'a [Box<dyn Smoke>],
         manifest: &Manifest,
     ) -> BTreeSet<&'a str> {
-        let left_out = tasks.iter().filter(|task| !self.takes(task.as_ref()));
-        let left_out = left_out.filter(|task| could_run(manifest, task.as_ref()));
-        left_out.map(|task| task.about().name).collect()
+        let others = tasks.iter().filter(|task| !self.takes(task.as_ref()));
+        let others = others.filter(|task| could_run(manifest, task.as_ref()));
+        others.map(|task| task.about().name).collect()
     }
 }
 

@@ -26,7 +26,8 @@ impl Shard {
         hash % self.count == self.number - 1
     }
 
-    /// Returns this shard's contiguous part of a list of `total` items. All shards together cover the list.
+    /// Returns this shard's contiguous part of a list of `total` items. All shards together cover
+    /// the list.
     #[must_use]
     pub fn range(self, total: usize) -> Range<usize> {
         let end = |shards| total / self.count * shards + (total % self.count).min(shards);
@@ -50,48 +51,6 @@ impl FromStr for Shard {
             Ok(shard)
         } else {
             Err("expected a number from 1 to the count")
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Shard;
-
-    #[test]
-    fn shards_cover_a_list_once() {
-        for total in 0..20 {
-            for count in 1..8 {
-                let shards = (1..=count).map(|number| Shard { number, count });
-                let items: Vec<_> = shards.flat_map(|shard| shard.range(total)).collect();
-                assert_eq!(items, (0..total).collect::<Vec<_>>(), "{count} shards");
-            }
-        }
-    }
-
-    #[test]
-    fn each_case_belongs_to_one_shard_and_no_shard_is_empty() {
-        let shards: Vec<_> = (1..=7).map(|number| Shard { number, count: 7 }).collect();
-        let takers = |case: &str| shards.iter().position(|shard| shard.takes(case));
-        let cases = crate::corpus::cases();
-        let mut sizes = [0; 7];
-        for name in cases.iter().map(|case| &case.name) {
-            assert_eq!(shards.iter().filter(|shard| shard.takes(name)).count(), 1);
-            sizes[takers(name).unwrap()] += 1;
-        }
-        assert!(
-            sizes
-                .iter()
-                .all(|size| (8..18).contains(&(100 * size / cases.len()))),
-            "{sizes:?}"
-        );
-    }
-
-    #[test]
-    fn only_shards_that_exist_are_accepted() {
-        assert_eq!("1/1".parse(), Ok(Shard::WHOLE));
-        for text in ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3"] {
-            assert!(text.parse::<Shard>().is_err(), "{text}");
         }
     }
 }

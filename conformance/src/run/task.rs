@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::warden::{End, Ended};
 use crate::lacks::Lack;
-use crate::protocol::{Broken, Feature, Manifest};
+use crate::protocol::{Answer, Broken, Feature, Manifest};
 use crate::results::{Failure, Files, Role};
 use crate::scripts::Scripted;
 use crate::written::Graded;
@@ -141,6 +141,15 @@ impl Ended {
             End::NotStarted(why) => broken(Failure::Crash, format!("cannot be started: {why}")),
             End::Unwatched(why) => broken(Failure::Crash, why.clone()),
         }
+    }
+
+    /// Interprets the exit code and the output of a reader or validator.
+    ///
+    /// # Errors
+    ///
+    /// Returns a failure if the process did not exit, or if its answer violates the protocol.
+    pub(crate) fn answer(&self) -> Result<Answer, Broken> {
+        Answer::parse(self.exit_code()?, &self.output)
     }
 }
 

@@ -11,7 +11,7 @@ use super::task::{About, Smoke, Task};
 use super::warden::End;
 use super::warden::Ended;
 use crate::protocol::{Broken, Feature, Manifest, beginning, exit};
-use crate::results::{Difference, Failure, Files, Grade, Outcome, Role};
+use crate::results::{Difference, Failure, Files, Outcome, Role};
 use crate::scripts::{self, Operation, Scripted};
 use crate::written;
 
@@ -45,8 +45,8 @@ impl Writing {
         let rules = scripted.rules.iter().map(|rule| (*rule).to_owned());
         let asks = |operation: &Operation| match operation {
             Operation::Detail(_) => Some(Feature::Detail),
-            Operation::Flush { .. } | Operation::Kill => Some(Feature::Kill),
-            Operation::Close { .. } => Some(Feature::Close),
+            Operation::Flush(_) | Operation::Kill => Some(Feature::Kill),
+            Operation::Close(_) => Some(Feature::Close),
             Operation::Space => Some(Feature::Space),
             _ => None,
         };
@@ -66,14 +66,10 @@ impl Writing {
         let script = self.scripted.to_string();
         Outcome::Failed {
             class,
+            // Nothing shows which part of the script is at fault, so no rule is charged.
             differences: vec![Difference {
-                grade: Grade::Data,
-                place: "script".to_owned(),
-                expected: "the whole script is written".to_owned(),
-                got: message.clone(),
-                // Nothing shows which part of the script is at fault.
-                rule: None,
                 hexdump: Some(beginning(SCRIPT, script.as_bytes())),
+                ..Difference::in_data("script", "the whole script is written", &message)
             }],
             message,
         }
@@ -161,20 +157,14 @@ impl Task for Writing {
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
-        let outcome = match self.is_done(ended) {
-            Err(broken) => self.unwritten(broken),
-            Ok(false) => Outcome::Skipped {
-                why: "exit code 77".to_owned(),
-            },
+        match self.is_done(ended) {
+            Err(broken) => self.unwritten(broken).into(),
+            Ok(false) => Outcome::unsupported().into(),
             Ok(true) => {
                 let features = manifest.features.iter();
                 let features: Vec<_> = features.map(|f| f.name().to_owned()).collect();
-                return written::grade(&self.scripted, &features, &out(place));
+                written::grade(&self.scripted, &features, &out(place))
             }
-        };
-        Graded {
-            outcome,
-            notes: Vec::new(),
         }
     }
 }

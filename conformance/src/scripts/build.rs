@@ -30,23 +30,29 @@ impl Builder {
     /// Starts a session of this wire version, for Linux on x86-64.
     #[must_use]
     pub fn new(wire: u8) -> Self {
-        Self::on(Open {
-            thread_id: 0,
-            wire,
-            clock_type: 3,
-            arch: 1,
-            os: 4,
-        })
-    }
-
-    /// Starts a session with these header values, except for the thread id.
-    #[must_use]
-    pub fn on(session: Open) -> Self {
         Self {
-            session,
+            session: Open {
+                thread_id: 0,
+                wire,
+                clock_type: 3,
+                arch: 1,
+                os: 4,
+            },
             operations: Vec::new(),
             next: BTreeMap::new(),
         }
+    }
+
+    /// Sets the header values of the threads to open.
+    pub fn platform(&mut self, arch: u8, os: u8, clock_type: u8) -> &mut Self {
+        let session = self.session;
+        self.session = Open {
+            arch,
+            os,
+            clock_type,
+            ..session
+        };
+        self
     }
 
     /// Opens a thread.
@@ -85,17 +91,17 @@ impl Builder {
 
     /// Finalizes a thread.
     pub fn finalize(&mut self, thread_id: u32) -> &mut Self {
-        self.push(Operation::Finalize { thread_id })
+        self.push(Operation::Finalize(thread_id))
     }
 
     /// Flushes a thread. The events added so far must survive the end of the process.
     pub fn flush(&mut self, thread_id: u32) -> &mut Self {
-        self.push(Operation::Flush { thread_id })
+        self.push(Operation::Flush(thread_id))
     }
 
     /// Closes a thread's files without finalizing them.
     pub fn close(&mut self, thread_id: u32) -> &mut Self {
-        self.push(Operation::Close { thread_id })
+        self.push(Operation::Close(thread_id))
     }
 
     /// Frees space on the simulated full disk.

@@ -43,20 +43,11 @@ pub enum Operation {
     /// Adds the details of the previous event to `detail.atf`.
     Detail(Detail),
     /// Finalizes a thread by writing footers and headers.
-    Finalize {
-        /// The thread.
-        thread_id: u32,
-    },
+    Finalize(u32),
     /// Flushes a thread. The events added so far must survive the end of the process.
-    Flush {
-        /// The thread.
-        thread_id: u32,
-    },
+    Flush(u32),
     /// Closes a thread's files without finalizing them.
-    Close {
-        /// The thread.
-        thread_id: u32,
-    },
+    Close(u32),
     /// Frees space on the simulated full disk. The program raises its own file size limit.
     Space,
     /// Ends the program after its buffers have been written, without finalizing open threads.
@@ -175,8 +166,8 @@ impl Script {
             match operation {
                 Operation::Index(event) => thread.events.push(event),
                 Operation::Detail(detail) => thread.details.push(detail),
-                Operation::Finalize { .. } => thread.is_finalized = true,
-                Operation::Flush { .. } | Operation::Close { .. } => {
+                Operation::Finalize(_) => thread.is_finalized = true,
+                Operation::Flush(_) | Operation::Close(_) => {
                     thread.flushed = (thread.events.len(), thread.details.len());
                 }
                 Operation::Open(_) | Operation::Space | Operation::Abort | Operation::Kill => {}
@@ -233,9 +224,9 @@ impl Operation {
             Self::Open(Open { thread_id, .. })
             | Self::Index(Index { thread_id, .. })
             | Self::Detail(Detail { thread_id, .. })
-            | Self::Finalize { thread_id }
-            | Self::Flush { thread_id }
-            | Self::Close { thread_id } => Some(*thread_id),
+            | Self::Finalize(thread_id)
+            | Self::Flush(thread_id)
+            | Self::Close(thread_id) => Some(*thread_id),
             Self::Space | Self::Abort | Self::Kill => None,
         }
     }

@@ -53,9 +53,9 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
             }
             Operation::Index(Index { thread_id, .. })
             | Operation::Detail(Detail { thread_id, .. })
-            | Operation::Finalize { thread_id }
-            | Operation::Flush { thread_id }
-            | Operation::Close { thread_id } => {
+            | Operation::Finalize(thread_id)
+            | Operation::Flush(thread_id)
+            | Operation::Close(thread_id) => {
                 let thread = match threads.get_mut(thread_id) {
                     None => return fault(format!("thread {thread_id} is not open")),
                     Some(Thread { end: Some(end), .. }) => {
@@ -66,11 +66,11 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
                 let step = match operation {
                     Operation::Index(event) => thread.index(event, &mut waiting),
                     Operation::Detail(detail) => thread.detail(detail, &mut waiting),
-                    Operation::Finalize { .. } => {
+                    Operation::Finalize(_) => {
                         thread.end = Some("finalized");
                         Ok(())
                     }
-                    Operation::Close { .. } => {
+                    Operation::Close(_) => {
                         thread.end = Some("closed");
                         Ok(())
                     }

@@ -59,14 +59,14 @@ fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
     let (word, _) = line.word();
     let operation = match word {
         "open" => Operation::Open(Open {
-            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+            thread_id: line.thread()?,
             wire: line.number("wire", 1..=atf::Wire::VERSIONS.len() as u64)?,
             clock_type: line.number("clock", 0..=u8::MAX.into())?,
             arch: line.number("arch", 0..=u8::MAX.into())?,
             os: line.number("os", 0..=u8::MAX.into())?,
         }),
         "index" => Operation::Index(Index {
-            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+            thread_id: line.thread()?,
             timestamp_ns: line.number("ts", 0..=u64::MAX)?,
             function_id: line.number("fn", 0..=u64::MAX)?,
             event_kind: line.number("kind", 1..=3)?,
@@ -74,22 +74,16 @@ fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
             detail_seq: line.link("detail")?,
         }),
         "detail" => Operation::Detail(Detail {
-            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+            thread_id: line.thread()?,
             index_seq: line.number("index", 0..=u64::MAX)?,
             timestamp: line.number("ts", 0..=u64::MAX)?,
             event_type: line.number("type", 0..=u16::MAX.into())?,
             flags: line.number("flags", 0..=u16::MAX.into())?,
             payload: line.bytes("payload")?,
         }),
-        "finalize" => Operation::Finalize {
-            thread_id: line.number("thread", 0..=u32::MAX.into())?,
-        },
-        "flush" => Operation::Flush {
-            thread_id: line.number("thread", 0..=u32::MAX.into())?,
-        },
-        "close" => Operation::Close {
-            thread_id: line.number("thread", 0..=u32::MAX.into())?,
-        },
+        "finalize" => Operation::Finalize(line.thread()?),
+        "flush" => Operation::Flush(line.thread()?),
+        "close" => Operation::Close(line.thread()?),
         "space" => Operation::Space,
         "abort" => Operation::Abort,
         "kill" => Operation::Kill,
@@ -129,6 +123,10 @@ impl<'a> Line<'a> {
                 Err(self.error(begin, format!("\"{found}\", expected {key}=")))
             }
         }
+    }
+
+    fn thread(&mut self) -> Result<u32, ScriptError> {
+        self.number("thread", 0..=u32::MAX.into())
     }
 
     fn number<T: TryFrom<u64>>(

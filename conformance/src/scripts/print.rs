@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{Detail, Index, Open, Operation, Script};
+use crate::hex::hex;
 
 impl Display for Script {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -16,12 +17,21 @@ impl Display for Script {
 impl Display for Operation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Open(open) => open.fmt(f),
+            Self::Open(Open {
+                thread_id,
+                wire,
+                clock_type,
+                arch,
+                os,
+            }) => write!(
+                f,
+                "open thread={thread_id} wire={wire} clock={clock_type} arch={arch} os={os}"
+            ),
             Self::Index(event) => event.fmt(f),
             Self::Detail(detail) => detail.fmt(f),
-            Self::Finalize { thread_id } => write!(f, "finalize thread={thread_id}"),
-            Self::Flush { thread_id } => write!(f, "flush thread={thread_id}"),
-            Self::Close { thread_id } => write!(f, "close thread={thread_id}"),
+            Self::Finalize(thread_id) => write!(f, "finalize thread={thread_id}"),
+            Self::Flush(thread_id) => write!(f, "flush thread={thread_id}"),
+            Self::Close(thread_id) => write!(f, "close thread={thread_id}"),
             Self::Space => f.write_str("space"),
             Self::Abort => f.write_str("abort"),
             Self::Kill => f.write_str("kill"),
@@ -29,38 +39,15 @@ impl Display for Operation {
     }
 }
 
-impl Display for Open {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self {
-            thread_id,
-            wire,
-            clock_type,
-            arch,
-            os,
-        } = self;
-        write!(
-            f,
-            "open thread={thread_id} wire={wire} clock={clock_type} arch={arch} os={os}"
-        )
-    }
-}
-
 impl Display for Index {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self {
-            thread_id,
-            timestamp_ns,
-            function_id,
-            event_kind,
-            call_depth,
-            detail_seq,
-        } = self;
+        let (thread, time, function) = (self.thread_id, self.timestamp_ns, self.function_id);
+        let (kind, depth) = (self.event_kind, self.call_depth);
         write!(
             f,
-            "index thread={thread_id} ts={timestamp_ns} fn={function_id} kind={event_kind} \
-             depth={call_depth} detail="
+            "index thread={thread} ts={time} fn={function} kind={kind} depth={depth} detail="
         )?;
-        match detail_seq {
+        match self.detail_seq {
             Some(seq) => seq.fmt(f),
             None => f.write_str("-"),
         }
@@ -69,22 +56,11 @@ impl Display for Index {
 
 impl Display for Detail {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self {
-            thread_id,
-            index_seq,
-            timestamp,
-            event_type,
-            flags,
-            payload,
-        } = self;
+        let (thread, index, time) = (self.thread_id, self.index_seq, self.timestamp);
+        let (kind, flags, payload) = (self.event_type, self.flags, hex(&self.payload));
         write!(
             f,
-            "detail thread={thread_id} index={index_seq} ts={timestamp} type={event_type} \
-             flags={flags} payload="
-        )?;
-        for byte in payload {
-            write!(f, "{byte:02x}")?;
-        }
-        Ok(())
+            "detail thread={thread} index={index} ts={time} type={kind} flags={flags} payload={payload}"
+        )
     }
 }

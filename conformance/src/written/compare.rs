@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::expected::{Expected, Placed, Record};
 use super::{END_SIZE, Wrong, settle};
-use crate::results::{Difference, Grade, Hexdump};
+use crate::results::{Difference, Hexdump};
 
 /// How a file ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Found {
         {
             return Err(self.wrong(magic));
         }
-        // The footer states what the events are, and the header repeats that: first the cause.
+        // The footer describes the events, and the header repeats it, so the cause comes first.
         let mut fields: Vec<_> = expected.fields.iter().filter(is_here).collect();
         fields.sort_by_key(|field| match field.name.record {
             Record::Event(_) => 0,
@@ -89,7 +89,7 @@ impl Found {
         match ending {
             // The checker reports bytes after a footer, and a kill may leave a torn event.
             Ending::Finalized | Ending::Killed => Ok(()),
-            Ending::Open => self.nothing_behind(expected),
+            Ending::Open => self.nothing_follows(expected),
         }
     }
 
@@ -108,7 +108,7 @@ impl Found {
     }
 
     fn wrong(&self, field: &Placed) -> Wrong {
-        let Self { file, bytes, .. } = self;
+        let bytes = &self.bytes;
         let rest = bytes.get(field.offset..).unwrap_or_default();
         let found = rest.get(..field.bytes.len()).unwrap_or(rest);
         let same = found.iter().zip(&field.bytes).take_while(|(a, b)| a == b);
@@ -134,43 +134,46 @@ impl Found {
         let expected = part(&field.bytes);
         let offset = (field.offset + from) as u64;
         let size = (field.bytes.len() - from).min(LONGEST) as u64;
-        Wrong {
-            message: format!("{file}: {place}: {got}, expected {expected} (at {offset:#x})"),
-            difference: Some(Box::new(Difference {
-                grade: Grade::Data,
-                place: format!("{file}: {place}"),
-                expected,
-                got,
-                rule: None,
-                hexdump: Some(self.hexdump(offset, size)),
-            })),
-        }
+        self.differs(
+            &place,
+            [&got, &expected],
+            offset,
+            self.hexdump(offset, size),
+        )
     }
 
     /// Checks that nothing follows the events of an unfinalized file except zeros, which may be
     /// preallocated space.
-    fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
-        let behind = self.bytes.get(expected.size..).unwrap_or_default();
-        let Some(first) = behind.iter().position(|byte| *byte != 0) else {
+    fn nothing_follows(&self, expected: &Expected) -> Result<(), Wrong> {
+        let after = self.bytes.get(expected.size..).unwrap_or_default();
+        let Some(first) = after.iter().position(|byte| *byte != 0) else {
             return Ok(());
         };
-        let file = &self.file;
-        let count = behind.len();
+        let got = format!("{} unexpected bytes", after.len());
         let offset = (expected.size + first) as u64;
-        let place = "after the last event";
-        let what = "nothing, or zeros";
-        let got = format!("{count} unexpected bytes");
-        Err(Wrong {
-            message: format!("{file}: {place}: {got}, expected {what} (at {offset:#x})"),
-            difference: Some(Box::new(Difference {
-                grade: Grade::Data,
-                place: format!("{file}: {place}"),
-                expected: what.to_owned(),
-                got,
-                rule: None,
-                hexdump: Some(self.hexdump(expected.size as u64, 1)),
-            })),
-        })
+        let hexdump = self.hexdump(expected.size as u64, 1);
+        Err(self.differs(
+            "after the last event",
+            [&got, "nothing, or zeros"],
+            offset,
+            hexdump,
+        ))
+    }
+
+    fn differs(
+        &self,
+        place: &str,
+        [got, expected]: [&str; 2],
+        offset: u64,
+        hexdump: Hexdump,
+    ) -> Wrong {
+        let place = format!("{}: {place}", self.file);
+        let message = format!("{place}: {got}, expected {expected} (at {offset:#x})");
+        let difference = Difference {
+            hexdump: Some(hexdump),
+            ..Difference::in_data(place, expected, got)
+        };
+        Wrong::differs(message, difference)
     }
 
     fn hexdump(&self, offset: u64, size: u64) -> Hexdump {
@@ -221,36 +224,4 @@ pub(super) fn hexdump(out: &Path, file: &str, offset: u64, size: u64) -> Option<
         field_offset: offset,
         field_size: size,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Found, window};
-
-    #[test]
-    fn a_missing_file_is_none_and_an_inaccessible_one_is_an_error() {
-        let out = tempfile::tempdir().unwrap();
-        let read = || Found::read(out.path(), "thread_7/index.atf");
-        assert!(matches!(read(), Ok(None)));
-        std::fs::write(out.path().join("thread_7"), "").unwrap();
-        let wrong = read().err().unwrap();
-        let start = "thread_7/index.atf: Not a directory";
-        assert!(wrong.message.starts_with(start), "{}", wrong.message);
-    }
-
-    #[test]
-    fn a_field_is_shown_with_a_line_before_and_one_after() {
-        for (field, shown) in [
-            ((64, 4), (48, 96)),
-            ((79, 1), (48, 96)),
-            ((79, 2), (48, 112)),
-            ((64, 16), (48, 96)),
-            ((64, 17), (48, 112)),
-            // Test an empty field, and a field on the first line.
-            ((64, 0), (48, 96)),
-            ((0, 4), (0, 32)),
-        ] {
-            assert_eq!(window(field.0, field.1), shown, "{field:?}");
-        }
-    }
 }

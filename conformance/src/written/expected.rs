@@ -3,6 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE};
+use crate::hex::hex;
 use crate::scripts::{Detail, Index, Open, Thread};
 use atf_samples::files::crc32c;
 use atf_samples::layout::Record as Layout;
@@ -311,7 +312,7 @@ impl Placed {
                 place.copy_from_slice(bytes);
                 u64::from_le_bytes(number).to_string()
             }
-            _ => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            _ => hex(bytes),
         }
     }
 }

@@ -22,7 +22,8 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
     let threads = scripted.script.threads().into_iter();
     let wrong = threads.map(|(id, asked)| thread(out, id, &asked));
     let wrong = wrong.collect::<Result<(), Wrong>>();
-    let outcome = match (found.broken_must(None), wrong) {
+    // On a full disk, a missing footer is not the writer's fault, so there are no notes.
+    match (found.broken_must(None), wrong) {
         // A header that was rewritten too early also breaks the rule on its count.
         (Some(broken), wrong) if broken.is_of_footer() || !wrong.as_ref().is_err_and(is_early) => {
             Outcome::Failed {
@@ -37,12 +38,8 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
             differences: wrong.difference.map(|one| *one).into_iter().collect(),
         },
         (_, Ok(())) => Outcome::Passed,
-    };
-    // On a full disk, a missing footer is not the writer's fault.
-    Graded {
-        outcome,
-        notes: Vec::new(),
     }
+    .into()
 }
 
 fn is_early(wrong: &Wrong) -> bool {

@@ -9,11 +9,15 @@ use atf::index::{IndexEvent, IndexReader};
 use atf::thread::ThreadReader;
 
 use super::{Wrong, settle};
-use crate::results::{Difference, Grade};
+use crate::results::Difference;
 use crate::scripts::{Index, Script, Thread};
 
 /// Compares the files of every thread.
-pub(super) fn compare(script: &Script, out: &Path) -> Result<(), Wrong> {
+///
+/// # Errors
+///
+/// Returns the first difference.
+pub fn compare(script: &Script, out: &Path) -> Result<(), Wrong> {
     for (id, thread) in script.threads() {
         let folder = format!("thread_{id}");
         let path = out.join(&folder);
@@ -171,116 +175,16 @@ impl File {
         }
         let place = format!("{}: {field}", self.0);
         let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
-        Err(Wrong {
-            message: format!("{place}: the library reads {found}, expected {expected}"),
-            difference: Some(Box::new(Difference {
-                grade: Grade::Data,
-                place,
-                expected,
-                got: found,
-                rule: None,
-                hexdump: None,
-            })),
-        })
+        let message = format!("{place}: the library reads {found}, expected {expected}");
+        Err(Wrong::differs(
+            message,
+            Difference::in_data(place, expected, found),
+        ))
     }
 }
 
 impl From<Wrong> for Problem {
     fn from(wrong: Wrong) -> Self {
         Self::Wrong(wrong)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tempfile::TempDir;
-
-    use super::compare;
-    use crate::reference::writer;
-    use crate::scripts::Script;
-
-    const SCRIPT: &str = "\
-open thread=7 wire=1 clock=3 arch=2 os=4
-index thread=7 ts=1000 fn=4294967297 kind=1 depth=1 detail=0
-detail thread=7 index=0 ts=1000 type=3 flags=4 payload=00ff
-index thread=7 ts=2000 fn=4294967297 kind=2 depth=1 detail=-
-finalize thread=7
-";
-
-    fn script(from: &str, to: &str) -> Script {
-        assert!(SCRIPT.contains(from), "{from}");
-        SCRIPT.replace(from, to).parse().unwrap()
-    }
-
-    #[test]
-    fn the_library_finds_every_difference_from_the_script() {
-        let out = TempDir::new().unwrap();
-        writer::write(&script("", ""), out.path()).unwrap();
-        assert_eq!(compare(&script("", ""), out.path()), Ok(()));
-        let (index, detail) = ("thread_7/index.atf: ", "thread_7/detail.atf: ");
-        for (from, to, file, field) in [
-            ("clock=3", "clock=1", index, "header.clock_type"),
-            ("ts=2000", "ts=2001", index, "events[1]"),
-            (
-                "fn=4294967297 kind=2",
-                "fn=4294967298 kind=2",
-                index,
-                "events[1]",
-            ),
-            ("kind=2", "kind=3", index, "events[1]"),
-            ("kind=2 depth=1", "kind=2 depth=2", index, "events[1]"),
-            ("finalize thread=7", "abort", index, "footer"),
-            (
-                "index thread=7 ts=2000 fn=4294967297 kind=2 depth=1 detail=-\n",
-                "",
-                index,
-                "the number of events",
-            ),
-            ("type=3", "type=4", detail, "events[0]"),
-            ("flags=4", "flags=0", detail, "events[0]"),
-            (
-                "payload=00ff",
-                "payload=00fe",
-                detail,
-                "events[0].payload matches",
-            ),
-        ] {
-            let wrong = compare(&script(from, to), out.path()).unwrap_err();
-            let start = format!("{file}{field}: the library reads ");
-            assert!(wrong.message.starts_with(&start), "{to}: {}", wrong.message);
-            assert_eq!(wrong.difference.unwrap().place, format!("{file}{field}"));
-        }
-        // Test details that the script does not have, and missing details.
-        let without = SCRIPT.replace(
-            "detail=0\ndetail thread=7 index=0 ts=1000 type=3 flags=4 payload=00ff",
-            "detail=-",
-        );
-        let without: Script = without.parse().unwrap();
-        let wrong = compare(&without, out.path()).unwrap_err();
-        let start = "thread_7/index.atf: events[0]: the library reads ";
-        assert!(wrong.message.starts_with(start), "{}", wrong.message);
-        std::fs::remove_file(out.path().join("thread_7/detail.atf")).unwrap();
-        assert!(compare(&script("", ""), out.path()).is_err());
-    }
-
-    #[test]
-    fn a_thread_without_events_needs_no_file_before_it_is_finalized() {
-        let out = TempDir::new().unwrap();
-        let open = "open thread=7 wire=1 clock=3 arch=2 os=4\n";
-        let of = |end: &str| format!("{open}{end}\n").parse::<Script>().unwrap();
-        assert_eq!(compare(&of("abort"), out.path()), Ok(()));
-        let wrong = compare(&of("finalize thread=7"), out.path()).unwrap_err();
-        assert!(
-            wrong
-                .message
-                .starts_with("thread_7: the library cannot read it: "),
-            "{}",
-            wrong.message
-        );
-        let event = "index thread=7 ts=1 fn=1 kind=1 depth=1 detail=-\nabort";
-        assert!(compare(&of(event), out.path()).is_err());
-        // An existing `index.atf` is read even if the thread need not have one.
-        writer::write(&of("finalize thread=7"), out.path()).unwrap();
-        assert!(compare(&of("abort"), out.path()).is_err());
     }
 }

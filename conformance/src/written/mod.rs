@@ -9,7 +9,7 @@ mod document;
 mod expected;
 mod folder;
 mod full;
-mod library;
+pub mod library;
 mod rules;
 mod settle;
 mod sizes;
@@ -19,7 +19,7 @@ use std::path::Path;
 pub use document::Documents;
 pub(crate) use rules::broken;
 
-use crate::results::{Difference, Failure, Grade, Note, Outcome};
+use crate::results::{Difference, Failure, Note, Outcome};
 use crate::scripts::{Script, Scripted};
 use atf_samples::layout::Record;
 
@@ -39,6 +39,15 @@ pub struct Graded {
     pub notes: Vec<Note>,
 }
 
+impl From<Outcome> for Graded {
+    fn from(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// Grades the files that a writer wrote into the folder `out` for a script. `features` are the
 /// features that the writer claims to support.
 #[must_use]
@@ -50,10 +59,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     let settled = match sized.and_then(|()| settle::settle(&scripted.script, out)) {
         Ok(settled) => settled,
         Err(wrong) => {
-            return Graded {
-                outcome: wrong.failed(&rules::Found::default()),
-                notes: Vec::new(),
-            };
+            return wrong.failed(&rules::Found::default()).into();
         }
     };
     let script = &settled.script;
@@ -65,7 +71,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
         library::count(script, out).and_then(|()| folder::compare(scripted, script, features, out));
     let outcome = match (found.broken_must(compared.as_ref().err()), compared) {
         (Some(broken), compared) => {
-            // The header and the footer state what the events are: first the cause.
+            // The header and the footer describe the events, so a difference in these comes first.
             let cause = compared.as_ref().err().filter(|wrong| wrong.is_in_events());
             let cause = cause.filter(|_| !broken.is_in_events());
             let cause = cause.and_then(|wrong| wrong.charged(&found));
@@ -96,9 +102,11 @@ pub fn settled(script: &Script, out: &Path) -> Script {
 
 /// A difference from the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Wrong {
-    message: String,
-    difference: Option<Box<Difference>>,
+pub struct Wrong {
+    /// The file, and what is wrong with it.
+    pub message: String,
+    /// The place and the values, if known.
+    pub difference: Option<Box<Difference>>,
 }
 
 impl Wrong {
@@ -109,19 +117,21 @@ impl Wrong {
         }
     }
 
+    fn differs(message: String, difference: Difference) -> Self {
+        Self {
+            message,
+            difference: Some(Box::new(difference)),
+        }
+    }
+
     /// Makes the difference at a place that breaks a rule.
     fn at(place: &str, expected: &str, got: &str, rule: &str) -> Self {
-        Self {
-            message: format!("{place}: {got}, expected {expected}; {rule}"),
-            difference: Some(Box::new(Difference {
-                grade: Grade::Data,
-                place: place.to_owned(),
-                expected: expected.to_owned(),
-                got: got.to_owned(),
-                rule: Some(rule.to_owned()),
-                hexdump: None,
-            })),
-        }
+        let message = format!("{place}: {got}, expected {expected}; {rule}");
+        let difference = Difference {
+            rule: Some(rule.to_owned()),
+            ..Difference::in_data(place, expected, got)
+        };
+        Self::differs(message, difference)
     }
 
     fn is_in_events(&self) -> bool {

@@ -1,16 +1,15 @@
 //! Finds the rules that a written session breaks.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Wrong, compare};
 use atf::thread::DETAIL_FILE;
 
-use crate::check::check;
-use crate::results::{Difference, Grade, Note, shortened};
+use crate::results::{Difference, Note, shortened};
 use crate::rules::{Rule, Severity};
 use crate::scripts::Script;
-use crate::{FileReport, Output, Place};
+use crate::{Checked, Place};
 
 /// The checker's findings in a folder.
 #[derive(Debug, Default)]
@@ -34,33 +33,6 @@ pub(super) struct Broken<'a> {
     first: &'a Finding,
 }
 
-/// An output that collects the findings of a check, with file paths relative to the folder.
-struct Collect {
-    root: PathBuf,
-    findings: Vec<Finding>,
-}
-
-impl Output for Collect {
-    fn file(&mut self, report: FileReport) {
-        let file = report.path.strip_prefix(&self.root);
-        let file = file.unwrap_or(&report.path).to_string_lossy().into_owned();
-        let findings = report.findings().into_iter().map(|finding| {
-            let mut place = finding.place.clone();
-            place.field = shortened(&place.field);
-            Finding {
-                rule: finding.rule,
-                file: file.clone(),
-                place,
-                message: shortened(&finding.message),
-            }
-        });
-        self.findings.extend(findings);
-    }
-
-    // Unreadable files are reported by the comparison with the script.
-    fn unreadable(&mut self, _path: &Path, _why: &str) {}
-}
-
 /// Returns the rules that a session breaks, with the files' paths in the folder `out`.
 pub(crate) fn broken(out: &Path) -> Vec<(String, &'static str)> {
     let findings = Found::check(out).findings.into_iter();
@@ -70,12 +42,20 @@ pub(crate) fn broken(out: &Path) -> Vec<(String, &'static str)> {
 impl Found {
     /// Checks a folder.
     pub(super) fn check(out: &Path) -> Self {
-        let mut collect = Collect {
-            root: out.to_owned(),
-            findings: Vec::new(),
-        };
-        check(out, &mut collect);
-        let mut findings = collect.findings;
+        let checked = Checked::new(out);
+        let findings = checked.findings().map(|(report, finding)| {
+            let file = report.path.strip_prefix(out).unwrap_or(&report.path);
+            let mut place = finding.place.clone();
+            place.field = shortened(&place.field);
+            Finding {
+                rule: finding.rule,
+                file: file.to_string_lossy().into_owned(),
+                place,
+                message: shortened(&finding.message),
+            }
+        });
+        // The comparison with the script reports unreadable files.
+        let mut findings: Vec<_> = findings.collect();
         // Sort by severity, and put findings that stop readers first.
         findings.sort_by_key(|found| Reverse((found.rule.severity, found.rule.reader)));
         Self { findings }
@@ -220,14 +200,11 @@ impl Broken<'_> {
                 ..*difference
             },
             None => Difference {
-                grade: Grade::Data,
-                place: format!("{file}: {}", place.field),
-                expected: rule.rule.to_owned(),
-                got: message.clone(),
                 rule: id,
                 hexdump: place
                     .offset
                     .and_then(|offset| compare::hexdump(out, file, offset, 1)),
+                ..Difference::in_data(format!("{file}: {}", place.field), rule.rule, message)
             },
         }
     }

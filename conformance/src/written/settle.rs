@@ -66,7 +66,7 @@ impl Held {
 /// Reduces a script with a kill or closed threads to what the folder `out` contains. Returns any
 /// other script unchanged.
 pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
-    let is_closed = |operation: &Operation| matches!(operation, Operation::Close { .. });
+    let is_closed = |operation: &Operation| matches!(operation, Operation::Close(_));
     if !script.is_killed() && !script.any(is_closed) {
         return Ok(Settled {
             script: script.clone(),
@@ -145,13 +145,12 @@ fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
             Operation::Index(_) if is_killed => events,
             Operation::Detail(_) if is_killed => details,
             Operation::Open(_) if is_killed && !held.begins => continue,
-            Operation::Flush { .. } => continue,
-            Operation::Close { thread_id } if held.is_finalized => {
-                let thread_id = *thread_id;
-                operations.push(Operation::Finalize { thread_id });
+            Operation::Flush(_) => continue,
+            Operation::Close(thread_id) if held.is_finalized => {
+                operations.push(Operation::Finalize(*thread_id));
                 continue;
             }
-            Operation::Close { .. } => {
+            Operation::Close(_) => {
                 is_open = true;
                 continue;
             }

@@ -5,13 +5,13 @@ use std::fs;
 use atf::FileKind;
 use atf_conformance::check::check_bytes;
 use atf_conformance::corpus::{Subject, cases};
-use atf_conformance::{FileReport, Kind};
+use atf_conformance::{Checked, FileReport, Kind};
 use tempfile::TempDir;
 
 use crate::support::{MANIFEST, Outcome, Trace};
 
 /// Formats the content of all reports, in order.
-fn said(outcome: &Outcome) -> String {
+fn said(checked: &Checked) -> String {
     let one = |report: &FileReport| {
         let FileReport {
             path,
@@ -24,8 +24,8 @@ fn said(outcome: &Outcome) -> String {
         let findings = report.findings();
         format!("{path:?} {kind:?} {wire:?} {events:?} {details:?} {findings:?}")
     };
-    let reports: Vec<_> = outcome.reports.iter().map(one).collect();
-    format!("{reports:#?} {:#?}", outcome.unreadable)
+    let reports: Vec<_> = checked.reports.iter().map(one).collect();
+    format!("{reports:#?} {:#?}", checked.unreadable)
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn bytes_are_judged_like_their_file() {
         let path = folder.path().join(name);
         let bytes = &case.files[&case.path];
         fs::write(&path, bytes).unwrap();
-        let of_file = Outcome::check(&path);
-        let mut of_bytes = Outcome::default();
+        let of_file = Checked::new(&path);
+        let mut of_bytes = Checked::default();
         check_bytes(&path, kind, bytes.clone(), &mut of_bytes);
         assert_eq!(said(&of_bytes), said(&of_file), "{}", case.name);
         compared += 1;

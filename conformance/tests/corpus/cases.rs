@@ -1,38 +1,21 @@
 //! Tests each case on its own: its name, its verdict, and what a check finds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
-use atf_conformance::check::check;
+use atf_conformance::corpus::document::readable;
+use atf_conformance::corpus::effects::{EFFECTS, effect};
+use atf_conformance::corpus::shape::Shape;
 use atf_conformance::corpus::{self, Case, Class, FLAGS, Subject, Trace};
-use atf_conformance::{FileReport, Output, Verdict, rules};
+use atf_conformance::{Checked, FileReport, Verdict, rules};
 use tempfile::TempDir;
 
 use crate::CASES;
 
-/// The output of a check.
-#[derive(Default)]
-pub(crate) struct Found {
-    reports: Vec<FileReport>,
-    unreadable: Vec<String>,
-}
-
-impl Output for Found {
-    fn file(&mut self, report: FileReport) {
-        self.reports.push(report);
-    }
-
-    fn unreadable(&mut self, path: &Path, why: &str) {
-        self.unreadable.push(format!("{}: {why}", path.display()));
-    }
-}
-
 /// Checks a case's subject. The paths in the reports are relative to the case.
-pub(crate) fn found(case: &Case) -> Found {
+pub(crate) fn found(case: &Case) -> Checked {
     let folder = TempDir::new().unwrap();
     case.write(folder.path()).unwrap();
-    let mut found = Found::default();
-    check(&folder.path().join(&case.path), &mut found);
+    let mut found = Checked::new(&folder.path().join(&case.path));
     for report in &mut found.reports {
         report.path = report
             .path
@@ -44,12 +27,11 @@ pub(crate) fn found(case: &Case) -> Found {
 }
 
 /// Returns the broken rules, by file.
-pub(crate) fn broken(found: &Found) -> BTreeSet<(String, &'static str)> {
-    let broken = found.reports.iter().flat_map(|report| {
-        let name = report.path.to_str().unwrap().to_owned();
-        let findings = report.findings().into_iter();
-        findings.map(move |finding| (name.clone(), finding.rule.id))
-    });
+pub(crate) fn broken(found: &Checked) -> BTreeSet<(String, &'static str)> {
+    let name = |report: &FileReport| report.path.to_str().unwrap().to_owned();
+    let broken = found
+        .findings()
+        .map(|(report, it)| (name(report), it.rule.id));
     broken.collect()
 }
 
@@ -180,6 +162,30 @@ fn each_flag_is_known_and_used_in_each_wire_version() {
         let cases = CASES.iter().filter(|case| case.wire == wire);
         let used: BTreeSet<_> = cases.flat_map(|case| case.flags.clone()).collect();
         assert_eq!(used, known, "version {wire}");
+    }
+}
+
+#[test]
+fn each_rule_has_an_effect_and_each_effect_a_rule() {
+    let by_files = |rule: &&&rules::Rule| rule.untestable.is_none() && rule.binds_writers();
+    let testable = rules::ALL.iter().filter(by_files);
+    let rules: Vec<_> = testable.map(|rule| rule.id).collect();
+    let missing: Vec<_> = rules.iter().filter(|id| effect(id).is_empty()).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(EFFECTS.lines().count(), rules.len());
+}
+
+/// Checks the tables used to build all other documents against the hand-typed documents.
+#[test]
+fn the_tables_give_the_typed_documents() {
+    for wire in [1, 2] {
+        for (name, is_detail, size) in [("vector-index", false, 32), ("vector-detail", true, 27)] {
+            let name = format!("v{wire}/{name}");
+            let case = CASES.iter().find(|case| case.name == name).unwrap();
+            let shape = Shape::new(is_detail, wire, vec![size]);
+            let document = readable(&shape, &case.files[&case.path], Verdict::Accept);
+            assert_eq!(document, case.expected, "{name}");
+        }
     }
 }
 

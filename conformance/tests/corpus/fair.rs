@@ -110,7 +110,7 @@ fn lost(document: &Value) -> String {
 }
 
 #[test]
-fn a_reader_with_the_right_data_fails_only_over_a_sentence() {
+fn a_reader_with_the_right_data_fails_only_if_a_source_excludes_its_verdict() {
     for case in CASES.iter().chain(composed()) {
         let reading = reading(case);
         check(
@@ -130,7 +130,7 @@ fn a_reader_with_the_right_data_fails_only_over_a_sentence() {
 
 /// A session's own verdict stays the expected one, and each of its files is judged.
 #[test]
-fn a_reader_with_the_right_data_fails_over_a_file_of_a_session_only_over_a_sentence() {
+fn a_file_of_a_session_with_the_right_data_fails_only_if_a_source_excludes_its_verdict() {
     let mut count = 0;
     for case in CASES.iter() {
         let reading = reading(case);

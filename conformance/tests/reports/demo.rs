@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use atf_conformance::results::{
-    CaseResult, CrossResult, Difference, Failure, Files, Grade, Grading, Hexdump, Note, Outcome,
-    Results, Role, Testee,
+    CaseResult, CrossResult, Difference, Failure, Grade, Grading, Hexdump, Note, Outcome, Results,
+    Role, Testee,
 };
 use atf_conformance::rules::Severity;
 use atf_report::Editions;
@@ -53,9 +53,6 @@ pub(crate) fn testee(name: &str, roles: &[Role]) -> Testee {
 /// Makes a result of the first implementation as a reader.
 pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
     CaseResult {
-        testee: 0,
-        role: Role::Read,
-        case: name.to_owned(),
         rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
         note: "One bit of the checksum is off; a reader that never verifies gives damaged events."
             .to_owned(),
@@ -63,13 +60,8 @@ pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
             Outcome::Skipped { .. } => 0.0,
             _ => 1.0,
         },
-        outcome,
-        notes: Vec::new(),
-        not_graded: Vec::new(),
-        listed: None,
-        files: Files::default(),
         elapsed: Duration::from_millis(12),
-        stderr: String::new(),
+        ..CaseResult::new(0, Role::Read, name, outcome)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Tests that the page is well-formed, safe, accessible and printable.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, UNIX_EPOCH};
 
-use atf_conformance::results::{Failure, Made, Outcome, Results};
+use atf_conformance::results::{CaseResult, Failure, Made, Outcome, Results};
+use atf_conformance::rules::Severity;
 use atf_report::Form;
 use roxmltree::{Document, Node};
 
-use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile};
+use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile, note};
 use crate::report;
 
 /// Returns the page as XML, without its style and script.
@@ -463,7 +465,7 @@ pub(crate) fn many(failing: usize) -> Results {
         .map(|seq: usize| {
             let class = CLASSES[seq % CLASSES.len()];
             let outcome = if seq < failing {
-                with_difference(class)
+                with_differences(class, 1)
             } else {
                 Outcome::Passed
             };
@@ -481,15 +483,12 @@ pub(crate) fn many(failing: usize) -> Results {
     results
 }
 
-fn with_difference(class: Failure) -> Outcome {
-    let mut outcome = failed(class);
-    if let Outcome::Failed {
-        differences: slot, ..
-    } = &mut outcome
-    {
-        *slot = vec![difference()];
+fn with_differences(class: Failure, count: usize) -> Outcome {
+    Outcome::Failed {
+        class,
+        message: String::new(),
+        differences: vec![difference(); count],
     }
-    outcome
 }
 
 #[test]
@@ -499,4 +498,33 @@ fn a_page_of_ten_thousand_failures_stays_below_ten_megabytes() {
     Document::parse(&markup(&page)).unwrap();
     assert!(page.contains("Left out to limit the page's size"));
     assert_eq!(page.matches("<details id=\"f").count(), 10_000);
+}
+
+#[test]
+fn each_part_of_the_details_counts_towards_the_limit() {
+    let text = "a text of thirty letters or so".repeat(120);
+    let parts: [fn(&mut CaseResult, &str); 5] = [
+        |case, text| case.note = text.to_owned(),
+        |case, text| case.stderr = text.to_owned(),
+        |case, text| case.notes = vec![note(Severity::Advice, "ATF-IFTR-004", text); 30],
+        |case, _| case.rules = vec!["ATF-IFTR-004".to_owned(); 30],
+        |case, _| case.outcome = with_differences(Failure::WrongDecode, 8),
+    ];
+    for (seq, fill) in parts.into_iter().enumerate() {
+        let mut results = demo();
+        let mut one = case("v1/large", &[], failed(Failure::WrongDecode));
+        fill(&mut one, &text);
+        results.cases = vec![one; 2_000];
+        let page = report(&results, Form::Html);
+        assert!(page.contains("Left out to limit the page's size"), "{seq}");
+        assert!(page.len() < 6_500_000, "{seq}: {}", page.len());
+    }
+}
+
+#[test]
+fn a_run_may_happen_at_any_time() {
+    let day = Duration::from_secs(86_400);
+    let at = |now| Made::new(now, String::new()).at;
+    assert_eq!(at(UNIX_EPOCH - day), "1970-01-01T00:00:00Z");
+    assert_eq!(at(UNIX_EPOCH + day * 5_000_000), "9999-12-31T23:59:59Z");
 }

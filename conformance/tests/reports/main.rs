@@ -3,6 +3,7 @@
 mod annotate;
 mod badge;
 mod browser;
+mod charges;
 mod check;
 mod demo;
 mod forms;

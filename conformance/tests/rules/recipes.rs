@@ -2,8 +2,11 @@
 //! expected place and the expected number of times.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 
-use atf_conformance::corpus::{Found, Recipe, Trace, recipes};
+use atf_conformance::corpus::edit::{VOCABULARY, functions};
+use atf_conformance::corpus::{Found, Recipe, Trace, read_recipes, recipes};
 
 use crate::support::Outcome;
 
@@ -98,4 +101,51 @@ fn the_rules_of_the_manifest() {
 #[test]
 fn the_rules_of_the_session() {
     run(&["ATF-SESS", "ATF-RING"]);
+}
+
+#[test]
+fn each_step_and_each_function_is_used() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/corpus/recipes");
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let files = files.filter(|path| path.extension().is_some_and(|it| it == "toml"));
+    let texts: Vec<_> = files
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    assert!(texts.len() > 10, "{}", texts.len());
+    let is_used = |word: &str| texts.iter().any(|text| text.contains(word));
+    let steps = VOCABULARY.lines().filter_map(|line| line.split_once("  "));
+    for step in steps.flat_map(|(steps, _)| steps.split(", ")) {
+        assert!(
+            is_used(&format!("{step} = ")) || is_used(&format!("{step}.")),
+            "{step}"
+        );
+    }
+    for name in functions() {
+        assert!(is_used(&format!("call = \"{name}")), "{name}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_data_file_is_reported_with_its_line() {
+    #[rustfmt::skip]
+    let mistakes = [
+        (r#"follows = "ATF-IHDR-999 0""#, "no rule ATF-IHDR-999"),
+        (r#"breaks = "ATF-IHDR-003 0", flags = ["mistake"]"#, "no flag mistake"),
+        (r#"breaks = "ATF-IHDR-003 0", edit = {cutt = 3}"#, "unknown step cutt"),
+        (r#"breaks = "ATF-IHDR-003 0", edit = {append = "2 x 5"}"#, "expected \"2ff0\""),
+        (r#"breaks = "ATF-IHDR-003 0", edit = {call = "nobody"}"#, "no function nobody"),
+        (r#"follows = "ATF-IHDR-003 0", noted = """#, "unknown field `noted`"),
+        (r#"follows = "ATF-IHDR-003 0", at = "header""#, "need breaks"),
+        (r#"note = """#, "expected one of"),
+    ];
+    for (case, error) in mistakes {
+        let text = format!("cases = [\n  {{{case}}},\n]");
+        let found = read_recipes(&text).unwrap_err();
+        assert!(
+            found.contains(error) && found.contains("line 2"),
+            "{case}: {found}"
+        );
+    }
 }

@@ -2,20 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
 
 use atf_conformance::cause::Causes;
 use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role, State};
-use atf_conformance::run::{
-    Candidate, Failures, Limits, Options, Scope, Select, exit_code, run, writings,
-};
+use atf_conformance::run::{Candidate, Failures, Options, Scope, Select, exit_code, run, writings};
 use tempfile::TempDir;
 
-use super::support::LONG;
+use super::support::options;
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
@@ -69,17 +65,8 @@ fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
 
 fn crossed_by(grading: Grading, folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
     let options = Options {
-        kit: KIT.into(),
-        folder: folder.to_owned(),
-        jobs: NonZero::new(2).unwrap(),
-        repeat: NonZero::<u32>::MIN,
-        seed: 1,
-        limits: Limits {
-            time: LONG,
-            ..Limits::default()
-        },
         grading,
-        interrupt: Arc::default(),
+        ..options(folder)
     };
     let select = Select::new(&[cases.to_owned()], &[], &[]).unwrap();
     run(candidates, &writings(), &select, &options, &|_, _| {}).unwrap()
@@ -93,7 +80,7 @@ fn cell(results: &Results, writer: usize, reader: usize) -> &CrossResult {
 }
 
 #[test]
-fn all_readers_read_the_parts_they_support_of_what_one_writes() {
+fn each_reader_reads_the_parts_it_supports_of_a_writers_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let candidates = [
@@ -137,7 +124,7 @@ fn all_readers_read_the_parts_they_support_of_what_one_writes() {
 }
 
 #[test]
-fn a_folder_of_a_writer_that_does_not_claim_sessions_is_passed_to_no_reader() {
+fn no_reader_gets_the_folder_of_a_writer_that_does_not_claim_sessions() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
@@ -156,7 +143,7 @@ fn a_folder_of_a_writer_that_does_not_claim_sessions_is_passed_to_no_reader() {
 }
 
 #[test]
-fn a_missing_manifest_is_one_cause_whatever_the_script() {
+fn a_missing_manifest_is_one_cause_across_scripts() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let script = format!("{KIT} testee write \"$1\" \"$2\" && rm -f \"$2/manifest.json\"");
@@ -196,10 +183,7 @@ fn a_validator_judges_writers_files() {
     assert!(script.starts_with("v1/write-abort-one"), "{script}");
     assert_eq!(message, "thread_2/index.atf: accept, expected recover");
     let classes = |testee| {
-        let cases = results
-            .cases
-            .iter()
-            .filter(move |case| case.testee == testee);
+        let cases = results.cases_of(testee);
         let classes = cases.filter_map(|case| match case.outcome {
             Outcome::Failed { class, .. } => Some((case.role, class)),
             _ => None,
@@ -233,7 +217,7 @@ fn editing(folder: &Path, name: &str, [file, session]: [&str; 2], lacks: &str) -
 }
 
 #[test]
-fn what_a_reader_lacks_is_not_graded_on_writers_files_either() {
+fn capabilities_that_a_reader_lacks_are_not_graded_on_writers_files_either() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let accepts = ["s/\"verdict\":\"recover\"/\"verdict\":\"accept\"/g"; 2];

@@ -2,35 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
-use atf_conformance::results::{CaseResult, Failure, Files, Grading, Outcome, Role};
+use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Role};
 use atf_conformance::run::{Failures, Scope};
 
 fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
     let outcome = match failure {
         None => Outcome::Passed,
-        Some(class) => Outcome::Failed {
-            class,
-            message: "so it\nwent".to_owned(),
-            differences: Vec::new(),
-        },
+        Some(class) => Outcome::failed(class, "so it\nwent"),
     };
-    CaseResult {
-        testee: 0,
-        role,
-        case: case.to_owned(),
-        rules: Vec::new(),
-        note: String::new(),
-        outcome,
-        notes: Vec::new(),
-        not_graded: Vec::new(),
-        listed: None,
-        share: 1.0,
-        files: Files::default(),
-        elapsed: Duration::ZERO,
-        stderr: String::new(),
-    }
+    CaseResult::new(0, role, case, outcome)
 }
 
 /// Makes results: a crash in one role, a wrong verdict, a pass, and a skipped case.
@@ -59,24 +40,31 @@ const fn scope(all_roles: bool) -> Scope<'static> {
     }
 }
 
+/// Applies a list to results. Returns the stale lines and the updated list.
+fn settled(
+    text: &str,
+    results: &mut [CaseResult],
+    scope: Scope<'_>,
+    reason: &str,
+) -> (Vec<String>, String) {
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let names = BTreeSet::from(NAMES);
+    let stale = list.apply(&mut results.iter_mut().collect::<Vec<_>>(), &names, scope);
+    let all: Vec<_> = results.iter().collect();
+    (stale, list.updated(&all, &names, scope, reason))
+}
+
 /// Applies a list to these results. Returns the stale lines and the reasons of the known failures.
 fn apply(text: &str, all_roles: bool) -> (Vec<String>, Vec<Option<String>>) {
     let mut results = results();
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let mut references: Vec<_> = results.iter_mut().collect();
-    let stale = list.apply(&mut references, &BTreeSet::from(NAMES), scope(all_roles));
-    (
-        stale,
-        results.into_iter().map(|result| result.listed).collect(),
-    )
+    let (stale, _) = settled(text, &mut results, scope(all_roles), "");
+    let listed = results.into_iter().map(|result| result.listed).collect();
+    (stale, listed)
 }
 
 /// Returns the list after an update with these results.
 fn updated(text: &str, scope: Scope<'_>, reason: &str) -> String {
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let results = results();
-    let all: Vec<_> = results.iter().collect();
-    list.updated(&all, &BTreeSet::from(NAMES), scope, reason)
+    settled(text, &mut results(), scope, reason).1
 }
 
 #[track_caller]
@@ -212,7 +200,6 @@ crash {v2/d,v2/not-run} later
         unselected: &BTreeSet::from(["v2/not-run"]),
         ..scope(true)
     };
-    let names = BTreeSet::from(NAMES);
     let updated = updated(text, scope, "new");
     let expected = "\
 # Rewrite.
@@ -224,10 +211,7 @@ crash         v1/a new
 wrong-accept  v1/b new
 ";
     assert_eq!(updated, expected);
-    let list = Failures::parse(Path::new("known.txt"), &updated);
-    let mut results = results();
-    let mut own: Vec<_> = results.iter_mut().collect();
-    assert_eq!(list.apply(&mut own, &names, scope), [""; 0]);
+    assert_eq!(settled(&updated, &mut results(), scope, "").0, [""; 0]);
 }
 
 #[test]
@@ -238,16 +222,12 @@ fn an_update_of_a_valid_list_changes_nothing() {
 #[test]
 fn without_labels_lines_about_them_are_kept_and_not_stale() {
     let text = "wrong-label v1/c says recover\n";
-    let names = BTreeSet::from(NAMES);
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let mut results = [result(Role::Read, "v1/c", None)];
-    let mut apply = |grading| {
+    let apply = |grading| {
         let scope = Scope {
             grading,
             ..scope(true)
         };
-        let stale = list.apply(&mut results.iter_mut().collect::<Vec<_>>(), &names, scope);
-        let updated = list.updated(&results.iter().collect::<Vec<_>>(), &names, scope, "");
+        let (stale, updated) = settled(text, &mut [result(Role::Read, "v1/c", None)], scope, "");
         (stale.len(), updated)
     };
     assert_eq!(apply(Grading::Data), (0, text.to_owned()));
@@ -289,15 +269,12 @@ wrong-accept  v1/b known since 1.2
 #[test]
 fn without_denied_shoulds_lines_about_them_are_kept_and_not_stale() {
     let text = "should v1/c no checksum\n";
-    let names = BTreeSet::from(NAMES);
-    let list = Failures::parse(Path::new("known.txt"), text);
-    let mut results = [result(Role::Write, "v1/c", None)];
-    let mut apply = |denies_shoulds| {
+    let apply = |denies_shoulds| {
         let scope = Scope {
             denies_shoulds,
             ..scope(true)
         };
-        list.apply(&mut results.iter_mut().collect::<Vec<_>>(), &names, scope)
+        settled(text, &mut [result(Role::Write, "v1/c", None)], scope, "").0
     };
     assert_eq!(apply(false), Vec::<String>::new());
     assert_eq!(apply(true).len(), 1);
@@ -316,17 +293,12 @@ fn without_other_writers_a_script_decides_only_lines_about_its_own_files() {
         result(Role::Read, "v1/c", None),
         skipped,
     ];
-    let names = BTreeSet::from(NAMES);
     let mut apply = |text: &str, only_own_files| {
         let scope = Scope {
             only_own_files,
             ..scope(true)
         };
-        let list = Failures::parse(Path::new("known.txt"), text);
-        let mut own: Vec<_> = results.iter_mut().collect();
-        let stale = list.apply(&mut own, &names, scope);
-        let all: Vec<_> = results.iter().collect();
-        (stale, list.updated(&all, &names, scope, ""))
+        settled(text, &mut results, scope, "")
     };
     let undecided = "crash {v1/a,v2/d} other files\n";
     let kept = (Vec::new(), undecided.to_owned());
@@ -339,4 +311,21 @@ fn without_other_writers_a_script_decides_only_lines_about_its_own_files() {
     let (stale, updated) = apply("crash v?/[acd] why", true);
     assert_eq!(stale, ["known.txt:1: v1/c passes"]);
     assert_eq!(updated, "crash         v1/a why\ncrash         v2/d why\n");
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let read = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        let list = Failures::open(file.path()).map_err(|error| error.to_string())?;
+        Ok(list.apply(&mut [], &BTreeSet::new(), scope(true)))
+    };
+    assert_eq!(read(b"# a\n"), Ok(vec![]));
+    assert_eq!(read(b"\xef\xbb\xbf# a\n"), Ok(vec![]));
+    let utf_16 = Err("not UTF-8, but UTF-16 (at 0x0)".to_owned());
+    assert_eq!(read(b"\xff\xfea\0"), utf_16);
+    assert_eq!(read(b"\xfe\xff\0a"), utf_16);
+    let latin_1 = "not UTF-8, but another encoding (at 0x1)".to_owned();
+    assert_eq!(read(b"a\xe4\n"), Err(latin_1));
 }

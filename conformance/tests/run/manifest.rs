@@ -9,7 +9,7 @@ use atf_conformance::results::{Outcome, Role};
 use atf_conformance::run::{Candidate, exit_code};
 use tempfile::TempDir;
 
-use crate::support::{Bench, case, document};
+use crate::support::{Bench, case, document, smoke_case};
 
 const GOOD: &str = "protocol = 1
 name = 'ada'
@@ -121,9 +121,7 @@ fn an_implementation_that_cannot_be_started_does_not_affect_the_others() {
     };
     fs::remove_file(bench.path().join("gone.sh")).unwrap();
     let good = bench.says("good", &document(), 0);
-    let mut valid = case("v1/valid");
-    valid.class = atf_conformance::corpus::Class::Valid;
-    valid.verdicts = vec![atf_conformance::Verdict::Accept];
+    let valid = smoke_case("v1/valid");
     let text = Candidate::Manifest(manifest);
     let results = bench.run(&[bad, gone, good, text], vec![valid, case("v1/one")]);
     let refused: Vec<_> = results
@@ -142,9 +140,7 @@ fn an_implementation_that_cannot_be_started_does_not_affect_the_others() {
 #[test]
 fn an_answer_that_violates_the_schema_fails_the_smoke_test() {
     let bench = Bench::new();
-    let mut valid = case("v1/valid");
-    valid.class = atf_conformance::corpus::Class::Valid;
-    valid.verdicts = vec![atf_conformance::Verdict::Accept];
+    let valid = smoke_case("v1/valid");
     let mut number = document();
     number["verdict"] = "accept".into();
     number["events"][0]["timestamp_ns"] = 1000.into();
@@ -164,9 +160,7 @@ fn an_answer_that_violates_the_schema_fails_the_smoke_test() {
 #[test]
 fn a_role_without_any_answer_fails_the_smoke_test_with_a_reason() {
     let bench = Bench::new();
-    let mut valid = case("v1/valid");
-    valid.class = atf_conformance::corpus::Class::Valid;
-    valid.verdicts = vec![atf_conformance::Verdict::Accept];
+    let valid = smoke_case("v1/valid");
     let answers = [
         ("kill -11 $$", "killed by signal 11 (SIGSEGV)"),
         ("exit 77", "exit code 77, but its manifest claims support"),
@@ -180,11 +174,9 @@ fn a_role_without_any_answer_fails_the_smoke_test_with_a_reason() {
 }
 
 #[test]
-fn a_crash_in_one_of_several_smoke_tasks_is_left_to_the_run() {
+fn a_crash_in_one_of_several_smoke_tests_does_not_refuse_the_implementation() {
     let bench = Bench::new();
-    let mut index = case("v1/valid");
-    index.class = atf_conformance::corpus::Class::Valid;
-    index.verdicts = vec![atf_conformance::Verdict::Accept];
+    let index = smoke_case("v1/valid");
     let mut session = index.clone();
     session.name = "v1/session".to_owned();
     session.subject = atf_conformance::corpus::Subject::Session;

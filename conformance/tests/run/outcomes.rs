@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +12,10 @@ use atf_conformance::lacks::Lack;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Grade, Outcome, Role, Score, State};
 use atf_conformance::run::warden::End;
-use atf_conformance::run::{Candidate, Ended, Reading, Select};
+use atf_conformance::run::{Candidate, Ended, Reading, Select, fill_in};
 use serde_json::{Value, json};
 
-use crate::support::{Bench, case, document, failure};
+use crate::support::{Bench, case, differences, document, failure};
 
 #[track_caller]
 fn fails(script: &str, class: Failure, words: &str) {
@@ -71,10 +72,8 @@ fn a_wrong_verdict_names_the_rule_and_its_bytes() {
     assert_eq!(class, Failure::WrongLabel);
     let broken = "ATF-IFTR-001 is broken in thread_7/index.atf at footer";
     assert_eq!(message, format!("accept, expected recover: {broken}"));
-    let Outcome::Failed { differences, .. } = &result.outcome else {
-        unreachable!()
-    };
-    let [difference] = differences.as_slice() else {
+    let differences = differences(result);
+    let [difference] = differences else {
         panic!("{differences:?}");
     };
     assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
@@ -85,10 +84,7 @@ fn graded(case: Case, document: &Value, code: u8) -> (Option<Failure>, Score, Sc
     let bench = Bench::new();
     let results = bench.run(&[bench.says("says", document, code)], vec![case]);
     let result = &results.cases[0];
-    let class = match &result.outcome {
-        Outcome::Failed { class, .. } => Some(*class),
-        _ => None,
-    };
+    let class = result.outcome.class();
     (class, result.score(Grade::Data), result.score(Grade::Label))
 }
 
@@ -148,18 +144,13 @@ fn all_differences_are_reported_data_first() {
     wrong["events"][0]["event_kind"] = json!(2);
     wrong["events"][0]["timestamp_ns"] = json!("1001");
     let results = bench.run(&[bench.says("wrong", &wrong, 0)], vec![case("v1/one")]);
-    let Outcome::Failed {
-        class, differences, ..
-    } = &results.cases[0].outcome
-    else {
-        panic!("{:?}", results.cases[0]);
-    };
-    assert_eq!(*class, Failure::WrongDecode);
-    let told: Vec<_> = (differences.iter())
+    assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
+    let differences = differences(&results.cases[0]);
+    let found: Vec<_> = (differences.iter())
         .map(|it| (it.grade, it.place.as_str()))
         .collect();
     assert_eq!(
-        told,
+        found,
         [
             (Grade::Data, "events[0].timestamp_ns"),
             (Grade::Data, "events[0].event_kind"),
@@ -210,14 +201,9 @@ fn a_wrong_value_is_reported_with_its_bytes() {
     let mut wrong = document();
     wrong["events"][0]["call_depth"] = json!(2);
     let results = bench.run(&[bench.says("wrong", &wrong, 0)], vec![case("v1/one")]);
-    let Outcome::Failed {
-        class, differences, ..
-    } = &results.cases[0].outcome
-    else {
-        panic!("{:?}", results.cases[0]);
-    };
-    assert_eq!(*class, Failure::WrongDecode);
-    let [difference] = differences.as_slice() else {
+    assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
+    let differences = differences(&results.cases[0]);
+    let [difference] = differences else {
         panic!("{differences:?}");
     };
     assert_eq!(difference.place, "events[0].call_depth");
@@ -366,6 +352,20 @@ fn placeholders_are_not_replaced_in_the_programs_own_path() {
     let reader = Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()));
     let results = bench.run(&[reader], vec![case("v1/one")]);
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_path_that_looks_like_a_placeholder_is_not_replaced_again() {
+    let paths = [("script", "/{out}/s"), ("out", "/{script}")];
+    let paths = paths.map(|(name, path)| (name, PathBuf::from(path)));
+    for (argument, filled) in [
+        ("{script}", "/{out}/s"),
+        ("--to={out},{script}", "--to=/{script},/{out}/s"),
+        ("{{out}}{", "{/{script}}{"),
+        ("{path}{out", "{path}{out"),
+    ] {
+        assert_eq!(fill_in(argument, &paths), filled);
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use atf_conformance::results::{Failure, Outcome, Results};
-use atf_conformance::run::Candidate;
+use atf_conformance::results::{Failure, Outcome, Results, Role};
+use atf_conformance::run::{Candidate, is_drawn};
 
 use crate::support::{Bench, case, document, failure};
 
@@ -125,7 +125,7 @@ fn lines_without_a_request_restart_the_process() {
 }
 
 #[test]
-fn answers_out_of_order_and_state_kept_between_cases_are_named() {
+fn answers_out_of_order_and_state_kept_between_cases_are_reported() {
     let bench = Bench::new();
     // The second answer is that of another case.
     let mut other = document();
@@ -214,7 +214,7 @@ fn a_repeated_case_with_equal_answers_has_no_note() {
 }
 
 #[test]
-fn answers_that_differ_from_run_to_run_are_named() {
+fn answers_that_differ_between_runs_are_reported() {
     let mut bench = Bench::new();
     bench.repeat = 4.try_into().unwrap();
     let count = bench.path().join("count").display().to_string();
@@ -226,4 +226,16 @@ fn answers_that_differ_from_run_to_run_are_named() {
                 of 4 times";
     assert_eq!(unstable(&results), [("v1/one", text)]);
     assert_eq!(failure(&results.cases[0]).0, Failure::Crash);
+}
+
+#[test]
+fn a_seed_draws_about_5_percent() {
+    let drawn = |seed| {
+        let names = (0..2000).map(|seq| format!("v1/case-{seq}"));
+        let drawn = names.filter(|name| is_drawn(seed, Role::Read, name));
+        drawn.collect::<Vec<_>>()
+    };
+    assert!((60..140).contains(&drawn(1).len()), "{}", drawn(1).len());
+    assert_eq!(drawn(1), drawn(1));
+    assert_ne!(drawn(1), drawn(2));
 }

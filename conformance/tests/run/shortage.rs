@@ -12,6 +12,7 @@ use std::time::Duration;
 use atf_conformance::corpus::Case;
 use atf_conformance::protocol::{Broken, Manifest};
 use atf_conformance::results::{Failure, Outcome, Role};
+use atf_conformance::run::warden::is_shortage;
 use atf_conformance::run::{About, Ended, Graded, Reading, Smoke, Task};
 use rustix::io::Errno;
 
@@ -154,5 +155,27 @@ fn a_program_that_cannot_be_run_for_lack_of_a_resource_is_run_later() {
         assert_eq!(result.outcome, Outcome::Passed, "{limit}");
         assert!(bench.path().join("flag").is_dir(), "{limit}");
         assert_eq!(fs::read_to_string(log).unwrap(), "run\n", "{limit}");
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("file: {0}")]
+struct At(#[source] io::Error);
+
+#[test]
+fn a_shortage_is_found_inside_an_error_with_a_path() {
+    let is_short = |errno: Errno| {
+        let error = io::Error::from(errno);
+        let kind = error.kind();
+        [
+            is_shortage(&errno.into()),
+            is_shortage(&io::Error::new(kind, At(error))),
+        ]
+    };
+    for errno in [Errno::NOSPC, Errno::AGAIN, Errno::MFILE, Errno::NFILE] {
+        assert_eq!(is_short(errno), [true; 2], "{errno}");
+    }
+    for errno in [Errno::NOENT, Errno::ACCESS, Errno::IO, Errno::PIPE] {
+        assert_eq!(is_short(errno), [false; 2], "{errno}");
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use atf_conformance::corpus::{Case, Class, Subject};
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Results};
+use atf_conformance::results::{CaseResult, Difference, Failure, Grading, Outcome, Results};
 use atf_conformance::run::{Candidate, Limits, Options, Select, Smoke, readings, run};
 use atf_conformance::{Place, Verdict};
 use serde_json::{Value, json};
@@ -84,6 +84,32 @@ pub(crate) fn case(name: &str) -> Case {
         broken: vec![("thread_7/index.atf".to_owned(), "ATF-IFTR-001")],
         place: Some(Place::at("footer", 96)),
         ..Case::default()
+    }
+}
+
+/// Makes a case that is also a smoke test, with the document of an accepted file.
+pub(crate) fn smoke_case(name: &str) -> Case {
+    Case {
+        class: Class::Valid,
+        verdicts: vec![Verdict::Accept],
+        ..case(name)
+    }
+}
+
+/// Returns the options of a run in a folder.
+pub(crate) fn options(folder: &Path) -> Options {
+    Options {
+        kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
+        folder: folder.to_owned(),
+        jobs: NonZero::new(2).unwrap(),
+        repeat: NonZero::<u32>::MIN,
+        seed: 1,
+        limits: Limits {
+            time: LONG,
+            ..Limits::default()
+        },
+        grading: Grading::All,
+        interrupt: Arc::default(),
     }
 }
 
@@ -177,13 +203,10 @@ impl Bench {
     ) -> Results {
         let options = Options {
             kit: self.kit.clone(),
-            folder: self.cases.clone(),
             jobs: NonZero::new(jobs).unwrap(),
             repeat: self.repeat,
-            seed: 1,
             limits: self.limits,
-            grading: Grading::All,
-            interrupt: Arc::default(),
+            ..options(&self.cases)
         };
         run(candidates, tasks, &self.select, &options, &|_, _| {}).unwrap()
     }
@@ -203,6 +226,15 @@ impl Bench {
 pub(crate) fn failure(result: &CaseResult) -> (Failure, &str) {
     match &result.outcome {
         Outcome::Failed { class, message, .. } => (*class, message),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns the differences of a failure.
+#[track_caller]
+pub(crate) fn differences(result: &CaseResult) -> &[Difference] {
+    match &result.outcome {
+        Outcome::Failed { differences, .. } => differences,
         other => panic!("{other:?}"),
     }
 }

@@ -454,6 +454,25 @@ fn a_number_is_shown_completely() {
 }
 
 #[test]
+fn a_field_is_shown_with_a_line_before_and_one_after() {
+    let scripted = aborted(1);
+    let out = written(&scripted.script);
+    for (file, changed, shown) in [
+        (INDEX, 0, 0..32),
+        (INDEX, 72, 48..96),
+        (INDEX, 72 + 7, 48..96),
+        (INDEX, 88, 64..112),
+        // A field on two lines.
+        (DETAIL, 44, 16..80),
+    ] {
+        let graded = graded_with(&scripted, out.path(), file, |bytes| bytes[changed] ^= 2);
+        let dump = failure(graded).2.unwrap().hexdump.unwrap();
+        let end = dump.offset + dump.bytes.len() as u64;
+        assert_eq!(dump.offset..end, shown, "{file}, {changed}");
+    }
+}
+
+#[test]
 fn a_nonzero_reserved_byte_is_reported_with_its_own_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);

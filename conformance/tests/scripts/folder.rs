@@ -5,7 +5,7 @@ use std::path::Path;
 
 use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::scripts::Scripted;
-use atf_conformance::written::grade;
+use atf_conformance::written::{Documents, grade};
 
 use super::{failure, graded, scripted, written};
 
@@ -223,4 +223,16 @@ fn an_aborted_thread_without_events_may_have_no_file() {
         outcome(&format!("{event}finalize thread=1")),
         Outcome::Passed
     );
+}
+
+#[test]
+fn a_missing_file_has_no_document_and_an_inaccessible_one_is_an_error() {
+    let scripted = scripted(TWO);
+    let out = tempfile::tempdir().unwrap();
+    let read = || Documents::read(&scripted.script, out.path());
+    assert_eq!(read().unwrap().index, []);
+    fs::write(out.path().join("thread_1"), "").unwrap();
+    let message = read().unwrap_err();
+    let start = "thread_1/index.atf: Not a directory";
+    assert!(message.starts_with(start), "{message}");
 }

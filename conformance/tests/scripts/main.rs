@@ -5,6 +5,7 @@ mod damage;
 mod document;
 mod fire;
 mod folder;
+mod library;
 mod set;
 mod text;
 

@@ -45,7 +45,7 @@ fn each_value_is_parsed_by_its_key() {
             call_depth: 0,
             detail_seq: None,
         }),
-        Operation::Finalize { thread_id: 7 },
+        Operation::Finalize(7),
     ];
     assert_eq!(script.operations(), expected);
     assert_eq!(script.to_string(), SCRIPT);
@@ -71,78 +71,28 @@ fn error(line: &str) -> ScriptError {
 
 #[test]
 fn an_error_has_line_column_and_the_expected_text() {
-    for (line, column, message) in [
-        (
-            "Index thread=1",
-            1,
-            "\"Index\", expected open, index, detail, finalize, flush, close, space, abort or kill",
-        ),
+    #[rustfmt::skip]
+    let mistakes = [
+        ("Index thread=1", 1, "\"Index\", expected open, index, detail, finalize, flush, close, space, abort or kill"),
         (" abort", 1, "\"\", expected open"),
         ("finalize", 9, "\"\", expected thread="),
         ("finalize  thread=1", 10, "\"\", expected thread="),
         ("finalize id=1", 10, "\"id=1\", expected thread="),
-        (
-            "finalize thread=",
-            17,
-            "thread is \"\", expected a decimal number",
-        ),
-        (
-            "finalize thread=+1",
-            17,
-            "thread is \"+1\", expected a decimal number",
-        ),
-        (
-            "finalize thread=0x1",
-            17,
-            "thread is \"0x1\", expected a decimal number",
-        ),
-        (
-            "finalize thread=4294967296",
-            17,
-            "thread is 4294967296, expected 0 to 4294967295",
-        ),
+        ("finalize thread=", 17, "thread is \"\", expected a decimal number"),
+        ("finalize thread=+1", 17, "thread is \"+1\", expected a decimal number"),
+        ("finalize thread=0x1", 17, "thread is \"0x1\", expected a decimal number"),
+        ("finalize thread=4294967296", 17, "thread is 4294967296, expected 0 to 4294967295"),
         ("finalize thread=1 now", 19, "expected the end of the line"),
-        (
-            "index thread=1 ts=18446744073709551616 fn=0 kind=1 depth=1 detail=-",
-            19,
-            "ts is 18446744073709551616, expected 0 to 18446744073709551615",
-        ),
-        (
-            "index thread=1 ts=1 fn=0 kind=4 depth=1 detail=-",
-            31,
-            "kind is 4, expected 1 to 3",
-        ),
-        (
-            "index thread=1 ts=1 fn=0 kind=1 depth=1 detail=none",
-            48,
-            "detail is \"none\"",
-        ),
-        (
-            "index thread=1 fn=0 ts=1 kind=1 depth=1 detail=-",
-            16,
-            "\"fn=0\", expected ts=",
-        ),
-        (
-            "detail thread=1 index=0 ts=1 type=3 flags=0 payload=0",
-            53,
-            "an odd number of digits",
-        ),
-        (
-            "detail thread=1 index=0 ts=1 type=3 flags=0 payload=00FF",
-            55,
-            "lowercase hex",
-        ),
-        (
-            "detail thread=1 index=0 ts=1 type=3 flags=0 payload=0\u{e9}0",
-            53,
-            "lowercase hex",
-        ),
-        (
-            "open thread=2 wire=3 clock=3 arch=2 os=4",
-            20,
-            "wire is 3, expected 1 to 2",
-        ),
-    ] {
+        ("index thread=1 ts=18446744073709551616 fn=0 kind=1 depth=1 detail=-", 19, "ts is 18446744073709551616, expected 0 to 18446744073709551615"),
+        ("index thread=1 ts=1 fn=0 kind=4 depth=1 detail=-", 31, "kind is 4, expected 1 to 3"),
+        ("index thread=1 ts=1 fn=0 kind=1 depth=1 detail=none", 48, "detail is \"none\""),
+        ("index thread=1 fn=0 ts=1 kind=1 depth=1 detail=-", 16, "\"fn=0\", expected ts="),
+        ("detail thread=1 index=0 ts=1 type=3 flags=0 payload=0", 53, "an odd number of digits"),
+        ("detail thread=1 index=0 ts=1 type=3 flags=0 payload=00FF", 55, "lowercase hex"),
+        ("detail thread=1 index=0 ts=1 type=3 flags=0 payload=0\u{e9}0", 53, "lowercase hex"),
+        ("open thread=2 wire=3 clock=3 arch=2 os=4", 20, "wire is 3, expected 1 to 2"),
+    ];
+    for (line, column, message) in mistakes {
         let error = error(line);
         assert_eq!((error.line, error.column), (2, column), "{line}: {error}");
         assert!(error.message.contains(message), "{line}: {error}");
@@ -153,93 +103,30 @@ fn an_error_has_line_column_and_the_expected_text() {
 
 #[test]
 fn an_impossible_order_is_rejected_at_its_line() {
-    let event = "index thread=1 ts=5 fn=1 kind=1 depth=1 detail=";
-    let details = "detail thread=1 index=0 ts=5 type=3 flags=0 payload=";
-    let wrong_ts = "detail thread=1 index=0 ts=6 type=3 flags=0 payload=";
-    let wrong_seq = "detail thread=1 index=1 ts=5 type=3 flags=0 payload=";
-    for (rest, line, message) in [
-        (
-            "open thread=1 wire=1 clock=3 arch=2 os=4".to_owned(),
-            2,
-            "thread 1 is opened twice",
-        ),
-        (
-            "open thread=2 wire=2 clock=3 arch=2 os=4".to_owned(),
-            2,
-            "the same in every open",
-        ),
-        (
-            "open thread=2 wire=1 clock=1 arch=2 os=4".to_owned(),
-            2,
-            "the same in every open",
-        ),
-        ("finalize thread=2".to_owned(), 2, "thread 2 is not open"),
-        (
-            "finalize thread=1\nfinalize thread=1".to_owned(),
-            3,
-            "thread 1 is finalized",
-        ),
-        (
-            format!("finalize thread=1\n{event}-"),
-            3,
-            "thread 1 is finalized",
-        ),
-        (
-            "abort\nfinalize thread=1".to_owned(),
-            2,
-            "abort must be the last operation",
-        ),
-        (
-            "kill\nfinalize thread=1".to_owned(),
-            2,
-            "kill must be the last operation",
-        ),
-        (
-            "close thread=1\nflush thread=1".to_owned(),
-            3,
-            "thread 1 is closed",
-        ),
-        (
-            format!("{event}-"),
-            2,
-            "expected finalize thread=1, close thread=1, abort or kill after this",
-        ),
-        (
-            format!("{event}1\n{details}\nabort"),
-            2,
-            "detail is 1, expected 0",
-        ),
-        (
-            format!("{event}0\nabort"),
-            3,
-            "expected the details of the previous event",
-        ),
-        (
-            format!("{event}0"),
-            2,
-            "the details of this event are missing",
-        ),
-        (
-            format!("{details}\nabort"),
-            2,
-            "the previous event has no details",
-        ),
-        (
-            format!("{event}0\n{wrong_ts}\nabort"),
-            3,
-            "ts is 6, expected 5",
-        ),
-        (
-            format!("{event}0\n{wrong_seq}\nabort"),
-            3,
-            "index is 1, expected 0",
-        ),
-        (
-            format!("{event}-\n{}\nabort", event.replace("ts=5", "ts=4") + "-"),
-            3,
-            "ts is 4, less than the previous 5",
-        ),
-    ] {
+    #[rustfmt::skip]
+    let mistakes = [
+        ("open thread=1 wire=1 clock=3 arch=2 os=4", 2, "thread 1 is opened twice"),
+        ("open thread=2 wire=2 clock=3 arch=2 os=4", 2, "the same in every open"),
+        ("open thread=2 wire=1 clock=1 arch=2 os=4", 2, "the same in every open"),
+        ("finalize thread=2", 2, "thread 2 is not open"),
+        ("finalize thread=1\nfinalize thread=1", 3, "thread 1 is finalized"),
+        ("finalize thread=1\nEVENT-", 3, "thread 1 is finalized"),
+        ("abort\nfinalize thread=1", 2, "abort must be the last operation"),
+        ("kill\nfinalize thread=1", 2, "kill must be the last operation"),
+        ("close thread=1\nflush thread=1", 3, "thread 1 is closed"),
+        ("EVENT-", 2, "expected finalize thread=1, close thread=1, abort or kill after this"),
+        ("EVENT1\nDETAIL index=0 ts=5 REST\nabort", 2, "detail is 1, expected 0"),
+        ("EVENT0\nabort", 3, "expected the details of the previous event"),
+        ("EVENT0", 2, "the details of this event are missing"),
+        ("DETAIL index=0 ts=5 REST\nabort", 2, "the previous event has no details"),
+        ("EVENT0\nDETAIL index=0 ts=6 REST\nabort", 3, "ts is 6, expected 5"),
+        ("EVENT0\nDETAIL index=1 ts=5 REST\nabort", 3, "index is 1, expected 0"),
+        ("EVENT-\nindex thread=1 ts=4 fn=1 kind=1 depth=1 detail=-\nabort", 3, "ts is 4, less than the previous 5"),
+    ];
+    for (rest, line, message) in mistakes {
+        let rest = rest.replace("EVENT", "index thread=1 ts=5 fn=1 kind=1 depth=1 detail=");
+        let rest = rest.replace("DETAIL", "detail thread=1");
+        let rest = rest.replace("REST", "type=3 flags=0 payload=");
         let error = error(&rest);
         assert_eq!(error.line, line, "{rest}: {error}");
         assert!(error.message.contains(message), "{rest}: {error}");

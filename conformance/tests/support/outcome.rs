@@ -1,41 +1,35 @@
 //! The output of a check.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use atf_conformance::check::check;
-use atf_conformance::{FileReport, Finding, Output, Verdict};
+use atf_conformance::{Checked, FileReport, Finding, Verdict};
 use tempfile::TempDir;
 
 use super::Trace;
 
 /// The reports and errors of a check.
-#[derive(Default)]
 pub(crate) struct Outcome {
     /// The prefix that is removed from paths.
     root: PathBuf,
-    pub(crate) reports: Vec<FileReport>,
-    pub(crate) unreadable: Vec<(PathBuf, String)>,
+    checked: Checked,
 }
 
-impl Output for Outcome {
-    fn file(&mut self, report: FileReport) {
-        self.reports.push(report);
-    }
+impl Deref for Outcome {
+    type Target = Checked;
 
-    fn unreadable(&mut self, path: &Path, why: &str) {
-        self.unreadable.push((path.to_owned(), why.to_owned()));
+    fn deref(&self) -> &Checked {
+        &self.checked
     }
 }
 
 impl Outcome {
     /// Checks a path. File names are relative to the path.
     pub(crate) fn check(path: &Path) -> Self {
-        let mut this = Self {
+        Self {
             root: path.to_owned(),
-            ..Self::default()
-        };
-        check(path, &mut this);
-        this
+            checked: Checked::new(path),
+        }
     }
 
     /// Writes a session and checks it.
@@ -84,11 +78,9 @@ impl Outcome {
 
     /// Returns the broken rules of each file, sorted: `thread_7/index.atf ATF-IFTR-001`.
     pub(crate) fn broken(&self) -> Vec<String> {
-        let broken = self.reports.iter().flat_map(|report| {
-            let name = self.name(report);
-            let line = move |finding: &Finding| format!("{name} {}", finding.rule.id);
-            report.findings().into_iter().map(line)
-        });
+        let line =
+            |(report, finding): (_, &Finding)| format!("{} {}", self.name(report), finding.rule.id);
+        let broken = self.findings().map(line);
         let mut broken: Vec<_> = broken.collect();
         broken.sort();
         broken

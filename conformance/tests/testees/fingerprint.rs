@@ -2,6 +2,10 @@
 
 use std::process::Command;
 
+use atf_conformance::corpus;
+use atf_conformance::fingerprint::{Disagreement, HIDDEN, SIGNS, disagreements};
+use atf_conformance::run::{readings, writings};
+
 use crate::programs::{self, Testee, succeeds};
 
 fn fingerprint(testee: &Testee) -> String {
@@ -69,5 +73,35 @@ fn bugs_that_are_readings_of_other_sources_show() {
     for (bug, about, expected) in readings {
         let found = fingerprint(&testee.planted(bug));
         assert_eq!(line(&found, about), expected, "{bug}");
+    }
+}
+
+#[test]
+fn each_disagreement_has_signs_of_two_readings_or_a_reason_why_no_file_shows_them() {
+    let mut tasks = readings(corpus::cases());
+    tasks.extend(writings());
+    for Disagreement { about, readings } in disagreements() {
+        let signs = SIGNS.iter().filter(|sign| sign.about == *about);
+        let mut shown: Vec<_> = signs.map(|sign| sign.is).collect();
+        shown.sort_unstable();
+        shown.dedup();
+        let is_hidden = HIDDEN.iter().any(|(hidden, _)| hidden == about);
+        assert_eq!(shown.len() >= 2, !is_hidden, "{about}: {shown:?}");
+        assert!(
+            shown
+                .iter()
+                .all(|is| readings.iter().any(|it| it.is == *is)),
+            "{about}: {shown:?}"
+        );
+    }
+    for sign in SIGNS {
+        assert!(
+            disagreements().iter().any(|it| it.about == sign.about),
+            "{sign:?}"
+        );
+        assert!(
+            tasks.iter().any(|task| sign.is_shown_by(&task.about())),
+            "{sign:?}"
+        );
     }
 }

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use atf_conformance::corpus;
 use atf_conformance::corpus::pairs::{is_pair, pair_cases};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::report;
-use atf_conformance::results::{self, CaseResult, Made, Results};
+use atf_conformance::results::{CaseResult, Grading, Made, Results, Role};
 use atf_conformance::rules;
 use atf_conformance::run::warden::contained;
 use atf_conformance::run::{
@@ -27,6 +27,7 @@ use atf_report::{Form, Printable, Target};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::interrupt::Interrupt;
+use super::one_of;
 
 const AFTER_HELP: &str = "\
 Without a TESTEE.toml, grades the built-in reference implementation, through the same processes as
@@ -52,7 +53,7 @@ pub(super) struct Options {
     #[arg(long = "rule", value_name = "ID")]
     rules: Vec<String>,
     /// Only this role
-    #[arg(long = "role", value_name = "ROLE")]
+    #[arg(long = "role", value_name = "ROLE", value_parser = one_of(Role::ALL, Role::name))]
     roles: Vec<Role>,
     /// Only pairs of faults: files that break two rules, composed from the corpus's faults. They are
     /// not part of a run without this option
@@ -70,7 +71,8 @@ pub(super) struct Options {
     /// Grade data and labels, or only data (events and their values, without what a reader reports
     /// about them)
     #[arg(long, value_name = "GRADE", default_value = "all")]
-    grade: Grade,
+    #[arg(value_parser = one_of(Grading::ALL, Grading::name))]
+    grade: Grading,
     #[arg(long = "report", value_name = "FORM[=FILE]", help = Form::help())]
     reports: Vec<Target>,
     /// Also write the failures to standard error as annotations for this CI service, at the
@@ -125,31 +127,6 @@ enum Service {
     Github,
 }
 
-/// A role, on the command line.
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Role {
-    Write,
-    Read,
-    Validate,
-}
-
-/// The parts to grade, on the command line.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Grade {
-    All,
-    Data,
-}
-
-impl From<Role> for results::Role {
-    fn from(role: Role) -> Self {
-        match role {
-            Role::Write => Self::Write,
-            Role::Read => Self::Read,
-            Role::Validate => Self::Validate,
-        }
-    }
-}
-
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     Duration::try_from_secs_f64(seconds)
@@ -193,7 +170,7 @@ impl Testees {
             repeat: NonZero::<u32>::MIN,
             seed: 1,
             limits,
-            grading: results::Grading::All,
+            grading: Grading::All,
             interrupt: Arc::default(),
         };
         Ok((candidates, options))
@@ -252,36 +229,30 @@ pub(super) fn run(options: &Options) -> ExitCode {
     if options.watch {
         return watch::run(options);
     }
+    reported(options).unwrap_or_else(|message| failure(&message))
+}
+
+/// Grades the implementations and writes the reports.
+fn reported(options: &Options) -> Result<ExitCode, String> {
     let form = if options.details {
         Form::Text
     } else {
         Form::Summary
     };
     // Check the targets before the run, which may take a long time.
-    let targets = match Target::chosen(&options.reports, form) {
-        Ok(targets) => targets,
-        Err(error) => return failure(&error.to_string()),
-    };
+    let targets = Target::chosen(&options.reports, form).map_err(|error| error.to_string())?;
     if targets.iter().any(|target| target.form == Form::Sarif) {
-        return failure(report::CHECKS_ONLY);
+        return Err(report::CHECKS_ONLY.to_owned());
     }
-    if let Err(error) = targets.iter().try_for_each(Target::probe) {
-        return failure(&error.to_string());
+    { targets.iter().try_for_each(Target::probe) }.map_err(|error| error.to_string())?;
+    let results = graded(options)?;
+    report::write_all(&results, &targets).map_err(|error| error.to_string())?;
+    if let Some(Service::Github) = options.annotate {
+        let (manifests, mut out) = (&options.testees.manifests, io::stderr().lock());
+        // The report and the exit status matter even if stderr is closed.
+        let _ = report::annotate::github(&results, manifests, &mut out);
     }
-    match graded(options) {
-        Ok(results) => match report::write_all(&results, &targets) {
-            Err(error) => failure(&error.to_string()),
-            Ok(()) => {
-                if let Some(Service::Github) = options.annotate {
-                    let (manifests, mut out) = (&options.testees.manifests, io::stderr().lock());
-                    // The report and the exit status matter even if stderr is closed.
-                    let _ = report::annotate::github(&results, manifests, &mut out);
-                }
-                ExitCode::from(exit_code(&results))
-            }
-        },
-        Err(message) => failure(&message),
-    }
+    Ok(ExitCode::from(exit_code(&results)))
 }
 
 pub(super) fn failure(message: &str) -> ExitCode {
@@ -293,15 +264,12 @@ pub(super) fn failure(message: &str) -> ExitCode {
 }
 
 fn graded(options: &Options) -> Result<Results, String> {
-    let made = made(SystemTime::now());
+    let made = Made::new(SystemTime::now(), command_line());
     let (candidates, mut run_options) = options.testees.open()?;
     run_options.repeat = options.repeat;
     run_options.seed = options.seed;
-    if options.grade == Grade::Data {
-        run_options.grading = results::Grading::Data;
-    }
-    let roles: Vec<results::Role> = options.roles.iter().map(|role| (*role).into()).collect();
-    let select = Select::new(&options.cases, &options.rules, &roles)?
+    run_options.grading = options.grade;
+    let select = Select::new(&options.cases, &options.rules, &options.roles)?
         .with_shard(options.shard)
         .with_pairs(options.pairs);
     for manifest in candidates.iter().filter_map(Candidate::manifest) {
@@ -373,7 +341,7 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
             .iter()
             .filter(|task| wanted.iter().any(|id| task.about().rules.contains(id)));
         let roles: BTreeSet<_> = about.map(|task| task.about().role).collect();
-        let roles: Vec<_> = roles.into_iter().map(results::Role::name).collect();
+        let roles: Vec<_> = roles.into_iter().map(Role::name).collect();
         roles.join(", ")
     };
     match reasons.next() {
@@ -387,19 +355,13 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     }
 }
 
-/// Returns the run's time, system and command line, without the path of the program itself.
-fn made(now: SystemTime) -> Made {
+/// Returns the command line, without the path of the program itself.
+fn command_line() -> String {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|word| word.to_string_lossy().into_owned());
     let words = ["atf-conformance".to_owned()].into_iter().chain(arguments);
     let words: Vec<_> = words.map(|word| quoted(&word)).collect();
-    // The system's clock may be set to any time, but only years up to 9999 can be formatted.
-    let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
-    Made {
-        at: humantime::format_rfc3339_seconds(now.clamp(UNIX_EPOCH, last)).to_string(),
-        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        command: words.join(" "),
-    }
+    words.join(" ")
 }
 
 /// Quotes a word for a shell.
@@ -477,7 +439,7 @@ fn lists(
 fn reads_only_own_files(testee: usize, manifest: &Manifest, results: &Results) -> bool {
     let mut roles = manifest.roles().into_iter();
     let mut read = results.cross.iter().filter(|cell| cell.reader == testee);
-    roles.any(|role| role != results::Role::Write) && read.all(|cell| cell.writer == testee)
+    roles.any(|role| role != Role::Write) && read.all(|cell| cell.writer == testee)
 }
 
 /// Writes a list. An existing file is replaced as a whole, so that it survives a full disk, and a
@@ -495,19 +457,4 @@ fn replace(list: &Path, text: &str) -> io::Result<()> {
     new.as_file().sync_all()?;
     new.persist(&place)?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_may_happen_at_any_time() {
-        let day = Duration::from_secs(86_400);
-        assert_eq!(made(UNIX_EPOCH - day).at, "1970-01-01T00:00:00Z");
-        assert_eq!(
-            made(UNIX_EPOCH + day * 5_000_000).at,
-            "9999-12-31T23:59:59Z"
-        );
-    }
 }

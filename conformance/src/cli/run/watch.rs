@@ -129,8 +129,8 @@ fn files(options: &Options) -> Files {
         for entry in all.take(MOST_FILES) {
             add(&mut files, entry.into_path());
         }
-        for role in [Role::Write, Role::Read, Role::Validate] {
-            if let Some([program, ..]) = manifest.command(role) {
+        for role in Role::ALL {
+            if let Some([program, ..]) = manifest.command(*role) {
                 add(&mut files, manifest.folder.join(program));
             }
         }

@@ -15,7 +15,7 @@ use atf_samples::files::{EventRecord, hex};
 
 /// The steps of an edit. A step is about the file of the recipe's rule, unless it is inside a table named after another
 /// file: `index`, `detail`, `other`, `manifest`, `ring`, or a path.
-pub(super) const VOCABULARY: &str = r#"
+pub const VOCABULARY: &str = r#"
 header, footer, events  fields: header.arch = 2, footer.magic = "2ITB", events.5.detail_seq = "no link". A field of an
                         event updates the checksum, and the times and positions in header and footer.
 patch                   bytes at an offset or a field, and nothing else: {19 = "01", "events[2].detail_seq" = "03"}
@@ -49,8 +49,7 @@ call                    a function of `edit/functions.rs`, and its numbers: "mag
 A number has terms: 5, 0xff, 2^32, or T, the first time of thread 7: "T + 1000"."#;
 
 /// Returns the names of the functions that edits may call.
-#[cfg(test)]
-pub(super) fn functions() -> impl Iterator<Item = &'static str> {
+pub fn functions() -> impl Iterator<Item = &'static str> {
     functions::ALL.iter().map(|(name, _)| *name)
 }
 

@@ -1,13 +1,13 @@
 //! Decides which rules a file with two faults breaks, and which of them a check reports.
 //!
-//! Sets of rules have the ends of their ids: `FTR-001` is the rule of both kinds of file.
+//! Each set lists the ends of rules' ids, so that `FTR-001` covers both kinds of file.
 
 use super::parts::Parts;
 
 /// Why a check does not report a broken rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hidden {
-    /// The header is refused, so the rest is not looked at.
+    /// The header is rejected, so the rest is not checked.
     Refused,
     /// The footer is damaged, so nothing is compared with it.
     Damaged,
@@ -15,7 +15,7 @@ pub enum Hidden {
     Unframed,
 }
 
-/// A reader refuses a header that breaks one of these, in the order of its checks.
+/// A reader rejects a header that breaks one of these rules. They are in the order of its checks.
 const REFUSED: &[&str] = &[
     "HDR-001", "HDR-002", "HDR-003", "HDR-004", "DHDR-005", "IHDR-005", "IHDR-006", "IHDR-007",
 ];
@@ -29,17 +29,17 @@ const FOOTER: &[&str] = &[
 ];
 /// The header was never rewritten.
 const PLACEHOLDER: &[&str] = &["IHDR-017", "DHDR-012"];
-/// The header of a finalized file repeats something else.
+/// The header of a finalized file differs from what it repeats.
 const REPEATED: &[&str] = &["IHDR-015", "IHDR-016", "DHDR-010", "DHDR-011"];
 /// The header's count is wrong.
 const COUNT: &[&str] = &["IHDR-014", "DHDR-009"];
-/// The events begin in another place.
+/// The events begin at another offset.
 const BEGINNING: &[&str] = &["IHDR-007", "DHDR-005"];
 /// An event has an impossible length.
 const UNFRAMED: &[&str] = &["DEVT-001", "DEVT-002"];
-/// A walk through all details would show this.
+/// Only a walk through all details shows this.
 const OF_ALL_DETAILS: &[&str] = &["DHDR-011", "DFTR-002", "DFTR-007"];
-/// The times of the first and the last index event would show this.
+/// Only the times of the first and the last index event show this.
 const TIMES: &[&str] = &["IHDR-016", "IFTR-007"];
 /// A file that breaks the first rule does not break the second, which is about known values.
 const KNOWN_ONLY: &[(&str, &str)] = &[
@@ -107,7 +107,8 @@ pub(super) fn settle(broken: &mut Vec<&str>, parts: &Parts) {
         if !is_known(times.first()) || !is_known(times.last()) {
             remove(broken, TIMES);
         }
-        // A matching checksum proves zeros, and those at the end of an unfinalized file are no gap.
+        // A matching checksum proves that zeros were written, and zeros at the end of an unfinalized
+        // file are no gap.
         if times.iter().all(Option::is_some) || (is_unfinalized && !is_known(times.last())) {
             remove(broken, &["IEVT-006"]);
         }
@@ -127,7 +128,7 @@ pub(super) fn hidden(rule: &str, broken: &[&str]) -> Option<Hidden> {
     let is_compared = [FOOTER, REPEATED, PLACEHOLDER]
         .into_iter()
         .any(|set| is_of(rule, set));
-    // A detail file's footer that is not where it says is not asked for its count.
+    // If a detail file's footer is not at the offset that it states, its count is not compared.
     let is_unasked = rule.ends_with("DFTR-002") && has(broken, &["DFTR-003", "DFTR-013"]);
     if (is_compared && has(broken, DAMAGED)) || is_unasked {
         return Some(Hidden::Damaged);

@@ -1,4 +1,4 @@
-//! Pairs of faults in one file, composed by machine.
+//! Pairs of faults in one file, composed automatically.
 //!
 //! A fault is the difference between the file of a [`Recipe`] and the clean one. Two faults are
 //! composed field by field. The expected result is derived from the composed file and the rules
@@ -45,8 +45,8 @@ pub enum Apart {
     Removed,
     /// With one fault, the other's rule does not apply to the file.
     Inapplicable,
-    /// Both are in the events, where the recipes leave no room for two. Other events would do, so
-    /// such a pair is feasible, but not covered.
+    /// Both are in the events, and the recipes' events have no room for both. With other events,
+    /// such a pair would be feasible; it is not covered.
     SameEvent,
 }
 
@@ -72,7 +72,7 @@ pub fn pair_cases() -> Vec<Case> {
     composed.collect()
 }
 
-/// Returns whether a case's name is that of a pair.
+/// Returns whether the case with this name is a pair.
 #[must_use]
 pub fn is_pair(name: &str) -> bool {
     name.contains("/pair-")

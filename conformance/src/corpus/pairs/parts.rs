@@ -150,7 +150,7 @@ impl Parts {
         self.claims[0] == Claim::Wrong(0)
     }
 
-    /// Returns whether the header is that of a file that was never finalized.
+    /// Returns whether the header belongs to a file that was never finalized.
     pub(super) fn is_placeholder(&self) -> bool {
         let zeros: &[&str] = if self.shape.is_detail {
             &[
@@ -184,8 +184,8 @@ impl Parts {
         field("event_count") > 0 && end == field("footer_offset")
     }
 
-    /// Returns the time of each index event, or `None` for zeros that no checksum covers. One of the
-    /// wrong kind that matches proves as much.
+    /// Returns the time of each index event, or `None` for zeros that no checksum covers. A matching
+    /// checksum of the wrong kind proves as much.
     pub(super) fn times(&self) -> Vec<Option<u64>> {
         let is_proven = !matches!(self.claims[0], Claim::Wrong(_)) && !self.is_cut();
         let events = &self.parts[1..=self.shape.survivors().len()];
@@ -196,8 +196,9 @@ impl Parts {
         events.iter().map(time).collect()
     }
 
-    /// Returns the clean file with the changes of both. Where they change the same field, the one
-    /// whose record it is prevails: a placeholder header is not what an end without a footer tests.
+    /// Returns the clean file with the changes of both. If both change the same field, the fault that
+    /// is about the field's record prevails: a case about a missing footer does not test the
+    /// placeholder header.
     pub(super) fn compose(
         clean: &Self,
         (one, own): (&Self, Place),
@@ -279,7 +280,7 @@ impl Parts {
         self.is_torn(0) || (self.is_cut() && other.is_cut()) || changes.any(is_lost)
     }
 
-    /// Returns whether a part is cut off, or its end is.
+    /// Returns whether a part, or the end of it, is cut off.
     fn is_torn(&self, part: usize) -> bool {
         let size = sizes(&self.shape).nth(part);
         size.is_some_and(|size| self.parts[part].len() < size)

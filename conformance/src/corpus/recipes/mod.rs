@@ -45,8 +45,12 @@ pub fn recipes() -> &'static [Recipe] {
     &ALL
 }
 
-/// Reads the recipes of a data file. An error names the line.
-fn read(text: &str) -> Result<Vec<Recipe>, String> {
+/// Reads the recipes of a data file.
+///
+/// # Errors
+///
+/// Returns a message that names the line.
+pub fn read(text: &str) -> Result<Vec<Recipe>, String> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct File {
@@ -241,64 +245,4 @@ fn verdict(name: &str) -> Result<Verdict, String> {
 /// Parses each text of a list.
 fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     texts.iter().map(|text| parse(text)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::corpus::edit::{VOCABULARY, functions};
-
-    #[test]
-    fn each_step_and_each_function_is_used() {
-        let is_used = |word: &str| FILES.iter().any(|(_, text)| text.contains(word));
-        let steps = VOCABULARY.lines().filter_map(|line| line.split_once("  "));
-        for step in steps.flat_map(|(steps, _)| steps.split(", ")) {
-            assert!(
-                is_used(&format!("{step} = ")) || is_used(&format!("{step}.")),
-                "{step}"
-            );
-        }
-        for name in functions() {
-            assert!(is_used(&format!("call = \"{name}")), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_mistake_in_a_data_file_is_reported_with_its_line() {
-        for (case, error) in [
-            (r#"follows = "ATF-IHDR-999 0""#, "no rule ATF-IHDR-999"),
-            (
-                r#"breaks = "ATF-IHDR-003 0", flags = ["mistake"]"#,
-                "no flag mistake",
-            ),
-            (
-                r#"breaks = "ATF-IHDR-003 0", edit = {cutt = 3}"#,
-                "unknown step cutt",
-            ),
-            (
-                r#"breaks = "ATF-IHDR-003 0", edit = {append = "2 x 5"}"#,
-                "expected \"2ff0\"",
-            ),
-            (
-                r#"breaks = "ATF-IHDR-003 0", edit = {call = "nobody"}"#,
-                "no function nobody",
-            ),
-            (
-                r#"follows = "ATF-IHDR-003 0", noted = """#,
-                "unknown field `noted`",
-            ),
-            (
-                r#"follows = "ATF-IHDR-003 0", at = "header""#,
-                "need breaks",
-            ),
-            (r#"note = """#, "expected one of"),
-        ] {
-            let text = format!("cases = [\n  {{{case}}},\n]");
-            let found = read(&text).unwrap_err();
-            assert!(
-                found.contains(error) && found.contains("line 2"),
-                "{case}: {found}"
-            );
-        }
-    }
 }

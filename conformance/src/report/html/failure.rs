@@ -14,7 +14,7 @@ use atf_report::{Printable, clipped};
 const STDERR_LETTERS: usize = 4000;
 
 /// The number of bytes of details that still fit on the page. Once this reaches 0, the page shows
-/// further failures without details and says so.
+/// further failures with a note in place of the details.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -209,84 +209,4 @@ impl Details {
 pub(super) fn wire(case: &str) -> Option<String> {
     let (wire, _) = case.strip_prefix('v')?.split_once('/')?;
     wire.parse::<u8>().ok().map(|wire| wire.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns empty details.
-    const fn nothing() -> Details {
-        Details {
-            message: None,
-            note: String::new(),
-            rules: Vec::new(),
-            notes: Vec::new(),
-            differences: Vec::new(),
-            stderr: String::new(),
-        }
-    }
-
-    #[test]
-    fn detail_size_estimates_are_close() {
-        let dump = crate::results::Hexdump {
-            file: "index.atf".to_owned(),
-            offset: 0,
-            bytes: vec![0x41; 512],
-            field_offset: 20,
-            field_size: 200,
-        };
-        let text = || "a text of thirty letters or so".to_owned();
-        let difference = |hexdump| {
-            difference(&Difference {
-                grade: crate::results::Grade::Data,
-                place: text(),
-                expected: text(),
-                got: text(),
-                rule: None,
-                hexdump,
-            })
-        };
-        let many = [
-            Details {
-                message: Some(text().repeat(30)),
-                ..nothing()
-            },
-            Details {
-                note: text().repeat(30),
-                ..nothing()
-            },
-            Details {
-                stderr: text().repeat(30),
-                ..nothing()
-            },
-            Details {
-                notes: vec![text(); 30],
-                ..nothing()
-            },
-            Details {
-                rules: (0..30).map(|_| RuleLink::new("ATF-IFTR-004")).collect(),
-                ..nothing()
-            },
-            Details {
-                differences: vec![difference(None)],
-                ..nothing()
-            },
-            Details {
-                differences: vec![difference(Some(dump))],
-                ..nothing()
-            },
-        ];
-        for details in many {
-            // Expect the page to contain the data passed to the template, with some markup around
-            // each part.
-            let given = serde_json::to_string(&details).unwrap().len();
-            let size = details.size();
-            let text = serde_json::to_string(&details).unwrap();
-            assert!(
-                (given / 2..given * 2).contains(&size),
-                "{size}, {given}: {text}"
-            );
-        }
-    }
 }

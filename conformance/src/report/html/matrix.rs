@@ -73,23 +73,16 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
     let by_rule = matrix(results, CaseResult::by_rule);
     let failures = first_failures(results);
     let columns = columns(results);
-    let mut rest: BTreeSet<_> = by_rule.keys().copied().collect();
-    let mut groups = Vec::new();
-    for (prefix, title) in rules::GROUPS {
-        let ids: Vec<_> = rest
-            .iter()
-            .copied()
-            .filter(|id| id.starts_with(prefix))
-            .collect();
-        ids.iter().for_each(|id| {
-            rest.remove(id);
-        });
-        groups.push(((*title).to_owned(), ids));
+    let titles = rules::GROUPS.iter().map(|(_, title)| *title);
+    let titles = titles.chain(["Misread fields, and failures without a rule"]);
+    let mut groups: Vec<(_, Vec<_>)> = titles.map(|title| (title, Vec::new())).collect();
+    for id in by_rule.keys().copied() {
+        let mut prefixes = rules::GROUPS.iter().map(|(prefix, _)| prefix);
+        let group = prefixes.position(|prefix| id.starts_with(prefix));
+        if let Some((_, ids)) = groups.get_mut(group.unwrap_or(rules::GROUPS.len())) {
+            ids.push(id);
+        }
     }
-    groups.push((
-        "Misread fields, and failures without a rule".to_owned(),
-        rest.into_iter().collect(),
-    ));
     groups.retain(|(_, ids)| !ids.is_empty());
     let view = |id: &str| {
         let empty = BTreeMap::new();
@@ -119,7 +112,7 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
     groups
         .into_iter()
         .map(|(title, ids)| GroupView {
-            title,
+            title: title.to_owned(),
             rules: ids.into_iter().map(view).collect(),
         })
         .collect()

@@ -10,7 +10,7 @@ use super::matrix::{CrossView, GroupView, cross, groups};
 use super::rule::{RuleText, named};
 use crate::report::tally::{Scores, Tally, columns, share};
 use crate::report::{summary, verdict, words};
-use crate::results::{CaseResult, Outcome, Results, State, Testee};
+use crate::results::{CaseResult, Made, Outcome, Results, State, Testee};
 use atf_report::html::{shown, shown_value};
 
 #[derive(Serialize)]
@@ -33,14 +33,7 @@ pub(super) struct Page {
     rules: BTreeSet<String>,
     /// The full text of each rule that a failure mentions.
     texts: Vec<RuleText>,
-    made: Option<MadeView>,
-}
-
-#[derive(Serialize)]
-struct MadeView {
-    at: String,
-    system: String,
-    command: String,
+    made: Option<Made>,
 }
 
 #[derive(Serialize)]
@@ -86,21 +79,18 @@ struct ResultView {
 impl Page {
     pub(super) fn new(results: &Results) -> Self {
         let tally = Tally::count(&results.cases);
-        let editions = &results.editions;
+        let editions = results.editions.all();
         let cases = &results.cases;
         Self {
             is_good: verdict::is_good(results),
             headline: verdict::headline(results),
             tally,
-            editions: vec![
-                ("kit", shown(&editions.kit)),
-                ("spec", shown(&editions.spec)),
-                ("rules", shown(&editions.rules)),
-                ("corpus", shown(&editions.corpus)),
-            ],
+            editions: editions.map(|(of, version)| (of, shown(version))).into(),
             seconds: format!("{:.1}", results.elapsed.as_secs_f64()),
             scores: verdict::graded(results, cases),
-            testees: testees(results),
+            testees: { results.testees.iter().enumerate() }
+                .map(|(seq, it)| testee(results, seq, it))
+                .collect(),
             stale: results.stale.iter().map(|line| shown(line)).collect(),
             columns: columns(results)
                 .into_iter()
@@ -125,7 +115,7 @@ impl Page {
                 .map(|rule| shown(rule))
                 .collect(),
             texts: named(results),
-            made: results.made.as_ref().map(|made| MadeView {
+            made: results.made.as_ref().map(|made| Made {
                 at: shown(&made.at),
                 system: shown(&made.system),
                 command: shown_value(&made.command),
@@ -134,22 +124,8 @@ impl Page {
     }
 }
 
-fn testees(results: &Results) -> Vec<TesteeView> {
-    let testees = results.testees.iter().enumerate();
-    testees
-        .map(|(seq, testee)| {
-            let cases: Vec<_> = results.cases.iter().filter(|it| it.testee == seq).collect();
-            let cases = || cases.iter().copied();
-            TesteeView {
-                share: share(cases()),
-                crash: summary::worst_crash(cases()).map(|crash| shown(&crash)),
-                ..self::testee(testee, Tally::count(cases()), Scores::count(cases()))
-            }
-        })
-        .collect()
-}
-
-fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
+fn testee(results: &Results, seq: usize, testee: &Testee) -> TesteeView {
+    let cases = results.cases_of(seq);
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
     // Link to the home page only if its URL in the manifest is a web address.
@@ -162,10 +138,10 @@ fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
         wire: wires.join(", "),
         features: shown(&testee.features.join(", ")),
         refused: testee.refused.as_deref().map(shown),
-        share: 0,
-        crash: None,
-        tally,
-        scores,
+        share: share(cases.clone()),
+        crash: summary::worst_crash(cases.clone()).map(|crash| shown(&crash)),
+        tally: Tally::count(cases.clone()),
+        scores: Scores::count(cases),
     }
 }
 

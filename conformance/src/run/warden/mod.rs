@@ -1,11 +1,11 @@
 //! Supervises implementations under test.
 //!
 //! A warden runs one implementation at a time, each in its own process group, and reports how the
-//! implementation ended, or what a persistent process answered. The warden is a subreaper: orphans become its children, even after
-//! `setsid`, so the warden can find and end them. When the warden has no children, no processes are
-//! left. Each warden is a separate process that runs the kit's program, because one process could
-//! not tell the orphans of several implementations apart. When the kit ends, for whatever reason,
-//! the warden's standard input is closed, and the warden ends too.
+//! implementation ended, or what a persistent process answered. The warden is a subreaper: orphans
+//! become its children, even after `setsid`, so the warden can find and end them. When the warden
+//! has no children, no processes are left. Each warden is a separate process that runs the kit's
+//! program, because one process could not tell the orphans of several implementations apart. When
+//! the kit ends, for whatever reason, the warden's standard input is closed, and the warden ends too.
 //!
 //! An implementation may stop or kill its warden. Each warden therefore has a keeper, which is also
 //! a subreaper and then ends the remaining processes. The kit stops waiting when an answer is
@@ -15,13 +15,13 @@
 #[cfg(unix)]
 mod keeper;
 #[cfg(target_os = "linux")]
-mod proc;
+pub mod proc;
 #[cfg(unix)]
 mod process;
 #[cfg(unix)]
 mod serve;
 #[cfg(unix)]
-mod streams;
+pub mod streams;
 #[cfg(unix)]
 mod tree;
 
@@ -67,7 +67,7 @@ struct Job {
     request: Option<String>,
 }
 
-/// How a process ended, or that it answered.
+/// The end of a process, or its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
     /// The process exited with this code.
@@ -263,7 +263,7 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> T {
     #[cfg(unix)]
     tree::adopt_orphans();
     #[cfg(unix)]
-    tree::heed_sigchld();
+    tree::handle_sigchld();
     #[cfg(unix)]
     let spared = tree::Spared::descendants();
     let value = run();
@@ -274,7 +274,8 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> T {
 
 /// Returns whether the system lacks a resource, such as disk space or processes. An implementation
 /// may be using it up, and loses it when its case ends.
-pub(super) fn is_shortage(error: &io::Error) -> bool {
+#[must_use]
+pub fn is_shortage(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     // The error that a wrapper with a path contains.
     let cause = error.source().and_then(|inner| inner.downcast_ref());
@@ -323,36 +324,5 @@ impl Drop for Warden {
         }
         let _ = self.process.kill();
         let _ = self.process.wait();
-    }
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::io;
-
-    use rustix::io::Errno;
-
-    use super::is_shortage;
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("file: {0}")]
-    struct At(#[source] io::Error);
-
-    #[test]
-    fn a_shortage_is_found_inside_an_error_with_a_path() {
-        let is_short = |errno: Errno| {
-            let error = io::Error::from(errno);
-            let kind = error.kind();
-            [
-                is_shortage(&errno.into()),
-                is_shortage(&io::Error::new(kind, At(error))),
-            ]
-        };
-        for errno in [Errno::NOSPC, Errno::AGAIN, Errno::MFILE, Errno::NFILE] {
-            assert_eq!(is_short(errno), [true; 2], "{errno}");
-        }
-        for errno in [Errno::NOENT, Errno::ACCESS, Errno::IO, Errno::PIPE] {
-            assert_eq!(is_short(errno), [false; 2], "{errno}");
-        }
     }
 }

@@ -8,7 +8,7 @@ use rustix::process::Pid;
 
 /// Returns all current descendants of a process, except spared processes and the descendants of
 /// these.
-pub(super) fn descendants(of: Pid, is_spared: impl Fn(Pid) -> bool) -> HashSet<Pid> {
+pub fn descendants(of: Pid, is_spared: impl Fn(Pid) -> bool) -> HashSet<Pid> {
     let mut found = HashSet::new();
     let mut left = vec![of];
     while let Some(parent) = left.pop() {
@@ -22,7 +22,8 @@ pub(super) fn descendants(of: Pid, is_spared: impl Fn(Pid) -> bool) -> HashSet<P
 }
 
 /// Returns the children that any thread of a process has started.
-fn children(of: Pid) -> Vec<Pid> {
+#[must_use]
+pub fn children(of: Pid) -> Vec<Pid> {
     let tasks = format!("/proc/{}/task", of.as_raw_nonzero());
     let mut children = Vec::new();
     for task in fs::read_dir(tasks).into_iter().flatten().flatten() {
@@ -39,7 +40,8 @@ fn children(of: Pid) -> Vec<Pid> {
 }
 
 /// Finds the children by checking the parent of every process.
-fn children_by_parent(of: Pid) -> Vec<Pid> {
+#[must_use]
+pub fn children_by_parent(of: Pid) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| pid(&entry.file_name().to_string_lossy()));
     pids.filter(|process| parent(*process) == Some(of))
@@ -52,12 +54,14 @@ fn parent(of: Pid) -> Option<Pid> {
 
 /// Returns when a process started. Together, its id and this time identify it, because another
 /// process may get the same id later.
-pub(super) fn start_time(of: Pid) -> Option<u64> {
+#[must_use]
+pub fn start_time(of: Pid) -> Option<u64> {
     stat(of)?.split_whitespace().nth(19)?.parse().ok()
 }
 
 /// Returns whether a process is still running. A zombie counts as ended.
-pub(super) fn is_running(process: Pid) -> bool {
+#[must_use]
+pub fn is_running(process: Pid) -> bool {
     stat(process).is_some_and(|fields| !fields.trim_start().starts_with(['Z', 'X']))
 }
 
@@ -82,11 +86,14 @@ fn pid(text: &str) -> Option<Pid> {
 ///
 /// Shared pages must be counted only once. If the sum of the resident sizes is above the limit,
 /// uses the proportional set sizes, which take longer to read.
-pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
+#[must_use]
+pub fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     memory_above_in(Path::new("/proc"), limit, processes)
 }
 
-fn memory_above_in(proc: &Path, limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
+/// Like [`memory_above`], with another folder than `/proc`.
+#[must_use]
+pub fn memory_above_in(proc: &Path, limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     let sum = |size: &dyn Fn(&Path) -> Option<u64>| {
         let folders = processes
             .iter()
@@ -127,80 +134,4 @@ fn kibibytes(process: &Path, file: &str, key: &str) -> Option<u64> {
 fn number(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-    use std::fs;
-    use std::io::{BufRead, BufReader};
-    use std::process::{Command, Stdio};
-
-    use rustix::process::{Pid, getpid};
-
-    use super::{
-        children, children_by_parent, descendants, is_running, memory_above, memory_above_in,
-    };
-
-    #[test]
-    fn both_methods_find_a_child() {
-        let mut sleep = Command::new("sleep").arg("1000").spawn().unwrap();
-        let child = Pid::from_child(&sleep);
-        let found = [
-            children(getpid()).contains(&child),
-            children_by_parent(getpid()).contains(&child),
-            descendants(getpid(), |_| false).contains(&child),
-        ];
-        sleep.kill().unwrap();
-        sleep.wait().unwrap();
-        assert_eq!(found, [true; 3]);
-    }
-
-    #[test]
-    fn a_name_that_is_not_utf8_hides_no_process() {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", r"printf '\377)' >/proc/$$/comm; echo; read -r line"]);
-        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut shell = shell.spawn().unwrap();
-        let named = BufReader::new(shell.stdout.take().unwrap()).lines().next();
-        let process = Pid::from_child(&shell);
-        let found = [
-            children_by_parent(getpid()).contains(&process),
-            is_running(process),
-            memory_above(0, &HashSet::from([process])).is_some(),
-        ];
-        let comm = fs::read(format!("/proc/{}/comm", process.as_raw_nonzero()));
-        shell.kill().unwrap();
-        shell.wait().unwrap();
-        assert!(named.is_some());
-        assert_eq!(comm.unwrap(), b"\xff)\n");
-        assert_eq!(found, [true; 3]);
-    }
-
-    #[test]
-    fn memory_is_reported_only_above_the_limit() {
-        let own = HashSet::from([getpid()]);
-        let resident = memory_above(0, &own).unwrap();
-        assert!(resident > 100_000, "{resident}");
-        assert_eq!(memory_above(resident * 100, &own), None);
-        assert_eq!(memory_above(0, &HashSet::new()), None);
-    }
-
-    #[test]
-    fn a_process_whose_shares_are_unreadable_counts_with_its_whole_size() {
-        let proc = tempfile::TempDir::new().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = proc.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("7/status", "Name:\ta\nVmRSS:\t     100 kB\n");
-        write("7/smaps_rollup", "Rss:  100 kB\nPss:  30 kB\n");
-        write("8/status", "Name:\tb\nVmRSS:\t     50 kB\n");
-        let processes = [7, 8].map(|process| Pid::from_raw(process).unwrap());
-        let above =
-            |limit: u64| memory_above_in(proc.path(), limit << 10, &HashSet::from(processes));
-        assert_eq!(above(79), Some(80 << 10));
-        assert_eq!(above(80), None);
-    }
 }

@@ -24,8 +24,8 @@ pub(super) enum Change {
     TooMuch,
 }
 
-/// A function that is told what happens to a process, on any thread.
-pub(super) type Tell = Arc<dyn Fn(Change) + Send + Sync>;
+/// A function that is called with each change of a process, on any thread.
+pub(super) type Notify = Arc<dyn Fn(Change) + Send + Sync>;
 
 /// A running process.
 pub(super) struct Process {
@@ -44,38 +44,38 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a job's process, and threads that read its output and wait for its end.
-    pub(super) fn start(number: u64, job: &Job, tell: &Tell) -> io::Result<Self> {
+    pub(super) fn start(number: u64, job: &Job, notify: &Notify) -> io::Result<Self> {
         let mut process = spawn(job)?;
         let leader = Pid::from_child(&process);
-        let started = Self::attend(number, job, &mut process, tell);
+        let started = Self::attend(number, job, &mut process, notify);
         if started.is_err() {
             end_all(leader);
         }
         started
     }
 
-    fn attend(number: u64, job: &Job, process: &mut Child, tell: &Tell) -> io::Result<Self> {
+    fn attend(number: u64, job: &Job, process: &mut Child, notify: &Notify) -> io::Result<Self> {
         let leader = Pid::from_child(process);
         let missing = || io::Error::other("a pipe is missing");
-        let tells = |change: fn() -> Change| {
-            let tell = Arc::clone(tell);
-            move || tell(change())
+        let notifies = |change: fn() -> Change| {
+            let notify = Arc::clone(notify);
+            move || notify(change())
         };
-        let line = job.request.is_some().then(|| tells(|| Change::Line));
+        let line = job.request.is_some().then(|| notifies(|| Change::Line));
         let output = process.stdout.take().ok_or_else(missing)?;
         let limit = Arc::new(AtomicU64::new(job.output));
         let current = Arc::clone(&limit);
         let current = move || current.load(Ordering::Relaxed);
-        let output = bounded(output, current, line, tells(|| Change::TooMuch))?;
+        let output = bounded(output, current, line, notifies(|| Change::TooMuch))?;
         let stderr = ends(process.stderr.take().ok_or_else(missing)?)?;
         let input = process.stdin.take();
         if let Some(input) = &input {
             // A process that does not read must not block the warden.
             rustix::io::ioctl_fionbio(input, true)?;
         }
-        let tell = Arc::clone(tell);
+        let notify = Arc::clone(notify);
         thread::Builder::new().spawn(move || {
-            tell(Change::Ended(ended(leader)));
+            notify(Change::Ended(ended(leader)));
         })?;
         Ok(Self {
             number,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-use super::process::{Change, Process, Tell};
+use super::process::{Change, Notify, Process};
 use super::tree::{adopt_orphans, descendants, end_all};
 use super::{End, Job, Report, is_shortage};
 
@@ -109,10 +109,10 @@ impl Warden {
             Some(process) => Ok(process),
             None => {
                 let events = self.sender.clone();
-                let tell: Tell = Arc::new(move |change| {
+                let notify: Notify = Arc::new(move |change| {
                     let _ = events.send(Event::Process(number, change));
                 });
-                Process::start(number, job, &tell)
+                Process::start(number, job, &notify)
             }
         };
         let mut process = match process {

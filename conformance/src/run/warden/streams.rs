@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The number of bytes of standard error to keep from its start, and also from its end.
-const KEPT: usize = 8 << 10;
+pub const KEPT: usize = 8 << 10;
 
 /// The kept bytes of a stream.
-pub(super) struct Stream<T> {
+#[derive(Debug)]
+pub struct Stream<T> {
     kept: Arc<Mutex<T>>,
     ended: Receiver<()>,
 }
@@ -53,12 +54,12 @@ impl<T: Default + Send + 'static> Stream<T> {
     }
 
     /// Changes the bytes kept so far.
-    pub(super) fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+    pub fn with<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits for the end of the stream and returns the kept bytes.
-    pub(super) fn finish(self, since: Instant) -> T {
+    pub fn finish(self, since: Instant) -> T {
         let _ = self
             .ended
             .recv_timeout(PATIENCE.saturating_sub(since.elapsed()));
@@ -72,7 +73,7 @@ impl<T: Default + Send + 'static> Stream<T> {
 /// # Errors
 ///
 /// Returns an error if the thread cannot be started.
-pub(super) fn bounded(
+pub fn bounded(
     from: impl Read + Send + 'static,
     limit: impl Fn() -> u64 + Send + 'static,
     line: Option<impl Fn() + Send + 'static>,
@@ -92,31 +93,33 @@ pub(super) fn bounded(
 }
 
 /// The start and the end of a stream.
-#[derive(Default)]
-pub(super) struct Ends {
+#[derive(Debug, Default)]
+pub struct Ends {
     first: Vec<u8>,
     last: Vec<u8>,
-    left_out: u64,
+    omitted: u64,
 }
 
 impl Ends {
-    fn push(&mut self, bytes: &[u8]) {
+    /// Adds bytes at the end.
+    pub fn push(&mut self, bytes: &[u8]) {
         let room = KEPT.saturating_sub(self.first.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.first.extend_from_slice(first);
         self.last.extend_from_slice(rest);
         let over = self.last.len().saturating_sub(KEPT);
         self.last.drain(..over);
-        self.left_out = self.left_out.saturating_add(over as u64);
+        self.omitted = self.omitted.saturating_add(over as u64);
     }
 
     /// Returns the stream as text, with a note if bytes were omitted.
-    pub(super) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         let first = String::from_utf8_lossy(&self.first);
         let last = String::from_utf8_lossy(&self.last);
-        match self.left_out {
+        match self.omitted {
             0 => format!("{first}{last}"),
-            left_out => format!("{first}\n[{left_out} bytes omitted]\n{last}"),
+            omitted => format!("{first}\n[{omitted} bytes omitted]\n{last}"),
         }
     }
 }
@@ -126,67 +129,9 @@ impl Ends {
 /// # Errors
 ///
 /// Returns an error if the thread cannot be started.
-pub(super) fn ends(from: impl Read + Send + 'static) -> io::Result<Stream<Ends>> {
+pub fn ends(from: impl Read + Send + 'static) -> io::Result<Stream<Ends>> {
     Stream::read(from, |kept: &mut Ends, bytes| {
         kept.push(bytes);
         true
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{self, ErrorKind, Read};
-    use std::time::Instant;
-
-    use super::{Ends, KEPT, bounded};
-
-    /// A reader that yields its parts and errors from last to first.
-    struct Parts(Vec<Result<&'static [u8], ErrorKind>>);
-
-    impl Read for Parts {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            match self.0.pop() {
-                None => Ok(0),
-                Some(Err(kind)) => Err(kind.into()),
-                Some(Ok(bytes)) => {
-                    buffer[..bytes.len()].copy_from_slice(bytes);
-                    Ok(bytes.len())
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn an_interrupted_read_is_retried_and_a_failed_one_ends_the_stream() {
-        let kept = |failure: ErrorKind| {
-            // The parts are yielded in reverse order.
-            let parts = vec![Ok(&b"two"[..]), Err(failure), Ok(b"one")];
-            let stream = bounded(Parts(parts), || 100, None::<fn()>, || {}).unwrap();
-            stream.finish(Instant::now())
-        };
-        assert_eq!(kept(ErrorKind::Interrupted), b"onetwo");
-        assert_eq!(kept(ErrorKind::BrokenPipe), b"one");
-    }
-
-    #[test]
-    fn a_long_stream_keeps_its_two_ends() {
-        let mut ends = Ends::default();
-        for chunk in 0..10_u8 {
-            ends.push(&vec![b'0' + chunk; KEPT / 4]);
-        }
-        let text = ends.text();
-        assert!(text.starts_with("0000"));
-        assert!(text.ends_with("9999"));
-        assert!(text.contains(&format!("3333\n[{} bytes omitted]\n6666", KEPT / 2)));
-    }
-
-    #[test]
-    fn a_short_stream_is_complete_however_it_is_split() {
-        let mut ends = Ends::default();
-        let text = "x".repeat(KEPT) + &"y".repeat(KEPT);
-        for piece in text.as_bytes().chunks(1000) {
-            ends.push(piece);
-        }
-        assert_eq!(ends.text(), text);
-    }
 }

@@ -50,10 +50,10 @@ pub(super) fn adopt_orphans() {
     }
 }
 
-/// Makes the ends of children known to this process and the programs that it starts, even if it
-/// inherited an ignored SIGCHLD. A program starts with the default action for a signal that has a
-/// handler.
-pub(super) fn heed_sigchld() {
+/// Handles SIGCHLD, so that this process and the programs that it starts learn when children end,
+/// even if it inherited an ignored SIGCHLD. A program starts with the default action for a signal
+/// that has a handler.
+pub(super) fn handle_sigchld() {
     let handler = signal_hook::flag::register(signal_hook::consts::SIGCHLD, Arc::default());
     if let Err(error) = handler {
         eprintln!("atf-conformance: cannot receive SIGCHLD: {error}");

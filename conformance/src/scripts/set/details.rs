@@ -15,25 +15,19 @@ pub(super) const RECIPES: &[Recipe] = &[
             "ATF-DFTR-002",
         ],
         "One event with details, and the flag for a detail file.",
-        |wire| details(wire, [(event(CALL, 0, 1, 1), vec![0x00, 0xff])]),
+        |script| details(script, [(event(CALL, 0, 1, 1), vec![0x00, 0xff])]),
     ),
     Recipe::new(
         "empty-payload",
         &["ATF-DEVT-001", "ATF-DFTR-003"],
         "Details without payloads: total_length is 24, so the events are smaller than a footer.",
-        |wire| details(wire, (0..3).map(|seq| (nested(seq), Vec::new()))),
+        |script| details(script, (0..3).map(|seq| (nested(seq), Vec::new()))),
     ),
     Recipe::new(
         "odd-payloads",
         &["ATF-DEVT-002", "ATF-DFTR-003", "ATF-DHDR-010"],
         "Payloads of 1 to 65 bytes, without padding or alignment.",
-        |wire| {
-            let sizes = (1..=65).enumerate();
-            details(
-                wire,
-                sizes.map(|(seq, size)| (nested(seq as u64), noise(size))),
-            )
-        },
+        |script| noisy(script, 1..=65),
     ),
     Recipe::new(
         "registers-and-stack",
@@ -44,62 +38,47 @@ pub(super) const RECIPES: &[Recipe] = &[
             "ATF-LINK-011",
         ],
         "Calls and returns with registers and stack snapshots of 0 to 256 bytes.",
-        |wire| {
+        |script| {
             let sizes = [0, 1, 17, 255, 256].into_iter().enumerate();
             details(
-                wire,
+                script,
                 sizes.map(|(seq, size)| {
                     let event = nested(seq as u64);
                     (event, registers(event.function_id, u64::MAX - 3, size))
                 }),
-            )
+            );
         },
     ),
     Recipe::new(
         "64-kib-payload",
         &["ATF-DEVT-002", "ATF-DFTR-004"],
         "Payloads of 65,535 and 65,536 bytes between two small ones.",
-        |wire| {
-            let sizes = [3, 65_535, 65_536, 5].into_iter().enumerate();
-            details(
-                wire,
-                sizes.map(|(seq, size)| (nested(seq as u64), noise(size))),
-            )
-        },
+        |script| noisy(script, [3, 65_535, 65_536, 5]),
     ),
     Recipe::new(
         "1-mib-payload",
         &["ATF-DEVT-002", "ATF-DFTR-004"],
         "A payload larger than any buffer, between two small ones.",
-        |wire| {
-            let sizes = [3, 1 << 20, 5].into_iter().enumerate();
-            details(
-                wire,
-                sizes.map(|(seq, size)| (nested(seq as u64), noise(size))),
-            )
-        },
+        |script| noisy(script, [3, 1 << 20, 5]),
     ),
     Recipe::new(
         "own-types",
         &["ATF-DEVT-003", "ATF-LINK-007"],
         "Event types that no table lists, with opaque payloads.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
             for (depth, event_type) in [0, 1, 2, 5, 255, 256, 65_535].into_iter().enumerate() {
                 let exception = event(EXCEPTION, 10 * depth as u64, 1, 1);
                 script.detailed(0, exception, event_type, noise(depth));
             }
             script.finalize(0);
-            script
         },
     ),
     Recipe::new(
         "1000-details",
         &["ATF-DFTR-004", "ATF-LINK-005", "ATF-LINK-006"],
         "Every second of 2,000 events has registers and stack: the buffers of both files are flushed.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
             for seq in 0..2000 {
                 let event = nested(seq);
@@ -113,15 +92,13 @@ pub(super) const RECIPES: &[Recipe] = &[
                 };
             }
             script.finalize(0);
-            script
         },
     ),
     Recipe::new(
         "details-in-the-middle",
         &["ATF-DHDR-011", "ATF-DFTR-007", "ATF-LINK-005"],
         "The first and the last event have no details: detail.atf has its own times and range.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
             for seq in 0..9 {
                 let event = nested(seq);
@@ -131,7 +108,6 @@ pub(super) const RECIPES: &[Recipe] = &[
                 };
             }
             script.finalize(0);
-            script
         },
     ),
     Recipe::new(
@@ -154,20 +130,20 @@ pub(super) const RECIPES: &[Recipe] = &[
         "footers-in-payloads",
         &["ATF-DFTR-003", "ATF-DEVT-002"],
         "Payloads that look like footers and headers.",
-        |wire| {
+        |script| {
             let payloads = [&b"2DTA"[..], b"2ITA", b"ATD2", b"ATI2"].map(|magic| {
                 let mut payload = magic.to_vec();
                 payload.resize(64, 0);
                 payload
             });
-            details(wire, (0..).map(nested).zip(payloads))
+            details(script, (0..).map(nested).zip(payloads));
         },
     ),
     Recipe::new(
         "extremes-with-details",
         &["ATF-LINK-006", "ATF-DFTR-007"],
         "Details at timestamp 0 and at the greatest u64.",
-        |wire| {
+        |script| {
             let at = |timestamp_ns, event_kind| Happening {
                 timestamp_ns,
                 function_id: MODULE | u64::from(u32::MAX),
@@ -175,21 +151,23 @@ pub(super) const RECIPES: &[Recipe] = &[
                 call_depth: 1,
             };
             details(
-                wire,
+                script,
                 [(at(0, CALL), noise(8)), (at(u64::MAX, RETURN), noise(9))],
-            )
+            );
         },
     ),
 ];
 
-/// Returns a script builder that adds these events and payloads to thread 0 and finalizes the
-/// thread.
-fn details(wire: u8, events: impl IntoIterator<Item = (Happening, Vec<u8>)>) -> Builder {
-    let mut script = Builder::new(wire);
+/// Adds these events and payloads to thread 0 and finalizes the thread.
+fn details(script: &mut Builder, events: impl IntoIterator<Item = (Happening, Vec<u8>)>) {
     script.open(0);
     for (event, payload) in events {
         script.detailed(0, event, type_of(event), payload);
     }
     script.finalize(0);
-    script
+}
+
+/// Adds events with payloads of these sizes.
+fn noisy(script: &mut Builder, sizes: impl IntoIterator<Item = usize>) {
+    details(script, (0..).map(nested).zip(sizes.into_iter().map(noise)));
 }

@@ -22,32 +22,31 @@ pub(super) const RECIPES: &[Recipe] = &[
         "abort-at-once",
         CUT,
         "No events: the file may be missing or have a placeholder header.",
-        |wire| cut(wire, 0),
+        |script| cut(script, 0),
     ),
     Recipe::new(
         "abort-after-1",
         CUT,
         "One event after a placeholder header, and no footer.",
-        |wire| cut(wire, 1),
+        |script| cut(script, 1),
     ),
     Recipe::new(
         "abort-after-3",
         CUT,
         "Three complete events: with two more, they would end after the place of a footer.",
-        |wire| cut(wire, 3),
+        |script| cut(script, 3),
     ),
     Recipe::new(
         "abort-after-5000",
         CUT,
         "Full buffers are written already; the last one must be written too, completely.",
-        |wire| cut(wire, 5000),
+        |script| cut(script, 5000),
     ),
     Recipe::new(
         "abort-with-details",
         CUT_DETAILS,
         "Linked events and details, and no footers.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
             for seq in 0..500 {
                 let event = nested(seq);
@@ -60,29 +59,25 @@ pub(super) const RECIPES: &[Recipe] = &[
                 };
             }
             script.abort();
-            script
         },
     ),
     Recipe::new(
         "abort-with-small-details",
         CUT_DETAILS,
         "Details that end less than a footer's size before the end of the file.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
             for seq in 0..3 {
                 script.detailed(0, nested(seq), type_of(nested(seq)), noise(1));
             }
             script.abort();
-            script
         },
     ),
     Recipe::new(
         "abort-with-footer-magic",
         CUT,
         "A timestamp contains the footer's magic at the offset of an empty file's footer.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
             for high in 1..=2_u64 {
                 let event = Happening {
@@ -92,15 +87,13 @@ pub(super) const RECIPES: &[Recipe] = &[
                 script.event(0, event);
             }
             script.abort();
-            script
         },
     ),
     Recipe::new(
         "abort-one-of-two",
         CUT_DETAILS,
         "One thread is finalized, and must stay so; the other is open.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(1).open(2);
             for seq in 0..10 {
                 for thread in [1, 2] {
@@ -108,33 +101,28 @@ pub(super) const RECIPES: &[Recipe] = &[
                 }
             }
             script.finalize(1).event(2, nested(10)).abort();
-            script
         },
     ),
     Recipe::new(
         "abort-two",
         CUT_DETAILS,
         "Two threads are open; one of them has details.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(1).open(2);
             for seq in 0..10 {
                 script.event(1, nested(seq));
                 script.detailed(2, nested(seq), type_of(nested(seq)), noise(20));
             }
             script.abort();
-            script
         },
     ),
 ];
 
-/// Returns a script builder that adds `count` events to thread 0 and does not finalize the thread.
-fn cut(wire: u8, count: u64) -> Builder {
-    let mut script = Builder::new(wire);
+/// Adds `count` events to thread 0 and does not finalize the thread.
+fn cut(script: &mut Builder, count: u64) {
     script.open(0);
     for seq in 0..count {
         script.event(0, nested(seq));
     }
     script.abort();
-    script
 }

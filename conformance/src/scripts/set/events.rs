@@ -7,45 +7,45 @@ pub(super) const RECIPES: &[Recipe] = &[
         "no-event",
         &["ATF-IFTR-007", "ATF-IHDR-016", "ATF-IFTR-003"],
         "A thread without events: only header and footer, all times 0.",
-        |wire| one_thread(wire, []),
+        |script| one_thread(script, []),
     ),
     Recipe::new(
         "one-event",
         &["ATF-IFTR-002", "ATF-IFTR-004", "ATF-IHDR-014"],
         "One event, which is both the first and the last.",
-        |wire| one_thread(wire, [event(CALL, 0, 1, 1)]),
+        |script| one_thread(script, [event(CALL, 0, 1, 1)]),
     ),
     Recipe::new(
         "call-and-return",
         &["ATF-IEVT-001", "ATF-IEVT-003", "ATF-IEVT-004"],
         "A call and its return, which repeats the depth.",
-        |wire| one_thread(wire, [event(CALL, 0, 1, 1), event(RETURN, 1000, 1, 1)]),
+        |script| one_thread(script, [event(CALL, 0, 1, 1), event(RETURN, 1000, 1, 1)]),
     ),
     Recipe::new(
         "exception",
         &["ATF-IEVT-002", "ATF-IEVT-004"],
         "A call that ends with an exception, inside a call that returns.",
-        |wire| {
+        |script| {
             let events = [
                 event(CALL, 0, 1, 1),
                 event(CALL, 10, 2, 2),
                 event(EXCEPTION, 20, 2, 2),
                 event(RETURN, 30, 1, 1),
             ];
-            one_thread(wire, events)
+            one_thread(script, events);
         },
     ),
     Recipe::new(
         "5000-events",
         &["ATF-IFTR-002", "ATF-IFTR-004", "ATF-IEVT-001"],
         "160,000 bytes of events: buffers are flushed, and the checksum covers all of them.",
-        |wire| one_thread(wire, (0..5000).map(nested)),
+        |script| one_thread(script, (0..5000).map(nested)),
     ),
     Recipe::new(
         "4096-events",
         &["ATF-IFTR-003", "ATF-IFTR-004"],
         "131,072 bytes of events: power-of-two buffers are empty when the footer is written.",
-        |wire| one_thread(wire, (0..4096).map(nested)),
+        |script| one_thread(script, (0..4096).map(nested)),
     ),
     Recipe::new(
         "65537-events",
@@ -62,59 +62,59 @@ pub(super) const RECIPES: &[Recipe] = &[
         "equal-timestamps",
         &["ATF-IEVT-001"],
         "Events with the same timestamp keep their order.",
-        |wire| one_thread(wire, (0..40).map(|seq| event(CALL, 0, 1 + seq, 1))),
+        |script| one_thread(script, (0..40).map(|seq| event(CALL, 0, 1 + seq, 1))),
     ),
     Recipe::new(
         "extreme-timestamps",
         &["ATF-IEVT-001", "ATF-IFTR-007", "ATF-IHDR-016"],
         "Timestamps from 0 to the greatest u64, across the sign bits of 32 and 64 bits.",
-        |wire| {
+        |script| {
             one_thread(
-                wire,
+                script,
                 EXTREMES.map(|timestamp_ns| Happening {
                     timestamp_ns,
                     ..event(CALL, 0, 1, 1)
                 }),
-            )
+            );
         },
     ),
     Recipe::new(
         "footer-magic-as-timestamp",
         &["ATF-IFTR-003"],
         "The timestamps' lower halves are the footer's magic, and most other fields are 0.",
-        |wire| {
+        |script| {
             one_thread(
-                wire,
+                script,
                 [1, 2].map(|high: u64| Happening {
                     timestamp_ns: high << 32 | u64::from(u32::from_le_bytes(*b"2ITA")),
                     function_id: 0,
                     event_kind: CALL,
                     call_depth: 0,
                 }),
-            )
+            );
         },
     ),
     Recipe::new(
         "extreme-functions",
         &["ATF-IFTR-004"],
         "Functions from 0 to the greatest u64.",
-        |wire| {
+        |script| {
             one_thread(
-                wire,
+                script,
                 EXTREMES.map(|function_id| Happening {
                     function_id,
                     ..event(CALL, 0, 1, 1)
                 }),
-            )
+            );
         },
     ),
     Recipe::new(
         "extreme-depths",
         &["ATF-IEVT-004", "ATF-IEVT-005"],
         "Depths up to the greatest u32; wire version 2 does not store them.",
-        |wire| {
+        |script| {
             let depths = [1, 255, 256, 65_535, 65_536, 1 << 31, u32::MAX];
-            one_thread(wire, depths.map(|depth| event(CALL, 0, 1, depth)))
+            one_thread(script, depths.map(|depth| event(CALL, 0, 1, depth)));
         },
     ),
 ];
@@ -131,13 +131,11 @@ const EXTREMES: [u64; 9] = [
     u64::MAX,
 ];
 
-/// Returns a script builder that adds these events to thread 0 and finalizes the thread.
-fn one_thread(wire: u8, events: impl IntoIterator<Item = Happening>) -> Builder {
-    let mut script = Builder::new(wire);
+/// Adds these events to thread 0 and finalizes the thread.
+fn one_thread(script: &mut Builder, events: impl IntoIterator<Item = Happening>) {
     script.open(0);
     for event in events {
         script.event(0, event);
     }
     script.finalize(0);
-    script
 }

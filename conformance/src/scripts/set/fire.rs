@@ -20,169 +20,139 @@ pub(super) const RECIPES: &[Recipe] = &[
         "kill-at-once",
         KEPT,
         "Killed without a flush: whatever was written must be complete; the report notes how much.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..100).kill();
-            script
         },
     ),
     Recipe::new(
         "kill-after-flush",
         KEPT,
         "Everything was flushed before the kill. A writer that keeps it in its own memory loses it.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..100).flush(0).kill();
-            script
         },
     ),
     Recipe::new(
         "kill-between-flushes",
         KEPT,
         "Events after the flush may be lost, but only complete ones.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..50).flush(0);
-            events(&mut script, 50..3000).kill();
-            script
+            events(script, 50..3000).kill();
         },
     ),
     Recipe::new(
         "kill-with-details",
         KEPT,
         "Flushed details survive with their events and links.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
-            detailed(&mut script, 0..60);
+            detailed(script, 0..60);
             script.flush(0);
-            detailed(&mut script, 60..90);
+            detailed(script, 60..90);
             script.kill();
-            script
         },
     ),
     Recipe::new(
         "kill-one-of-two",
         KEPT,
         "One thread is finalized, and must stay so; the other is killed.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(1).open(2);
             for seq in 0..40 {
                 script.event(1, nested(seq)).event(2, nested(seq));
             }
             script.finalize(1).flush(2).kill();
-            script
         },
     ),
     Recipe::new(
         "close-after-3",
         KEPT,
         "Closed without finalizing: the events must be there, with or without a footer.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..3).close(0);
-            script
         },
     ),
     Recipe::new(
         "close-with-details",
         KEPT,
         "Closed with details: both files must be complete.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             detailed(script.open(0), 0..30);
             script.close(0);
-            script
         },
     ),
     Recipe::new(
         "close-one-of-two",
         KEPT,
         "One thread is closed while another continues and is finalized.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(1).open(2);
             for seq in 0..20 {
                 script.event(1, nested(seq)).event(2, nested(seq));
             }
             script.close(1).event(2, nested(20)).finalize(2);
-            script
         },
     ),
     full(
         "full-disk",
         "The disk fills up in the middle of an event, and stays full.",
         LIMIT,
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..1000).finalize(0);
-            script
         },
     ),
     full(
         "full-disk-at-the-footer",
         "All events fit, but the footer does not.",
         64 + 32 * 100,
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..100).finalize(0);
-            script
         },
     ),
     full(
         "full-disk-in-the-footer",
         "All events fit, but only half of the footer does.",
         64 + 32 * 100 + 32,
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..100).finalize(0);
-            script
         },
     ),
     full(
         "full-disk-of-few-events",
         "A buffer takes all events, so that only the flush before the header's rewrite fails.",
         64 + 32 * 5,
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..10).finalize(0);
-            script
         },
     ),
     full(
         "full-disk-with-details",
         "The details reach the limit long before their events do.",
         LIMIT,
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             detailed(script.open(0), 0..90);
             script.finalize(0);
-            script
         },
     ),
     full(
         "full-disk-recovers",
         "The disk fills up, then has space again: events lost in between are neither counted nor torn.",
         LIMIT,
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             events(script.open(0), 0..1000).flush(0).space();
-            events(&mut script, 1000..1100).finalize(0);
-            script
+            events(script, 1000..1100).finalize(0);
         },
     ),
     full(
         "full-disk-recovers-with-details",
         "The disk fills up, then has space again: each event links to its own detail or to none.",
         LIMIT,
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             detailed(script.open(0), 0..90);
             script.flush(0).space();
-            detailed(&mut script, 90..120);
+            detailed(script, 90..120);
             script.finalize(0);
-            script
         },
     ),
 ];
@@ -191,7 +161,7 @@ const fn full(
     name: &'static str,
     note: &'static str,
     limit: u64,
-    make: fn(u8) -> Builder,
+    make: fn(&mut Builder),
 ) -> Recipe {
     Recipe {
         limit: Some(limit),

@@ -59,14 +59,14 @@ pub fn all() -> Vec<Scripted> {
     atf::Wire::VERSIONS.iter().copied().flat_map(of).collect()
 }
 
-/// How to build a script.
+/// A script and the function that builds it.
 struct Recipe {
     name: &'static str,
     rules: &'static [&'static str],
     note: &'static str,
     is_platform_exact: bool,
     limit: Option<u64>,
-    make: fn(wire: u8) -> Builder,
+    make: fn(&mut Builder),
 }
 
 impl Recipe {
@@ -74,7 +74,7 @@ impl Recipe {
         name: &'static str,
         rules: &'static [&'static str],
         note: &'static str,
-        make: fn(u8) -> Builder,
+        make: fn(&mut Builder),
     ) -> Self {
         Self {
             name,
@@ -91,7 +91,9 @@ impl Recipe {
             let rule = rules::ALL.iter().find(|rule| rule.id == *id);
             rule.is_some_and(|rule| rule.wires.contains(&wire))
         };
-        let script = (self.make)(wire).build();
+        let mut script = Builder::new(wire);
+        (self.make)(&mut script);
+        let script = script.build();
         Scripted {
             name: format!("v{wire}/write-{}", self.name),
             wire,

@@ -1,7 +1,6 @@
 //! Sessions with several threads, and the platform fields of headers.
 
 use super::{Builder, CALL, Recipe, event, nested, noise, type_of};
-use crate::scripts::Open;
 
 pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
@@ -13,8 +12,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             "ATF-MANI-006",
         ],
         "Three threads with details take turns; each has its own positions.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             for thread in 1..=3 {
                 script.open(thread);
             }
@@ -30,48 +28,43 @@ pub(super) const RECIPES: &[Recipe] = &[
             for thread in [2, 3, 1] {
                 script.finalize(thread);
             }
-            script
         },
     ),
     Recipe::new(
         "threads-come-and-go",
         &["ATF-SESS-002", "ATF-MANI-006", "ATF-MANI-008"],
         "A thread opens after another is finalized; one has no events.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(5).open(6);
             script.event(5, event(CALL, 50, 1, 1)).finalize(5);
             script.open(7).event(7, event(CALL, 10, 2, 1));
             script.finalize(6).finalize(7);
-            script
         },
     ),
     Recipe::new(
         "extreme-threads",
         &["ATF-SESS-001", "ATF-SESS-004", "ATF-LINK-009"],
         "Thread ids from 0 to the greatest u32; folder names are decimal.",
-        |wire| {
+        |script| {
             let ids = [0, 1, 10, 65_536, (1 << 31) - 1, 1 << 31, u32::MAX];
-            let mut script = Builder::new(wire);
             for id in ids {
                 script
                     .open(id)
                     .detailed(id, nested(0), 3, id.to_le_bytes())
                     .finalize(id);
             }
-            script
         },
     ),
-    platform("platform-ios-arm64", |wire| on(wire, 2, 1, 1)),
-    platform("platform-android-arm64", |wire| on(wire, 2, 2, 3)),
-    platform("platform-macos-arm64", |wire| on(wire, 2, 3, 1)),
-    platform("platform-linux-x86_64", |wire| on(wire, 1, 4, 3)),
-    platform("platform-windows-x86_64", |wire| on(wire, 1, 5, 2)),
+    platform("platform-ios-arm64", |script| on(script, 2, 1, 1)),
+    platform("platform-android-arm64", |script| on(script, 2, 2, 3)),
+    platform("platform-macos-arm64", |script| on(script, 2, 3, 1)),
+    platform("platform-linux-x86_64", |script| on(script, 1, 4, 3)),
+    platform("platform-windows-x86_64", |script| on(script, 1, 5, 2)),
 ];
 
 /// Makes a script that tests `arch`, `os` and the clock. A writer that cannot choose its platform
 /// exits with code 77.
-const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
+const fn platform(name: &'static str, make: fn(&mut Builder)) -> Recipe {
     Recipe {
         is_platform_exact: true,
         ..Recipe::new(
@@ -90,18 +83,8 @@ const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
     }
 }
 
-/// Returns a script builder with one call with details, on this platform.
-fn on(wire: u8, arch: u8, os: u8, clock_type: u8) -> Builder {
-    let mut script = Builder::on(Open {
-        thread_id: 0,
-        wire,
-        clock_type,
-        arch,
-        os,
-    });
-    script
-        .open(0)
-        .detailed(0, nested(0), 3, noise(4))
-        .finalize(0);
-    script
+/// Writes one call with details on this platform.
+fn on(script: &mut Builder, arch: u8, os: u8, clock_type: u8) {
+    script.platform(arch, os, clock_type).open(0);
+    script.detailed(0, nested(0), 3, noise(4)).finalize(0);
 }

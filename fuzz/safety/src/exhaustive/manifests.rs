@@ -16,12 +16,13 @@ use std::path::PathBuf;
 
 use atf::session::MANIFEST_FILE;
 use atf::thread::RING_FILE;
+use atf_conformance::Checked;
 use atf_conformance::corpus::{self, Case};
+use atf_fuzz::scratch;
 use tempfile::TempDir;
 
 use crate::Shard;
 
-use super::recovered::{broken_rules, folder};
 use super::subject::{Events, Names, Subject};
 use super::{Mutation, Scope, Tally, workers};
 
@@ -119,7 +120,7 @@ struct Place {
 
 impl Place {
     fn new(subject: &dyn Subject, session: &Session) -> Result<Self, String> {
-        let folder = folder();
+        let folder = scratch();
         let files = folder.path().join("session");
         session
             .case
@@ -151,7 +152,7 @@ impl Place {
         fs::write(&self.manifest, bytes).map_err(|error| error.to_string())?;
         same("read", &self.read, &subject.session(&self.session)?.0)?;
         // The mutated manifest may break rules, but the check must not panic.
-        let _ = broken_rules(&self.session);
+        let _ = Checked::new(&self.session);
         if recovers {
             let recovered = self.recover(subject)?.map(|(events, _)| events);
             same("recovered", &self.recovered, &recovered)?;
@@ -170,7 +171,7 @@ impl Place {
             Err(_) if !out.exists() => return Ok(None),
             Err(error) => return Err(format!("refused, but left output: {error}")),
         }
-        let broken = broken_rules(&out);
+        let broken = Checked::new(&out).structural_faults();
         if broken.is_empty() {
             subject.session(&out).map(Some)
         } else {

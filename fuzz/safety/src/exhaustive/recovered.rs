@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use atf::FileKind;
 use atf::index::IndexReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
-use atf_conformance::check::check;
-use atf_conformance::{FileReport, Output};
-use atf_fuzz::kept;
+use atf_conformance::Checked;
+use atf_fuzz::{kept, scratch};
 use tempfile::TempDir;
 
 use super::{File, Reading, Subject};
@@ -24,10 +23,10 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new() -> Self {
-        let folder = folder();
+        let folder = scratch();
         let at = |name: &str| folder.path().join(name);
         let (file, thread, out) = (at("file.atf"), at("thread_7"), at("out"));
-        #[allow(clippy::expect_used, reason = "as below")]
+        #[allow(clippy::expect_used, reason = "nothing can be tested without folders")]
         fs::create_dir(&thread).expect("a folder of our own");
         Self {
             _folder: folder,
@@ -74,7 +73,7 @@ impl Scratch {
             Err(error) => return Err(format!("is not recovered: {error}")),
             Ok(()) => return Err("is recovered, but its index cannot be read".to_owned()),
         }
-        let broken = broken_rules(&self.out);
+        let broken = Checked::new(&self.out).structural_faults();
         if !broken.is_empty() {
             return Err(format!("recovered thread breaks {broken:?}"));
         }
@@ -98,47 +97,5 @@ impl Scratch {
             let (kept, found) = (before.len(), after.len());
             Err(format!("expected {kept} recovered events, got {found}"))
         }
-    }
-}
-
-/// Creates a temporary folder, in memory if possible.
-pub(super) fn folder() -> TempDir {
-    let shm = Path::new("/dev/shm");
-    let folder = if shm.is_dir() {
-        TempDir::new_in(shm)
-    } else {
-        TempDir::new()
-    };
-    #[allow(
-        clippy::expect_used,
-        reason = "nothing can be tested without a folder for files"
-    )]
-    folder.expect("a place for temporary files")
-}
-
-/// Returns the structural rules that a checker reports as broken in a folder.
-pub(super) fn broken_rules(path: &Path) -> Vec<String> {
-    let mut broken = Broken::default();
-    check(path, &mut broken);
-    broken.0
-}
-
-#[derive(Default)]
-struct Broken(Vec<String>);
-
-impl Output for Broken {
-    fn file(&mut self, report: FileReport) {
-        let findings = report.findings().into_iter();
-        let broken = findings.filter(|finding| finding.rule.is_structural_must());
-        self.0.extend(broken.map(|finding| {
-            format!(
-                "{} at {}: {}",
-                finding.rule.id, finding.place.field, finding.message
-            )
-        }));
-    }
-
-    fn unreadable(&mut self, path: &Path, why: &str) {
-        self.0.push(format!("{}: {why}", path.display()));
     }
 }

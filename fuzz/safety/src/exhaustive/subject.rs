@@ -9,8 +9,8 @@ use atf::detail::{DetailEvent, DetailReader};
 use atf::index::{IndexEvent, IndexReader};
 use atf::rewrite::{RecoverOptions, recover};
 use atf::{Checksum, Completeness, FileKind, OpenOptions, ReadAt, Seekable};
+use atf_conformance::Checked;
 use atf_conformance::check::check_bytes;
-use atf_conformance::{FileReport, Output};
 
 /// An event of either file, reduced to numbers for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,9 +69,9 @@ pub trait Subject: Sync {
 
     /// Returns whether a check of this file alone has any findings.
     fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
-        let mut found = Found(false);
-        check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut found);
-        found.0
+        let mut checked = Checked::default();
+        check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut checked);
+        checked.findings().next().is_some() || !checked.unreadable.is_empty()
     }
 
     /// Compares the C API with the library. Panics if they differ.
@@ -168,8 +168,8 @@ fn detail(source: Source<'_>) -> Option<Reading> {
     })
 }
 
-/// Reads the events and payloads before the first gap in each thread of a session, and looks up the name of every
-/// function.
+/// Reads the events and payloads before the first gap in each thread of a session, and looks up the
+/// name of every function.
 fn session(path: &Path) -> Result<(Events, Names), String> {
     let text = |error: atf::Error| error.to_string();
     let session = atf::session::SessionReader::open(path).map_err(text)?;
@@ -208,17 +208,5 @@ impl ReadAt for Dribble {
             .len()
             .min(if buffer.len() > 4096 { 4093 } else { 61 });
         self.0.read_at(offset, &mut buffer[..few])
-    }
-}
-
-struct Found(bool);
-
-impl Output for Found {
-    fn file(&mut self, report: FileReport) {
-        self.0 |= !report.findings().is_empty();
-    }
-
-    fn unreadable(&mut self, _path: &Path, _why: &str) {
-        self.0 = true;
     }
 }
