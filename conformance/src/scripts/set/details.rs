@@ -114,8 +114,7 @@ pub(super) const RECIPES: &[Recipe] = &[
         "detail-after-65536-events",
         &["ATF-DHDR-011", "ATF-LINK-003"],
         "A detail whose event's position needs more than 16 bits.",
-        |wire| {
-            let mut script = Builder::new(wire);
+        |script| {
             script.open(0);
             for seq in 0..65_536 {
                 script.event(0, nested(seq));
@@ -123,7 +122,6 @@ pub(super) const RECIPES: &[Recipe] = &[
             let last = nested(65_536);
             script.detailed(0, last, type_of(last), noise(7));
             script.finalize(0);
-            script
         },
     ),
     Recipe::new(

@@ -51,9 +51,9 @@ pub(super) const RECIPES: &[Recipe] = &[
         "65537-events",
         &["ATF-IFTR-002", "ATF-IHDR-014", "ATF-IEVT-004"],
         "Endless recursion: the number of events and the last depth need more than 16 bits.",
-        |wire| {
+        |script| {
             one_thread(
-                wire,
+                script,
                 (1..=65_537).map(|depth| event(CALL, depth.into(), 1, depth)),
             )
         },
