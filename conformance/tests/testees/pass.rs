@@ -18,7 +18,23 @@ fn the_compiled_testees_pass_the_corpus_and_all_scripts_and_read_each_others_fil
         &["--role", "read", "--role", "write"],
         &["read", "write"],
     );
-    passes(&testees, &["--role", "read", "--pairs"], &["read"]);
+    passes(
+        &testees,
+        &["--role", "read", "--pairs", "--shard", "1/10"],
+        &["read"],
+    );
+}
+
+#[test]
+#[ignore = "slow: grades 1,700 files per implementation"]
+fn all_implementations_read_all_pairs_of_faults() {
+    let programs = programs::compiled().into_iter();
+    let programs = programs
+        .chain(programs::python())
+        .chain(programs::readers());
+    let programs: Vec<_> = programs.collect();
+    let programs: Vec<_> = programs.iter().collect();
+    passes(&programs, &["--role", "read", "--pairs"], &["read"]);
 }
 
 #[test]
