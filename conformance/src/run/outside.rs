@@ -1,7 +1,7 @@
 //! Detects reads outside the session under test.
 //!
 //! Some cases have decoys next to the session. The kit detects that a decoy was read in two ways:
-//! either the decoy's events, with functions of [`CANARY`](crate::corpus::trace::CANARY), appear in
+//! either the decoy's events, with functions of [`CANARY`], appear in
 //! the answer, or the system reports that the decoy was opened, whether or not it was read or
 //! mapped. Only Linux reports opened files, and the kit watches only the decoys. An implementation
 //! that merely checks whether a decoy exists is not detected.

@@ -52,10 +52,11 @@ pub(super) const RECIPES: &[Recipe] = &[
         &["ATF-IFTR-002", "ATF-IHDR-014", "ATF-IEVT-004"],
         "Endless recursion: the number of events and the last depth need more than 16 bits.",
         |script| {
+            let depths = 1..=65_537;
             one_thread(
                 script,
-                (1..=65_537).map(|depth| event(CALL, depth.into(), 1, depth)),
-            )
+                depths.map(|depth| event(CALL, depth.into(), 1, depth)),
+            );
         },
     ),
     Recipe::new(
