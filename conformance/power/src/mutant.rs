@@ -53,6 +53,8 @@ pub(crate) struct Typed {
     pub(crate) rule: String,
     /// The field that differs.
     pub(crate) field: String,
+    /// The rule and field that were expected before the first run, if they were changed since.
+    pub(crate) before: Option<String>,
 }
 
 impl Typed {

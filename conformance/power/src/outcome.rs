@@ -47,6 +47,8 @@ impl Record {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Charged {
     pub(crate) name: String,
+    /// What was expected before the first run, if it was changed since.
+    pub(crate) before: Option<String>,
     pub(crate) expected: String,
     pub(crate) got: String,
     pub(crate) is_right: bool,
@@ -65,6 +67,7 @@ impl Charged {
         let is_field = field == fault.field || field == "answer";
         Self {
             name: fault.name.clone(),
+            before: fault.before.clone(),
             expected: format!("{} {}", fault.rule, fault.field),
             got: format!("{rule} {field}"),
             is_right: is_field && is_same,

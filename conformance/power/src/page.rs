@@ -138,19 +138,23 @@ fn charges(measured: &[Measured]) -> String {
     let typed = measured.iter().flat_map(|it| &it.typed);
     let killed = typed.filter(|it| matches!(it.outcome, Outcome::Killed(_)));
     let killed: Vec<_> = killed.filter_map(|it| it.typed.as_ref()).collect();
-    let right = killed.iter().filter(|it| it.is_right).count();
+    let right: Vec<_> = killed.iter().filter(|it| it.is_right).collect();
+    let changed = right.iter().filter(|it| it.before.is_some()).count();
     let mut text = format!(
         "
 ## The charges
 
 For each fault written by hand, the rule or field that a report must name first, and the field that differs, were written
-down before its first run. If a run showed that another charge is the true one, a comment at the fault says why. They
-are right for {right} of the {} that are killed. The others:
+down before its first run. The charges are right for {} of the {} that are killed. For {changed} of these, a run showed
+that the kit's charge was true and the expectation wrong: `before` at the fault has it, and a comment the reason. Without
+them, {} charges are right. The wrong ones:
 
 | fault | expected | charged |
 |---|---|---|
 ",
-        killed.len()
+        right.len(),
+        killed.len(),
+        right.len() - changed
     );
     for it in killed.iter().filter(|it| !it.is_right) {
         let _ = writeln!(text, "| {} | {} | {} |", it.name, it.expected, it.got);
