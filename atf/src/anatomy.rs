@@ -36,7 +36,8 @@ pub enum RegionKind {
     Header,
     /// Bytes between the header and `events_offset`.
     Gap,
-    /// The readable events, all-zero ones included.
+    /// The readable events, holes included: finding a hole takes a pass over the events
+    /// ([`IndexReader::holes`](crate::index::IndexReader::holes)), and the regions need none.
     Events,
     /// Bytes after the last event that are not a whole event.
     NoEvent,
