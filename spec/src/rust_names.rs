@@ -32,6 +32,7 @@ pub const METHODS: &[&str] = &[
     "problems",
     "start_time_weight",
     "stated_end",
+    "wrong_count",
 ];
 
 /// The constants of a record's struct, apart from those of its fields.

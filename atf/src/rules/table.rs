@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.5.0",
-    digest: "d12b2dba3f8df66096ca73559e93739502c5fc2003216f0e82dd5af99c61bc7e",
+    digest: "7246a533cca03dec726de08a53a4abb85950506ae694988f292a5afdab2aceeb",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
