@@ -42,7 +42,7 @@ fn record(function_id: u64) -> Result {
     use atf::{EventKind, write::{Event, SessionWriter, WriteOptions}};
     use atf_record::{RecordOptions, Recording};
 
-    let session = SessionWriter::create_in("traces", &WriteOptions::default())?;
+    let session = SessionWriter::create_in("recordings", &WriteOptions::default())?;
     let recording = Recording::start(session, &RecordOptions::default())?;
     let event = Event::new(atf::clock::now_ns(), function_id, EventKind::CALL, 1);
     let _ = recording.record(&event); // from any thread; an event that is lost is also counted
