@@ -26,7 +26,7 @@ named! {
         Rules = "rules",
         /// Programs that are compiled with the Rust structs.
         Rust = "rust",
-        /// Programs that are compiled with the C headers.
+        /// Programs that are compiled against the C headers.
         C = "c",
         /// Everything: files mean something else.
         Wire = "wire",

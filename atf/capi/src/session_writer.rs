@@ -35,7 +35,7 @@ impl Object for Session {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfModule {
-    /// The upper 32 bits of the `function_id` of the module's functions.
+    /// The upper 32 bits of the function ids in the module.
     pub module_id: u32,
     /// 1 if the lower 32 bits of its functions' ids are offsets from `base_address`, else 0.
     pub function_offsets: u32,

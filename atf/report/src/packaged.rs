@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap_complete::Shell;
 
-/// Subcommands of each program.
+/// Subcommands that every program has.
 #[derive(Debug, clap::Subcommand)]
 pub enum Packaged {
     /// Write a shell's completion script

@@ -112,7 +112,7 @@ fn a_stated_footer_with_a_wrong_count_is_never_an_event_whatever_follows_it() {
 
 /// Its last bytes may be those of a footer with the right count and a wrong magic.
 #[test]
-fn an_event_whose_function_is_its_position_waits_for_the_bytes_after_it() {
+fn an_event_whose_function_id_is_its_position_waits_for_the_bytes_after_it() {
     for version in [1, 2] {
         let mut events = IndexFile::finalized(version, 9).events;
         for (seq, event) in (0..).zip(&mut events) {

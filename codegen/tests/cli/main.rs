@@ -1,4 +1,4 @@
-//! Runs the command `atf-codegen` as a user does, and checks its output, files and exit status.
+//! Runs `atf-codegen` as a user would, and checks its output, files and exit status.
 
 mod breaking;
 mod decode;

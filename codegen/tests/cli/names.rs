@@ -38,7 +38,7 @@ fn check_constant(name: &str) -> Ran {
     check("constants.yaml", &text)
 }
 
-/// Checks the vendor's example, which adds a footer field, with another name for that field.
+/// Checks the vendor's example, which adds a footer field, with that field renamed.
 fn check_field(name: &str) -> Ran {
     let overlay = temp();
     let example = real_spec().join("experiments/vendor");

@@ -181,7 +181,7 @@ fn of_links(case: &Case, name: &str) -> &'static str {
         "orphan_details" => ("detail_event_header.index_seq", rule("ATF-LINK-003").id),
         _ => ("index_event.detail_seq", rule("ATF-LINK-001").id),
     };
-    // A rule about a record is about its fields.
+    // A rule about a record also covers its fields.
     let is_part = |it: &&str| link == *it || link.split('.').next() == Some(it);
     let is_counted = |id: &&str| about(id).iter().any(is_part);
     let is_link = |id: &&str| id.starts_with("ATF-LINK-");

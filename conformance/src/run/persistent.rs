@@ -39,7 +39,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // The run's folder is removed later with everything that this leaves.
+        // Anything left here is removed later, along with the run's folder.
         let _ = folder::remove(&self.0);
     }
 }

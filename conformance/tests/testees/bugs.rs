@@ -117,7 +117,7 @@ fn each_planted_bug_is_caught_by_a_case_of_its_rule() {
 /// A row of the documented table.
 struct Row {
     text: String,
-    /// The charge, if it is not the expected one.
+    /// The actual charge, if another one was expected.
     wrong: Option<String>,
 }
 

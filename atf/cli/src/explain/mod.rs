@@ -62,7 +62,7 @@ impl Selection {
     }
 }
 
-/// Explains a file to `sink`.
+/// Writes an explanation of a file to `sink`.
 pub(crate) fn explain(path: &Path, selection: &Selection, sink: &mut dyn Sink) -> Outcome {
     let mut walk = Walk::open(path, selection.clone(), sink)?;
     match kind(&mut walk, path)? {

@@ -192,7 +192,7 @@ fn events_lost_after_a_jump_out_of_a_hook_are_counted() {
 }
 
 #[test]
-fn messages_neither_kill_a_program_without_a_reader_nor_end_up_in_its_files() {
+fn messages_that_nobody_reads_do_not_kill_a_program_or_end_up_in_its_files() {
     Program::with("life.c", |program| {
         let lossy = [("ATF_RING", "16"), ("ATF_OVERFLOW", "drop")];
         let (reader, writer) = std::io::pipe().unwrap();
