@@ -115,13 +115,12 @@ impl SalvagedWriter {
     pub(super) fn finalize(self, durability: Durability) -> Result<()> {
         let (time_start_ns, time_end_ns) = self.times.unwrap_or_default();
         let bytes_written = self.count.saturating_mul(IndexEvent::SIZE as u64);
-        let footer = IndexFooter {
-            checksum: self.section.crc.finish(),
-            event_count: self.count,
-            time_start_ns,
-            time_end_ns,
-            bytes_written,
-        };
+        let mut footer = IndexFooter::blank();
+        footer.checksum = self.section.crc.finish();
+        footer.event_count = self.count;
+        footer.time_start_ns = time_start_ns;
+        footer.time_end_ns = time_end_ns;
+        footer.bytes_written = bytes_written;
         let wire = self.source.wire;
         let header = IndexHeader {
             flags: IndexFlags(0),

@@ -60,13 +60,13 @@ impl ThreadWriter {
     }
 
     pub(super) fn index_footer(&self) -> IndexFooter {
-        IndexFooter {
-            checksum: self.index.checksum(),
-            event_count: self.next_index_seq,
-            time_start_ns: self.first_timestamp.unwrap_or(0),
-            time_end_ns: self.last_timestamp,
-            bytes_written: self.index.events_size(),
-        }
+        let mut footer = IndexFooter::blank();
+        footer.checksum = self.index.checksum();
+        footer.event_count = self.next_index_seq;
+        footer.time_start_ns = self.first_timestamp.unwrap_or(0);
+        footer.time_end_ns = self.last_timestamp;
+        footer.bytes_written = self.index.events_size();
+        footer
     }
 
     pub(super) fn sync_files(&mut self) -> Result<()> {
