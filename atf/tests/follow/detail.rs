@@ -119,7 +119,7 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// What a header states about the five events before the tested offset.
+/// The statements of a header about the five events before the tested offset.
 #[derive(Debug, Clone, Copy)]
 enum Stated {
     /// Nothing: the header is a placeholder.

@@ -47,7 +47,7 @@ impl Record {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Charged {
     pub(crate) name: String,
-    /// What was expected before the first run, if it was changed since.
+    /// The charge expected before the first run, if the expectation was changed since.
     pub(crate) before: Option<String>,
     pub(crate) expected: String,
     pub(crate) got: String,

@@ -188,7 +188,7 @@ struct Collector<'a> {
     source: &'a SourceFile,
     /// The section of the claims that are being collected.
     section: &'a str,
-    /// What the source says there, in our words.
+    /// The source's statement there, in our words.
     says: Option<&'a String>,
     claims: &'a mut Claims,
 }

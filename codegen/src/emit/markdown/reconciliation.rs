@@ -131,7 +131,7 @@ fn silence(book: &Book<'_>, silence: &Silence) -> Value {
         "decision": silence.decision,
         "reason": silence.reason,
         "confidence": silence.confidence.name(),
-        // What tests the decision: rules, and tests in the repository.
+        // The rules and the tests in the repository that hold the decision.
         "rules": rules.into_iter().map(links::rule).collect::<Vec<_>>(),
         "tests": tests,
     })
