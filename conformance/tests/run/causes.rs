@@ -370,6 +370,19 @@ const FAULTS: &[Fault] = &[
         charges: &["index_event.*", "ATF-IEVT-*"],
     },
     Fault {
+        name: "the clock is read with the reserved bytes after it",
+        change: |case, document| {
+            if breaks(case, "ATF-IHDR-012") && case.rules.contains(&"ATF-IHDR-012") {
+                files(document, "index", &mut |file| {
+                    let clock = file["header"]["clock_type"].as_u64().unwrap();
+                    file["header"]["clock_type"] = (clock + 256).into();
+                });
+            }
+        },
+        causes: &["*"],
+        charges: &["ATF-IHDR-012"],
+    },
+    Fault {
         name: "a link that is all ones is a position",
         change: |_, document| {
             events(document, "index", &mut |event| {
