@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "3.0.0",
-    digest: "11d1502ec0def0206f17c0fd2c0700f4b8c343222611db3b072e4aba46f08eff",
+    digest: "8ed721d8f025264a375a2c1a08843a1be3121b54c190594fbc14892692e20f83",
 };
 /// `total_length` is at least 24.
 pub(crate) static ATF_DEVT_001: Rule = Rule {
