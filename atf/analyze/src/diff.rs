@@ -67,7 +67,7 @@ pub struct Change {
     pub is_noise: bool,
 }
 
-/// A function's figures in all earlier or all later runs. A run that lacks the function counts as
+/// A function's figures in all earlier or all later runs. A run without the function counts as
 /// 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -263,7 +263,7 @@ impl fmt::Display for Subject {
                 function.module = module.as_ref();
                 function.fmt(f)
             }
-            Self::Others => f.write_str("functions beyond the limit, together"),
+            Self::Others => f.write_str("functions beyond the limit, combined"),
         }
     }
 }
