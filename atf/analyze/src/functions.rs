@@ -65,7 +65,7 @@ impl Functions {
             (_, None) => "rough guesses".to_owned(),
         };
         Some(format!(
-            "too many different durations to count separately: quantiles other than the minimum and maximum are {precision}"
+            "too many different durations to keep apart: quantiles other than the minimum and maximum are {precision}"
         ))
     }
 }

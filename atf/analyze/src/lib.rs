@@ -9,9 +9,9 @@
 //! | what happened, call by call | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
-//! Each function except [`diff()`] takes a [`Process`] or a
-//! [`SessionReader`](atf::session::SessionReader) as a process. It reads all events once, with several threads in
-//! parallel, except for [`calls()`], which reads one thread after another. Results do not depend on
+//! Each function except [`diff()`] takes a [`Process`], or a
+//! [`SessionReader`](atf::session::SessionReader) as one. It reads all events once, with several
+//! threads in parallel; only [`calls()`] reads one thread after another. Results do not depend on
 //! the number of cores. [`diff()`] compares the results of [`functions()`].
 //!
 //! # Time

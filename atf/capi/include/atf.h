@@ -16,7 +16,7 @@
  *
  * Errors. A function that can fail returns AtfStatus, or a value described in its comment.
  * atf_last_error_* describe the most recent failure on the calling thread. No function ends the
- * program: a bug in the library is reported as ATF_ERROR_PANIC. There is one exception: if the
+ * program: a bug in the library is reported as ATF_ERROR_PANIC. The only exception: if the
  * system cannot provide even a few bytes of memory, such as those of a path or an error's message,
  * Rust's runtime or the C library ends the program. If a large buffer or a ring does not fit, that
  * is an error, and calls that need no more memory, such as those that write an event without a
@@ -62,7 +62,7 @@ extern "C" {
 
 /* ---- Errors ---- */
 
-/** The result of a function: 0 on success, else the reason for the failure. Values may be added. */
+/** The result of a function: 0 on success, else the reason for the failure. May gain values. */
 typedef enum AtfStatus {
     /** Success. */
     ATF_OK = 0,
