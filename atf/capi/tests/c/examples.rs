@@ -26,7 +26,7 @@ fn session(command: &mut Command, folder: &Path) -> (String, PathBuf) {
 }
 
 #[test]
-fn a_c_tracer_with_four_threads_writes_a_valid_session() {
+fn a_c_tracer_of_four_threads_writes_a_valid_session() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
         for link in [Link::Static, Link::Shared] {

@@ -34,7 +34,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// The folder that gets the session
+    /// The folder to write the session to
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct Options {
     program: Vec<OsString>,
 }
 
-/// The recorder's own settings, as options.
+/// The recorder's settings, as options.
 struct Recorder(Settings);
 
 impl clap::Args for Recorder {
