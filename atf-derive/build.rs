@@ -1,5 +1,5 @@
-//! In a checkout, fails the build if `spec/layout.json` is older than the spec, and shows the changed
-//! line. A published package has no spec to compare with.
+//! In a checkout, fails the build if `spec/layout.json` is older than the spec, and shows the
+//! changed line. A published package has no spec to compare with.
 
 use std::path::Path;
 

@@ -24,7 +24,7 @@ impl Object for Opened {
     const NAME: &'static str = "AtfTrace";
 }
 
-/// Opens whatever is at `path`: an index file, a thread's folder, a session, or all sessions below a
+/// Opens what is at `path`: an index file, a thread's folder, a session, or all sessions below a
 /// folder.
 ///
 /// # Safety

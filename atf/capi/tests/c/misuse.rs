@@ -1,4 +1,4 @@
-//! Tests that every wrong call returns an error, and that no memory is freed twice or used after free.
+//! Tests that wrong calls return errors, and that no memory is freed twice or used after free.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! One file per subcommand: its help, its `run`, and its options if they are not in the module that it runs.
+//! One file per subcommand: its help, its `run`, and its options unless they are in the module that it runs.
 
 mod convert;
 mod cut;

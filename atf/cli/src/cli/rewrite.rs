@@ -72,7 +72,8 @@ impl Common {
             }
             writeln!(out, "written to {}", Printable(self.out.display()))?;
             if offers_salvage && report.is_salvageable() {
-                let hint = "to keep events in files with damaged headers, after gaps and after damage";
+                let hint =
+                    "to keep events in files with damaged headers, after gaps and after damage";
                 writeln!(out, "{hint}, run again with --salvage and another --out")?;
             }
         }
