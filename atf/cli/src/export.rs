@@ -241,7 +241,7 @@ fn write_to<T>(
         return write(&mut BufWriter::with_capacity(BUFFER, file)).map_err(at);
     }
     let part = part_file(path).map_err(|error| at(error.into()))?;
-    // A file that is replaced keeps its mode.
+    // A replaced file keeps its mode.
     if let Ok(replaced) = fs::metadata(path) {
         let mode = replaced.permissions();
         part.as_file()
@@ -269,6 +269,6 @@ fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let part = builder.prefix(".atf-export-");
     let part = part.make_in(folder.unwrap_or(Path::new(".")), create);
-    // An error from `tempfile` contains the temporary file's path, which means nothing to the user.
+    // An error from `tempfile` contains the temporary file's path, which is meaningless to users.
     part.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }

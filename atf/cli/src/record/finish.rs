@@ -27,8 +27,8 @@ use crate::text::{Printable, Span};
 /// The number of functions to show.
 const HOTTEST: usize = 10;
 
-/// The maximum time per event that it takes to find the functions with the most self time. They are
-/// shown only if finding them takes at most a tenth of the program's run.
+/// The maximum time per event for finding the functions with the most self time. They are shown
+/// only if finding them takes at most a tenth of the program's run.
 const COST: Duration = Duration::from_nanos(100);
 
 /// Finishes the sessions in a folder. If nothing was recorded, removes the folder and returns the
@@ -114,7 +114,7 @@ fn finish_all(
         if still_runs(session) {
             is_kept = true;
             run.complain(format_args!(
-                "{name}: this process still runs and is recorded; when it ends, name its functions with `atf symbolize`"
+                "{name}: this process is still running and recorded; after it exits, name its functions with `atf symbolize`"
             ));
         } else {
             let has_died = finish(run, session, settings, exited == Some(session));
@@ -130,8 +130,8 @@ fn finish_all(
     (summary, readable, is_kept)
 }
 
-/// Removes the sessions of ended processes, and their folder. Returns whether that left nothing: a
-/// daemon may have begun its session in the meantime.
+/// Removes the sessions of ended processes, and their folder. Returns whether nothing remains: a
+/// daemon may have started a session in the meantime.
 fn remove_ended(
     folder: &Path,
     name: &Path,
@@ -149,7 +149,7 @@ fn remove_ended(
     }
 }
 
-/// Removes the folders of segments that a process had just created or partly deleted when it ended.
+/// Removes the folders of segments that a process was creating or deleting when it ended.
 fn remove_remains(folder: &Path, process: u32) -> io::Result<()> {
     let mut segments = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -207,10 +207,10 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended:
             return format!("{program} {}", obstacle.text());
         }
         let needs = format!(
-            "{program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
+            "{program} must be compiled with -finstrument-functions and linked dynamically, and must keep its environment"
         );
         return match ended.signal() {
-            Some(signal) => format!("{signal} came before the first event, or {needs}"),
+            Some(signal) => format!("{signal} arrived before the first event, or {needs}"),
             None => needs,
         };
     }
@@ -231,7 +231,7 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended:
 fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
-    // A flight recorder that was never triggered leaves no file to finalize.
+    // A flight recorder that was never triggered leaves no files to finalize.
     let reader = SessionReader::open(session).ok();
     let manifest = reader.as_ref().and_then(SessionReader::manifest);
     let unwritten = manifest.and_then(Unwritten::from_manifest);

@@ -108,7 +108,7 @@ fn a_process_of_another_namespace_is_not_taken_for_the_program() {
         return;
     }
     let messages = messages(&folder, "", "unshare -rpf ./program none");
-    assert!(!messages.contains("still runs"), "{messages}");
+    assert!(!messages.contains("still running"), "{messages}");
     let session = sessions(&folder).pop().unwrap();
     assert!(
         session.ends_with(Path::new("pid_1")),
