@@ -18,7 +18,7 @@ impl Output for Broken {
 }
 
 #[test]
-fn a_finalized_file_breaks_only_the_rule_that_wants_a_checksum() {
+fn a_finalized_file_breaks_only_the_rule_that_requires_a_checksum() {
     let mut memory = [0; 64 + 3 * 32 + 64];
     let mut tracer = Tracer::start(&mut memory, 7).unwrap();
     tracer.event(100, 1, EventKind::CALL).unwrap();

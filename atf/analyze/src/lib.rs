@@ -204,7 +204,7 @@ pub struct ThreadTotals {
     pub given_up: u64,
     /// How many events are counted in the headers of all of the thread's files but are missing.
     pub missing_events: u64,
-    /// The tracer's losses during the entire thread, according to the manifest.
+    /// The tracer's losses in the thread, at any time, according to the manifest.
     pub losses: Losses,
 }
 

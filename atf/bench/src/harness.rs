@@ -91,7 +91,7 @@ pub(crate) fn checked<T: PartialEq, E: Into<Box<dyn std::error::Error>>>(
 ) -> impl FnMut(&mut Stopwatch) -> Result<()> {
     move |watch| match watch.time(&mut work) {
         Ok(result) if black_box(&result) == &expected => Ok(()),
-        Ok(_) => Err("two ways of doing the work produced different results".into()),
+        Ok(_) => Err("the two ways of working gave different results".into()),
         Err(error) => Err(error.into()),
     }
 }

@@ -171,7 +171,9 @@ impl<W: Write> Text<W> {
             ending @ Ending::Unfinalized { .. } => {
                 match by.recording_error() {
                     Some(why) => write!(self.out, "{bad}stopped{bad:#} recording: {why}")?,
-                    None => write!(self.out, "{bad}died{bad:#} or is still running: not finalized")?,
+                    None => {
+                        write!(self.out, "{bad}died{bad:#} or is still running: not finalized")?;
+                    }
                 }
                 ending.write_rest(&mut self.out)?;
             }

@@ -258,7 +258,7 @@ fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: 
     match symbolize::Report::look_up(session, settings.debug_dirs) {
         Err(failure) => run.complain(format_args!("no names: {failure}")),
         Ok(report) if report.lacks_something() => run.complain(format_args!(
-            "{name}: some functions have no names; to see why, and to look elsewhere: `atf symbolize --debug-dir DIR`"
+            "{name}: some functions have no names; to see why, and to search elsewhere: `atf symbolize --debug-dir DIR`"
         )),
         Ok(_) => {}
     }
@@ -310,7 +310,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
     let name = format!(".atf-{}-{}", process::id(), u32::MAX);
     let copy = session.with_file_name(name);
     let report = recover(session, &copy, &RecoverOptions::default());
-    // The copy's name is not the user's.
+    // The user does not know the copy's name.
     let named = |error: atf::Error| {
         let [copy, session] = [&*copy, session].map(|path: &Path| path.display().to_string());
         error.to_string().replace(&copy, &session)
@@ -319,7 +319,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
     let failed = |error: io::Error| error.to_string();
     if report.losses() > 0 {
         fs::remove_dir_all(&copy).map_err(failed)?;
-        return Err("it is damaged; `atf recover` tells how".to_owned());
+        return Err("it is damaged; `atf recover` shows how".to_owned());
     }
     if let Err(error) = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE) {
         // Not all file systems can swap two names. If this one cannot, the original is unchanged.
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn the_hottest_functions_cost_at_most_a_tenth_of_the_run() {
         let millis = Duration::from_millis;
-        // Programs that mostly call functions, and that mostly do other work.
+        // A program that mostly calls functions, and one that mostly does other work.
         for (events, run, is_cheap) in [
             (13_100_000, 900, false),
             (1_204_372, 97, false),
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_is_gone_or_unreadable_does_not_keep_the_others_from_being_finished() {
+    fn a_missing_or_unreadable_session_does_not_keep_others_from_being_finished() {
         let out = tempfile::tempdir().unwrap();
         let run = RunFolder::create(out.path()).unwrap();
         let folder = run.path();
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn only_segments_of_the_process_that_have_nothing_are_removed() {
+    fn only_empty_segments_of_the_process_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("pid_7");
         let names = ["pid_7_segment_000002", "pid_8_segment_000002", "other"];

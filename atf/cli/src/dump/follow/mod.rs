@@ -35,7 +35,7 @@ pub(super) fn run(dump: &Dump, paths: &[PathBuf], sink: &mut dyn Sink) -> Outcom
         return Err(Failure::Usage("--follow takes one path".to_owned()));
     };
     if dump.clock.clock == Clock::Media {
-        let message = "--clock media: cannot be combined with --follow, since anchors may be added until the end";
+        let message = "--clock media: not usable with --follow: anchors may be added until the end";
         return Err(Failure::Usage(message.to_owned()));
     }
     let mut is_reported = false;

@@ -47,7 +47,7 @@ fn a_program_that_deletes_the_session_keeps_its_exit_status() {
     let messages = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(12), "{messages}");
     assert!(!messages.contains("standard output"), "{messages}");
-    let expected = "this folder was deleted while the program ran, so nothing is left";
+    let expected = "this folder was deleted while the program ran, so the traces are lost";
     assert!(messages.contains(expected), "{messages}");
 }
 

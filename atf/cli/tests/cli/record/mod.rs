@@ -349,7 +349,7 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
     for options in ["", "--ring 64"] {
         let _ = fs::remove_dir_all(folder.path().join("traces"));
         let messages = messages(&folder, options, "./program 1 daemon");
-        let (path, _) = messages.split_once(": this process is still running").unwrap();
+        let (path, _) = messages.split_once(": this process is still").unwrap();
         let session = PathBuf::from(path.rsplit("atf: ").next().unwrap());
         let process = session.file_name().unwrap().to_str().unwrap();
         let process = process.strip_prefix("pid_").unwrap();
