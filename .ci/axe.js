@@ -1,4 +1,4 @@
-// Runs axe on a page that .ci/site opens, in the colours that its address names, and writes what it finds into the page.
+// Runs axe on a page opened by .ci/site, in the colour scheme named in its URL, and writes the findings into the page.
 "use strict";
 document.documentElement.dataset.theme = location.search.slice(1);
 axe.run().then((found) => {

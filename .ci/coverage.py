@@ -21,6 +21,6 @@ print("| lines of | all | run | |\n|---|---:|---:|---:|")
 for group, (count, covered) in sorted(groups.items()):
     name = f"**{group}**" if "/src/" not in group else group
     print(f"| {name} | {count} | {covered} | {100 * covered / max(count, 1):.1f} % |")
-print("\n| lines that no test runs | of | in |\n|---:|---:|---|")
+print("\n| uncovered lines | of | in |\n|---:|---:|---|")
 for lines, count, path in sorted(missing, reverse=True)[:25]:
     print(f"| {lines} | {count} | {path} |")

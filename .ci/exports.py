@@ -87,18 +87,18 @@ def check_perfetto():
             annotations += len(packet.track_event.debug_annotations)
             if packet.track_event.type == TrackEvent.TYPE_SLICE_BEGIN:
                 calls[names[sequence][packet.track_event.name_iid]] += 1
-    equal("perfetto: calls by its messages", calls, CALLS)
+    equal("perfetto: calls in the messages", calls, CALLS)
     equal("perfetto: ends", phases[TrackEvent.TYPE_SLICE_END], TOTALS["calls"] - TOTALS["open"])
     processor = trace_processor()
     rows = processor.query("select name, count(), sum(dur = -1) from slice group by name")
     rows = [row for row in rows if row[0] in CALLS]
-    equal("perfetto: calls by its trace processor", {name: int(calls) for name, calls, _ in rows}, dict(CALLS))
-    equal("perfetto: open calls by its trace processor", sum(int(row[2]) for row in rows), TOTALS["open"])
+    equal("perfetto: calls in the trace processor", {name: int(calls) for name, calls, _ in rows}, dict(CALLS))
+    equal("perfetto: open calls in the trace processor", sum(int(row[2]) for row in rows), TOTALS["open"])
     active = [line for line in path("threads").read_text().splitlines() if json.loads(line)["functions"]]
     threads = "select count(distinct utid) from thread_track join slice on track_id = thread_track.id"
-    equal("perfetto: threads by its trace processor", processor.query(threads), [[str(len(active))]])
+    equal("perfetto: threads in the trace processor", processor.query(threads), [[str(len(active))]])
     registers = processor.query("select count() from slice join args using (arg_set_id) where key glob 'debug.*'")
-    equal("perfetto: annotations by its trace processor", registers, [[str(annotations)]])
+    equal("perfetto: annotations in the trace processor", registers, [[str(annotations)]])
     errors = "select ifnull(sum(value), 0) from stats where severity = 'error'"
     equal("perfetto: import errors", processor.query(errors), [["0"]])
 
@@ -138,7 +138,7 @@ def check_speedscope():
             found = speedscope_table(site)
             if len(found) >= least:
                 break
-        # The app shows two decimals and only the functions that fit into its window.
+        # The app shows two decimals, and only the functions that fit in its window.
         for function in report["functions"]:
             times = found.get(label(function))
             units = UNITS.values()
@@ -147,7 +147,7 @@ def check_speedscope():
                 unit = max(unit for unit in units if unit <= max(other, 1))
                 assert abs(one - other) <= unit / 100, (label(function), times, expected)
         assert len(found) >= least, f"{len(found)} functions in the app"
-        print(f"{NAME}: speedscope: times of {len(found)} functions of thread {report['thread']}: as reported")
+        print(f"{NAME}: speedscope: the times of {len(found)} functions of thread {report['thread']} match the report")
 
 
 UNITS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
@@ -227,13 +227,13 @@ def check_csv():
 
 
 def check_flamegraph():
-    """Runs the picture's script; if the browser cannot, there is no text in the picture."""
+    """Runs the script in the SVG; without it, the image contains no text."""
     site = FOLDER / "svg"
     site.mkdir(exist_ok=True)
     click = "<script>document.querySelectorAll('.f')[1].dispatchEvent(new Event('click'))</script></svg>"
     (site / "flame.svg").write_text(path("svg").read_text().replace("</svg>", click))
     page = dump(site, "flame.svg")
-    assert page.count('class="f faded"') == 1, "a zoom fades what is below"
+    assert page.count('class="f faded"') == 1, "zooming fades the frames below"
     assert 'visibility="visible">reset zoom' in page
     print(f"{NAME}: flamegraph: zooms in a browser")
 

@@ -1,5 +1,5 @@
-//! Planted bugs: three assumptions that hold on x86-64 but not on every machine. Prints those that
-//! do not hold on this machine.
+//! Planted bugs: three assumptions that are true on x86-64 but not on every machine. Prints those
+//! that are false on this machine.
 
 use std::ffi::c_char;
 

@@ -12,7 +12,7 @@ WORD, SIZE = 8, 24
 
 
 class Returned(ctypes.Structure):
-    """Room for a returned object: large enough that the caller passes its address."""
+    """Space for a returned object: large enough that the caller passes its address."""
 
     _fields_ = [("bytes", ctypes.c_char * 64)]
 
@@ -57,9 +57,9 @@ class TraceProcessorLibrary:
         string = (ctypes.c_size_t * 3)(size + 1 | 1, size, ctypes.addressof(buffer))
         name = CLASS.replace("_ZN", "_ZNK") + "12ExecuteQueryERK" + STRING
         result = self.call(name, string)
-        # A vector of rows, and the message of an error.
+        # A vector of rows, followed by an error message.
         address = ctypes.addressof(result)
         if error := text(address + SIZE):
             raise ValueError(error)
-        # The first row has the names of the columns.
+        # The first row contains the column names.
         return [[text(cell) for cell in items(row)] for row in items(address)][1:]

@@ -1,4 +1,4 @@
-//! In a checkout, refuses to build with a `spec/layout.json` that is older than its spec, and shows the
+//! In a checkout, fails the build if `spec/layout.json` is older than the spec, and shows the
 //! changed line. A published package has no spec to compare with.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Collects errors, each at its place in the user's code, and reports all of them at once.
+//! Collects errors, each with its position in the user's code, and reports all of them at once.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -22,7 +22,7 @@ impl Errors {
         }
     }
 
-    /// Parses the item under the macro, which must be a struct as the message says.
+    /// Parses the item that the macro is applied to; if it is not a struct, reports the message.
     pub(crate) fn parse_item(&mut self, item: TokenStream, message: &str) -> Option<ItemStruct> {
         let parsed = syn::parse2(item);
         let wrong = |error: syn::Error| self.add(syn::Error::new(error.span(), message));

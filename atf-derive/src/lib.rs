@@ -38,7 +38,7 @@
 //! assert_eq!(format!("{:?}", EventKind(9)), "EventKind(9)");
 //! ```
 //!
-//! The folder `example` of this package has a tracer without `std` that needs nothing but this macro
+//! The folder `example` of this package contains a tracer without `std` that needs only this macro
 //! and `zerocopy`.
 //!
 //! # Notes
@@ -47,7 +47,7 @@
 //! - Put your own derives below the macro; above it, they would see an empty struct.
 //! - The layout comes from the committed `layout.json` of crate `atf-spec`, so no YAML parser is
 //!   compiled.
-//! - To do without the macro, copy `v1.rs`, `v2.rs` and `enums.rs` from the folder
+//! - To avoid the macro, copy `v1.rs`, `v2.rs` and `enums.rs` from the folder
 //!   `src/wire/generated` of crate `atf`: they need only `zerocopy`.
 
 mod errors;

@@ -1,5 +1,5 @@
-//! Tests that code that contradicts the spec does not compile. The error is at the contradiction
-//! and uses the spec's terms.
+//! Tests that code that contradicts the spec does not compile. The error points at the
+//! contradiction and uses the spec's terms.
 //!
 //! `TRYBUILD=overwrite` rewrites the expected messages.
 

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 #[test]
-fn the_macro_needs_no_yaml_parser_or_command_line() {
+fn the_macro_needs_no_yaml_or_command_line_parser() {
     let output = Command::new(env!("CARGO"))
         .args([
             "tree",

@@ -50,7 +50,7 @@ fn constants_come_from_the_spec() {
 }
 
 #[test]
-fn other_derives_go_below_the_macro() {
+fn derives_below_the_macro_are_kept() {
     let event = IndexEvent {
         timestamp_ns: 1.into(),
         function_id: 2.into(),

@@ -1,4 +1,4 @@
-//! Marks the shared library as never to be unloaded: a recording's thread runs its code.
+//! Prevents the shared library from being unloaded, because a recording's thread runs its code.
 
 use std::env;
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds libadatrace and installs it with its headers, its pkg-config file and its CMake package:
 #     atf/capi/install.sh [--profile PROFILE] PREFIX
-# DESTDIR is prepended to PREFIX, as usual, and LIBDIR replaces PREFIX/lib, as lib/x86_64-linux-gnu on Debian.
+# DESTDIR is prepended to PREFIX, as usual, and LIBDIR replaces PREFIX/lib, for example on Debian.
 # CARGO_BUILD_TARGET selects a target to cross-compile for. The first build takes a few minutes.
 set -eu
 
@@ -23,7 +23,7 @@ cargo=${CARGO:-cargo}
 manifest=$here/Cargo.toml
 
 # Makes cargo print the system libraries needed to link libadatrace.a. Cargo prints them even if
-# everything is already built, so the first run shows its progress, and only the second is captured.
+# everything is already built, so the first run shows its progress and only the second is captured.
 build() {
     "$cargo" rustc --manifest-path "$manifest" --lib --profile "$profile" "$@" -- \
         --print native-static-libs

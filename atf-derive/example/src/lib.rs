@@ -1,5 +1,5 @@
 //! A tracer without `std`: it writes an `index.atf` of wire version 2 into memory that its caller
-//! provides, such as a preallocated mapping, and needs nothing but `atf-derive` and `zerocopy`.
+//! provides, such as a preallocated mapping, and needs only `atf-derive` and `zerocopy`.
 //!
 //! After each event, the memory is an unfinalized file from which readers recover that event.
 
@@ -53,7 +53,7 @@ impl<'a> Tracer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Full`] if the memory has no room for a header and a footer.
+    /// [`Full`] if a header and a footer do not fit in the memory.
     pub fn start(memory: &'a mut [u8], thread_id: u32) -> Result<Self, Full> {
         let mut header = IndexHeader::new_zeroed();
         header.magic = IndexHeader::MAGIC;
@@ -82,7 +82,7 @@ impl<'a> Tracer<'a> {
     ///
     /// # Errors
     ///
-    /// [`Full`] if the event does not fit before a footer.
+    /// [`Full`] if there is no room left for the event and a footer.
     pub fn event(
         &mut self,
         timestamp_ns: u64,

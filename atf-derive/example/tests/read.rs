@@ -5,7 +5,7 @@ use atf::check::{FileReport, Output, check_bytes};
 use atf::index::IndexReader;
 use atf_example_tracer::{EventKind, Full, Tracer};
 
-/// The broken rules of a file.
+/// The rules that a file breaks.
 struct Broken(Vec<&'static str>);
 
 impl Output for Broken {
@@ -18,7 +18,7 @@ impl Output for Broken {
 }
 
 #[test]
-fn a_finalized_file_breaks_no_rule_but_lacks_a_checksum() {
+fn a_finalized_file_breaks_only_the_rule_that_requires_a_checksum() {
     let mut memory = [0; 64 + 3 * 32 + 64];
     let mut tracer = Tracer::start(&mut memory, 7).unwrap();
     tracer.event(100, 1, EventKind::CALL).unwrap();
@@ -41,7 +41,7 @@ fn a_finalized_file_breaks_no_rule_but_lacks_a_checksum() {
 }
 
 #[test]
-fn an_unfinalized_file_has_every_event() {
+fn an_unfinalized_file_contains_every_event() {
     let mut memory = [0; 1024];
     let mut tracer = Tracer::start(&mut memory, 7).unwrap();
     for time in 1..=5 {

@@ -16,7 +16,7 @@ use crate::walk::{Began, Ended, Observer, Walk};
 use crate::{Options, Problem, ThreadTotals};
 
 /// A visitor that receives a trace's calls from the function [`calls`]. An error from any of its
-/// methods ends the pass.
+/// methods stops the traversal.
 pub trait CallVisitor {
     /// The error type of the visitor's methods.
     type Error;
@@ -110,7 +110,7 @@ impl ThreadFolder<'_> {
     /// file.
     ///
     /// The problems that [`thread_end`](CallVisitor::thread_end) receives then include those of the
-    /// details, such as a wrong checksum, and any error from this method. If it is not called,
+    /// details, such as a checksum mismatch, and any error from this method. If it is not called,
     /// finalized details are not read.
     ///
     /// # Errors
@@ -229,14 +229,14 @@ struct Calls<'v, 'a, V: CallVisitor> {
     visitor: &'v mut V,
     /// The problems of the details that the visitor opened.
     problems: &'v RefCell<Vec<Error>>,
-    /// The folders so far.
+    /// The folders found so far.
     folders: Vec<ThreadFiles<'a>>,
     /// The index of the folder that the visitor received last.
     folder: usize,
     /// The open calls, outermost first: those that the visitor has received, followed by those that
     /// started before the time range.
     open: VecDeque<Open>,
-    /// How many of the open calls the visitor has received.
+    /// The number of open calls that the visitor has received.
     seen: usize,
     /// The number of the next call.
     next: u64,

@@ -1,4 +1,4 @@
-//! Finds how long calls of a process that died were open at least.
+//! Finds the minimum time for which calls were open when a process died.
 
 use atf::trace::{Process, Thread};
 
@@ -28,8 +28,8 @@ impl Deaths {
         }
     }
 
-    /// Returns until when a thread's open calls lasted at least; `None` if they may have ended
-    /// earlier, because events of the thread may be missing.
+    /// Returns the time until which a thread's open calls lasted at least; `None` if they may have
+    /// ended earlier, because events of the thread may be missing.
     pub(crate) fn until_ns(&self, thread: &Thread<'_>, end: &End<'_>) -> Option<u64> {
         let (last_session, end_ns) = self.end?;
         let is_complete = end.is_whole

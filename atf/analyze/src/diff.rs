@@ -67,8 +67,7 @@ pub struct Change {
     pub is_noise: bool,
 }
 
-/// A function's figures in all earlier or all later runs. A run that lacks the function counts as
-/// 0.
+/// A function's figures in all earlier or all later runs, 0 for runs without the function.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Figures {

@@ -307,7 +307,7 @@ mod tests {
             let count = all.coarsen(coarseness);
             assert!(count < before || count == 1, "{count} of {before}");
             before = count;
-            // Adding the same durations again adds no bucket.
+            // Adding the same durations again adds no buckets.
             assert_eq!(all.merge(&fine, coarseness), 0);
             for bucket in all.buckets() {
                 let within = |ns: &&u64| (bucket.from_ns..=bucket.to_ns).contains(*ns);

@@ -101,7 +101,7 @@ impl Functions {
 /// let [hottest, outer] = &functions.functions[..] else { panic!() };
 /// assert_eq!((hottest.function_id, hottest.times.self_ns), (8, 130));
 /// assert_eq!((outer.times.self_ns, outer.times.total_ns), (20, 150));
-/// assert!(functions.problems.is_empty(), "all events are there");
+/// assert!(functions.problems.is_empty(), "no events are missing");
 /// # Ok::<(), atf::Error>(())
 /// ```
 #[must_use]
@@ -110,7 +110,7 @@ pub fn functions(process: impl Into<Process>, options: &Options) -> Functions {
     on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
-/// Adds up the functions. Also returns whether the limit left some without an entry.
+/// Adds up the functions. Also returns whether some have no entry because of the limit.
 fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Functions, bool) {
     let all = Mutex::new(Merged::new(options.max_functions, options.max_buckets));
     let new = || ByFunction(Merging::new(&all, jobs));

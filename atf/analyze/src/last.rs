@@ -32,7 +32,7 @@ pub struct LastOfThread {
     /// How the thread's file ended; with several segments, how its last file
     /// ended.
     pub completeness: Completeness,
-    /// Whether the same file has no footer although it was finalized.
+    /// Whether that file was finalized but its footer is missing.
     pub lost_footer: bool,
     /// The number of events.
     pub event_count: u64,

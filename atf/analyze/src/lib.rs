@@ -2,16 +2,16 @@
 //!
 //! | question | answer |
 //! |---|---|
-//! | which functions are hot, and how long do their calls take | [`functions()`] |
-//! | through which callers are they reached | [`tree()`] |
-//! | who calls a function, and what does it call | [`pairs()`] |
+//! | which functions are hot and how long their calls take | [`functions()`] |
+//! | which callers lead to them | [`tree()`] |
+//! | what calls a function and what it calls | [`pairs()`] |
 //! | what was running when the trace ended | [`last()`] |
 //! | what happened, call by call | [`calls()`] |
 //! | what changed between runs of a program | [`diff()`] |
 //!
-//! Each function except [`diff()`] takes a [`Process`] or, as one, a
-//! [`SessionReader`](atf::session::SessionReader). It reads all events once, with several threads in
-//! parallel, except for [`calls()`], which reads one thread after another. Results do not depend on
+//! Each function except [`diff()`] takes a [`Process`], or a
+//! [`SessionReader`](atf::session::SessionReader) as one. It reads all events once, with several
+//! threads in parallel; only [`calls()`] reads one thread after another. Results do not depend on
 //! the number of cores. [`diff()`] compares the results of [`functions()`].
 //!
 //! # Time
@@ -31,11 +31,11 @@
 //!   missing, or a thread in it cannot be read, the thread's open calls end at its last event
 //!   before the gap, and count as open.
 //! - If a thread's timestamps decrease, the largest one so far is used until they catch up. A
-//!   single timestamp that is too large is replaced by the next event's. The first and the
-//!   last event have the times on which header and footer agree. Each decrease is counted in
+//!   single timestamp that is too large is replaced by the next event's. The first and last events
+//!   have the times on which header and footer agree. Each decrease is counted in
 //!   [`out_of_order`](ThreadTotals::out_of_order).
-//! - Events in a [hole](atf::index::Hole) have no time. They are counted as events, and
-//!   otherwise ignored.
+//! - Events in a [hole](atf::index::Hole) have no time. They are counted as events but otherwise
+//!   ignored.
 //! - With a time range ([`Options::from_ns`], [`Options::to_ns`]), a call counts if it overlaps the
 //!   range, and only the part of its time within the range counts.
 //! - All times and durations are on the [process's clock](Process::clock).
@@ -157,7 +157,7 @@ impl Options {
     }
 }
 
-/// The place of an event in a trace.
+/// The location of an event in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventPlace {
@@ -202,9 +202,9 @@ pub struct ThreadTotals {
     /// ([`CallStack::LIMIT`](atf::spans::CallStack::LIMIT)) were open. They count as open, and
     /// the thread has the problem [`TooManyOpenCalls`](atf::ErrorKind::TooManyOpenCalls).
     pub given_up: u64,
-    /// How many events the headers of the whole thread's files count, but the files lack.
+    /// How many events are counted in the headers of all of the thread's files but are missing.
     pub missing_events: u64,
-    /// The tracer's losses in the whole thread, according to the manifest.
+    /// The tracer's losses in the thread, at any time, according to the manifest.
     pub losses: Losses,
 }
 
@@ -245,7 +245,7 @@ pub struct Totals {
     pub busy_ns: u64,
     /// How many calls were given up because too many were open.
     pub given_up: u64,
-    /// How many events the headers of these threads' files count, but the files lack.
+    /// How many events are counted in the headers of these threads' files but are missing.
     pub missing_events: u64,
     /// The tracer's losses in these threads at any time, according to the manifest. Add those of
     /// [threads without files](Process::losses_without_files).

@@ -1,5 +1,5 @@
-//! Merges the tables of threads into one while the threads are read, so that memory use depends on
-//! the size of the result, but not on the number of threads.
+//! Merges the tables of threads into one while the threads are read, so memory use depends on the
+//! size of the result but not on the number of threads.
 
 use std::hash::Hash;
 use std::num::NonZero;
@@ -81,7 +81,7 @@ pub(crate) struct Merging<'a, K, V> {
     all: &'a Mutex<Merged<K, V>>,
     /// The numbers of rows and buckets at which the next merge is due.
     most: (usize, usize),
-    /// The smallest number of rows that is worth a merge.
+    /// The smallest number of rows worth merging.
     least: usize,
 }
 

@@ -59,7 +59,7 @@ impl Pairs {
     }
 }
 
-/// Returns who called whom: each pair of caller and callee with its calls and times.
+/// Returns each pair of caller and callee with its calls and times.
 ///
 /// Memory: about 100 bytes per pair of the result (at most [`max_nodes`](Options::max_nodes)
 /// pairs), plus the same amount as [`functions`](crate::functions()) for the threads being read.
@@ -69,7 +69,7 @@ pub fn pairs(process: impl Into<Process>, options: &Options) -> Pairs {
     on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
-/// Adds up the pairs. Also returns whether the limit left some without an entry.
+/// Adds up the pairs. Also returns whether some have no entry because of the limit.
 fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Pairs, bool) {
     let all = Mutex::new(Merged::<Key, ()>::new(options.max_nodes, 0));
     let new = || ByPair(Merging::new(&all, jobs));
@@ -99,7 +99,7 @@ type Key = (Option<u64>, u64);
 struct ByPair<'a>(Merging<'a, Key, ()>);
 
 impl Observer for ByPair<'_> {
-    /// The place of the pair's row, and the callee's id.
+    /// The position of the pair's row, and the callee's id.
     type Place = (Place, u64);
 
     fn call(&mut self, caller: Option<Self::Place>, call: &Began<'_>) -> Self::Place {

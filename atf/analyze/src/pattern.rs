@@ -14,7 +14,7 @@ use atf::symbols::Function;
 /// let selects = |text: &str| text.parse().map(|it: Pattern| it.fits(&Function::new(0x10, Some("render"))));
 /// assert_eq!(selects("0x10"), Ok(true), "an id");
 /// assert_eq!(selects("=render"), Ok(true), "the exact name");
-/// assert_eq!(selects("r*der"), Ok(true), "the whole name: * and ? are wildcards");
+/// assert_eq!(selects("r*der"), Ok(true), "the full name: * and ? are wildcards");
 /// assert_eq!(selects("end"), Ok(true), "a part of the name");
 /// assert!(selects("0xg").is_err());
 /// ```
@@ -25,7 +25,7 @@ pub enum Pattern {
     Id(u64),
     /// Functions with this exact name.
     Exact(String),
-    /// Functions whose whole name matches; `*` matches any characters, `?` exactly one.
+    /// Functions whose full name matches; `*` matches any characters, `?` exactly one.
     Glob(String),
     /// Functions whose name contains this string.
     Piece(String),
@@ -46,7 +46,7 @@ impl Pattern {
     }
 }
 
-/// Writes the text that parses as this pattern.
+/// Writes text that parses as this pattern.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,7 +76,7 @@ impl FromStr for Pattern {
     }
 }
 
-/// Returns whether the pattern matches the whole name. Backtracks only to the last `*`, so the time
+/// Returns whether the pattern matches the full name. Backtracks only to the last `*`, so the time
 /// is at most proportional to the product of the two lengths.
 fn glob(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern.chars(), name.chars());
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_is_an_id_a_name_a_glob_or_a_piece() {
+    fn a_pattern_is_an_id_a_name_a_glob_or_a_substring() {
         let pattern = |text: &str| text.parse::<Pattern>();
         assert_eq!(pattern("0x10"), Ok(Pattern::Id(16)));
         assert!(pattern("0xg").is_err());

@@ -60,14 +60,14 @@ pub(crate) struct Table<K, V> {
     is_full: bool,
 }
 
-/// The position of a key's row; `None` if the key has no row of its own.
+/// The position of a key's row; `None` if the key has no row.
 pub(crate) type Place = Option<u32>;
 
 #[derive(Debug)]
 struct Row<K, V> {
     key: K,
     times: Times,
-    /// How many calls are open.
+    /// The number of open calls.
     active: u32,
     /// When the first of the open calls began.
     since_ns: u64,
@@ -121,7 +121,7 @@ impl<K: Hash + Eq + Copy, V: Default> Table<K, V> {
     }
 
     /// Returns a new table in which the open calls can continue after this table is merged into
-    /// another one. Changes the calls' places to their places in the new table.
+    /// another one. Updates the calls' places to the new table.
     pub(crate) fn split<'p>(&self, open: impl Iterator<Item = &'p mut Place>) -> Self {
         let mut next = Self::new(self.limit);
         for place in open {

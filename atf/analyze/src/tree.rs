@@ -30,8 +30,8 @@ pub struct Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node {
-    /// The function; `None` for the node of all calls under the parent that have no node of their
-    /// own because the tree reached its [limit](Options::max_nodes).
+    /// The function; `None` for the node that collects the remaining calls under the parent,
+    /// because the tree reached its [limit](Options::max_nodes).
     pub function_id: Option<u64>,
     /// How many callers are above it: 0 for outermost calls.
     pub depth: u32,
@@ -70,7 +70,7 @@ pub fn tree(process: impl Into<Process>, options: &Options) -> Tree {
     on_any_cores(options, |options, jobs| read(&process, options, jobs))
 }
 
-/// Builds the tree. Also returns whether the limit left some calls without a node.
+/// Builds the tree. Also returns whether some calls have no node because of the limit.
 fn read(process: &Process, options: &Options, jobs: NonZero<usize>) -> (Tree, bool) {
     let all = Mutex::new(Growing::new(options.max_nodes));
     let least = NODES_OF_THREADS.min(options.max_nodes) / jobs;
@@ -102,8 +102,7 @@ struct Growing {
     nodes: Vec<Branch>,
     places: Places,
     limit: usize,
-    /// How many nodes collect the calls that have no node of their own. They do not count towards
-    /// the limit.
+    /// The number of nodes that collect remaining calls. They do not count towards the limit.
     rest: usize,
 }
 
@@ -117,7 +116,7 @@ struct Branch {
 struct Key {
     function_id: u64,
     parent: u32,
-    /// Whether the node collects all calls under the parent that have no node of their own.
+    /// Whether the node collects the remaining calls under the parent, which have no other node.
     is_rest: bool,
 }
 
@@ -179,7 +178,7 @@ impl Growing {
             .unwrap_or_else(|| self.rest_of(parent))
     }
 
-    /// Returns the node for all calls under a node that have no node of their own.
+    /// Returns the node for the remaining calls under a node.
     fn rest_of(&mut self, parent: u32) -> u32 {
         let key = Key {
             function_id: 0,
@@ -277,11 +276,11 @@ impl Growing {
 /// calls, fit in 32 bits.
 const MOST_NODES: usize = 1 << 30;
 
-/// A thread's own tree, which is merged into the tree of all threads whenever it has many nodes.
+/// A thread's tree, which is merged into the tree of all threads whenever it has many nodes.
 struct Merging<'a> {
     all: &'a Mutex<Growing>,
     own: Growing,
-    /// The smallest number of nodes that is worth a merge.
+    /// The smallest number of nodes worth merging.
     least: usize,
     /// The number of nodes at which the next merge is due.
     most: usize,

@@ -1,4 +1,4 @@
-//! Reads the threads of a process, each over all segments.
+//! Reads the threads of a process, each across all segments.
 
 use std::convert::Infallible;
 use std::mem;
@@ -44,10 +44,10 @@ pub(crate) struct End<'a> {
     pub(crate) completeness: Completeness,
     pub(crate) lost_footer: bool,
     pub(crate) missing_events: u64,
-    /// How many events were read from all files together.
+    /// The number of events read from all files.
     pub(crate) event_count: u64,
     /// Whether all events of the thread were read: none is in a hole, in a missing segment or
-    /// missing from a file, and no file has another problem.
+    /// missing from a file, and no file has any other problem.
     pub(crate) is_whole: bool,
 }
 

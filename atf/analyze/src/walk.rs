@@ -53,7 +53,7 @@ pub(crate) struct Ended {
     pub(crate) now_ns: u64,
     pub(crate) duration_ns: u64,
     pub(crate) how: SpanEnd,
-    /// The call's own return or exception.
+    /// The return or exception that ended the call.
     pub(crate) event: Option<IndexEvent>,
     /// Whether an event ended it.
     pub(crate) is_known: bool,
@@ -238,7 +238,7 @@ impl<'o, O: Observer> Walk<'o, O> {
     }
 }
 
-/// Where a call ends.
+/// The end of a call.
 struct At<'e> {
     now_ns: u64,
     event: Option<&'e IndexEvent>,

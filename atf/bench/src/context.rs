@@ -47,7 +47,7 @@ impl Context {
         Ok(TempDir::new_in(self.folder.path())?)
     }
 
-    /// Begins a row: some work, and the work it is compared with.
+    /// Begins a row: a piece of work, and the work it is compared with.
     pub(crate) fn row(&mut self, work: impl Into<String>, baseline: &'static str) -> Row<'_> {
         Row {
             context: self,
@@ -86,19 +86,19 @@ impl Row<'_> {
         self
     }
 
-    /// Sets how many events, lookups or queries a run has.
+    /// Sets the number of events, lookups or queries in a run.
     pub(crate) fn each(mut self, count: u64, unit: &'static str) -> Self {
         self.amount = Amount::Each(count, unit);
         self
     }
 
-    /// Sets how many bytes a run reads.
+    /// Sets the number of bytes that a run reads.
     pub(crate) fn bytes(mut self, bytes: u64) -> Self {
         self.amount = Amount::Bytes(bytes);
         self
     }
 
-    /// Times both ways, adds the row to the report and prints it.
+    /// Times both sides, adds the row to the report and prints it.
     pub(crate) fn compare(
         self,
         ours: impl FnMut(&mut Stopwatch) -> Result<()>,

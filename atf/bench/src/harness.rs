@@ -13,7 +13,7 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 pub(crate) enum Time {
     /// Wall-clock time.
     Wall,
-    /// CPU time of the process and of the commands that it ran, including the kernel. Used for
+    /// CPU time of the process and of the commands that it ran, including kernel time. Used for
     /// writes, because the time a file system spends on pages varies and is beyond the program's
     /// control.
     Cpu,
@@ -37,7 +37,7 @@ fn since_start(clock: ClockId) -> Duration {
     )
 }
 
-/// Returns the CPU time of the commands that have ended, and of theirs.
+/// Returns the CPU time of the commands that have exited and of their child processes.
 #[allow(unsafe_code, reason = "no package offers the call safely")]
 fn commands() -> Duration {
     // SAFETY: zeros are valid for its integers.
@@ -74,7 +74,7 @@ impl Stopwatch {
     }
 }
 
-/// Returns a run that times all of some work.
+/// Returns a run that times the entire work.
 pub(crate) fn timed<T, E: Into<Box<dyn std::error::Error>>>(
     mut work: impl FnMut() -> std::result::Result<T, E>,
 ) -> impl FnMut(&mut Stopwatch) -> Result<()> {
@@ -84,14 +84,14 @@ pub(crate) fn timed<T, E: Into<Box<dyn std::error::Error>>>(
     }
 }
 
-/// Returns a run that times all of some work, whose result must be the expected one.
+/// Returns a run that times the entire work, whose result must be the expected one.
 pub(crate) fn checked<T: PartialEq, E: Into<Box<dyn std::error::Error>>>(
     expected: T,
     mut work: impl FnMut() -> std::result::Result<T, E>,
 ) -> impl FnMut(&mut Stopwatch) -> Result<()> {
     move |watch| match watch.time(&mut work) {
         Ok(result) if black_box(&result) == &expected => Ok(()),
-        Ok(_) => Err("two ways of doing the work gave different results".into()),
+        Ok(_) => Err("the two ways of working gave different results".into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -219,7 +219,7 @@ mod tests {
     use super::{Comparison, Duration, Ratio, beyond};
 
     #[test]
-    fn intervals_are_those_of_the_sign_test() {
+    fn intervals_match_the_sign_test() {
         // These sizes are from tables of the sign test: with 6 samples, the interval spans all of
         // them, and with 9, all but one at each end.
         let beyond = [1, 5, 6, 8, 9, 12, 15, 21].map(beyond);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_the_median_of_pairs_and_not_of_times() {
+    fn a_ratio_is_the_median_over_pairs_not_over_times() {
         let times = |seconds: [u64; 3]| seconds.map(Duration::from_secs).to_vec();
         let comparison = Comparison {
             ours: times([1, 10, 2]),

@@ -26,12 +26,12 @@ pub(crate) const HEADER_SIZE: usize = 64;
 pub(crate) struct Session {
     folder: TempDir,
     threads: u32,
-    /// The number of events in all threads.
+    /// The total number of events in all threads.
     pub(crate) count: u64,
 }
 
 impl Session {
-    /// Writes a session with so many events in all threads. `details` of 1000 events have a detail.
+    /// Writes a session with `events` events in total. `details` of 1000 events have a detail.
     pub(crate) fn new(
         context: &Context,
         threads: u32,
@@ -177,7 +177,7 @@ impl Tape {
         &self.events
     }
 
-    /// Returns the time from one lap to the next in nanoseconds.
+    /// Returns the time between laps in nanoseconds.
     pub(crate) fn lap_ns(&self) -> u64 {
         self.lap_ns
     }

@@ -20,7 +20,7 @@ pub(crate) fn name() -> String {
     format!("{model}{generation}, {cores} cores, {os}")
 }
 
-/// Returns how many threads can run at a time.
+/// Returns how many threads can run at once.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

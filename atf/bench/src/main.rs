@@ -18,14 +18,14 @@ use clap::builder::PossibleValuesParser;
 use crate::context::Context;
 use crate::harness::Result;
 
-/// Times atf against named baselines, both in one run, alternately.
+/// Times atf against named baselines, alternating between the two in one run.
 ///
 /// A ratio is the speed of atf relative to the baseline: the median of all pairs, with its 95 %
 /// interval. Inputs are written to a folder that is removed at the end.
 #[derive(Debug, Parser)]
 #[command(name = "atf-bench")]
 struct Options {
-    /// Which groups of rows to run; all by default.
+    /// Groups of rows to run; all by default.
     #[arg(value_parser = PossibleValuesParser::new(GROUPS.map(|(name, _)| name)))]
     groups: Vec<String>,
     /// Writes the tables as Markdown.
@@ -44,7 +44,7 @@ struct Options {
 
 type Group = fn(&mut Context) -> Result<()>;
 
-/// The groups of rows. Each one's file begins with what it times.
+/// The groups of rows. The first line of each group's file states what it times.
 const GROUPS: [(&str, Group); 13] = [
     ("write", rows::write::run),
     ("capi", rows::capi::run),

@@ -101,7 +101,7 @@ pub(crate) fn skip(work: &str, why: &str) {
     say(&format!("SKIPPED  {work}: {why}"));
 }
 
-/// Prints a line. A closed stdout is not an error: the tables may be written to a file as well.
+/// Prints a line. A closed stdout is not an error: the tables may also be written to a file.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }

@@ -16,7 +16,7 @@
  *
  * Errors. A function that can fail returns AtfStatus, or a value described in its comment.
  * atf_last_error_* describe the most recent failure on the calling thread. No function ends the
- * program: a bug in the library is reported as ATF_ERROR_PANIC. There is one exception: if the
+ * program: a bug in the library is reported as ATF_ERROR_PANIC. The only exception: if the
  * system cannot provide even a few bytes of memory, such as those of a path or an error's message,
  * Rust's runtime or the C library ends the program. If a large buffer or a ring does not fit, that
  * is an error, and calls that need no more memory, such as those that write an event without a
@@ -62,7 +62,7 @@ extern "C" {
 
 /* ---- Errors ---- */
 
-/** The result of a function: 0 on success, else the reason for the failure. Values may be added. */
+/** The result of a function: 0 on success, else the reason for the failure. May gain values. */
 typedef enum AtfStatus {
     /** Success. */
     ATF_OK = 0,
@@ -348,7 +348,7 @@ AtfStatus atf_writer_flush(AtfThreadWriter *writer);
 /**
  * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: they are already finalized. Details
  * that were reserved but never written are dropped: the summary counts them in dropped_details, and
- * the warning callback gets ATF_ERROR_LOST. This call still returns ATF_OK, but afterwards
+ * the warning callback receives ATF_ERROR_LOST. This call still returns ATF_OK, but afterwards
  * atf_writer_error returns ATF_ERROR_LOST unless something failed earlier.
  */
 AtfStatus atf_writer_finish(AtfThreadWriter *writer, AtfThreadSummary *summary,
@@ -389,7 +389,7 @@ typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
  * failing call, with no lock held and the thread's cancellation disabled. It may call any function,
  * but must not close the writer whose call failed. It must not throw or longjmp. For each writer
  * only the first failure of each status is reported; atf_writer_finalize or atf_writer_close
- * reports how many more failures there were, across all statuses.
+ * reports the number of other failures, across all statuses.
  */
 void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 
@@ -523,8 +523,8 @@ AtfStatus atf_session_writer_set_symbols(const AtfSessionWriter *session,
                                          const AtfSymbol *symbols, size_t count);
 
 /**
- * Adds a function's name to the manifest, for tracers that learn of functions one by one, on any
- * thread. If a function has several names, readers use the first one.
+ * Adds a function's name to the manifest, on any thread, for tracers that discover functions one
+ * by one. If a function has several names, readers use the first one.
  */
 AtfStatus atf_session_writer_add_symbol(const AtfSessionWriter *session,
                                         const AtfSymbol *symbol);
@@ -544,8 +544,8 @@ AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, ui
 AtfStatus atf_session_writer_set_detail_fields(const AtfSessionWriter *session);
 
 /**
- * Sets how many of a thread's events the tracer lost, and how many details of events that it
- * recorded, replacing earlier numbers; NULL for none. The thread's writer may be created later.
+ * Sets how many of a thread's events the tracer lost, and how many details of recorded events,
+ * replacing earlier numbers; NULL for none. The thread's writer may be created later.
  * Call this before atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_set_losses(const AtfSessionWriter *session, uint32_t thread_id,
@@ -570,7 +570,7 @@ AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 /**
  * Writes the final manifest; totals may be NULL. ATF_ERROR_STATE: the session is already finished,
  * or threads are still being written. ATF_ERROR_LIMIT: as for atf_session_writer_write_manifest;
- * reduce what is set and try again.
+ * remove some of the contents and try again.
  */
 AtfStatus atf_session_writer_finish(const AtfSessionWriter *session, AtfSessionTotals *totals,
                                     size_t totals_size);
@@ -665,7 +665,7 @@ typedef enum AtfCountSource {
 typedef enum AtfChecksum {
     /** There is no verified footer to compare with. */
     ATF_CHECKSUM_NOT_CHECKED = 0,
-    /** The footer's checksum is 0, which means that there is none. */
+    /** The footer's checksum is 0, which means that none was computed. */
     ATF_CHECKSUM_ABSENT = 1,
     ATF_CHECKSUM_GOOD = 2,
     ATF_CHECKSUM_BAD = 3,
@@ -689,7 +689,7 @@ typedef struct AtfFileInfo {
     /** The offset of the verified footer, or 0. */
     uint64_t footer_offset;
     uint64_t bytes_after_footer;
-    /** Bytes after the last whole event that belong to no event. */
+    /** Bytes after the last complete event that belong to no event. */
     uint64_t trailing_bytes;
     /** Zero bytes at the end of the file. */
     uint64_t zero_tail_bytes;
@@ -707,7 +707,7 @@ typedef struct AtfFileInfo {
     uint8_t completeness;
     /** AtfCountSource. */
     uint8_t count_source;
-    /** AtfChecksum, as far as it is known. */
+    /** AtfChecksum, as far as known. */
     uint8_t checksum;
     uint8_t reserved[1];
 } AtfFileInfo;
@@ -872,7 +872,7 @@ typedef struct AtfThreadInfo {
     uint8_t reserved2[7];
 } AtfThreadInfo;
 
-/** Facts about the whole recording, from the manifest. */
+/** Facts about the entire recording, from the manifest. */
 typedef struct AtfSessionFacts {
     /** The tracer's losses that belong to no listed thread. */
     AtfLoss lost_events;
@@ -900,15 +900,15 @@ typedef struct AtfSessionFacts {
      */
     uint8_t has_detail_fields;
     /**
-     * 1 if the tracer drops events that do not fit in its memory: unless unwritten_events is 0,
-     * those dropped last are missing from the losses.
+     * 1 if the tracer drops events that do not fit in its memory: unless unwritten_events is 0, the
+     * losses do not include the most recently dropped events.
      */
     uint8_t drops_events;
     uint8_t reserved[5];
 } AtfSessionFacts;
 
 /**
- * Sets the size limit of manifest.json for sessions opened from now on, in the whole program;
+ * Sets the size limit of manifest.json for all sessions that the program opens from now on;
  * default 64 MiB. A larger manifest counts as unreadable: events can be read, names cannot, and
  * atf_session_problem reports why. A manifest can take up to 40 times its size in memory; if the
  * system refuses that much, it also counts as unreadable.
@@ -937,7 +937,7 @@ AtfStatus atf_session_open_thread(const AtfSessionReader *session, size_t positi
 AtfStatus atf_session_summary(const AtfSessionReader *session, AtfSessionTotals *totals,
                               size_t totals_size);
 
-/** Reads the manifest's facts about the whole recording; zeros without a manifest. */
+/** Reads the manifest's facts about the entire recording; zeros without a manifest. */
 AtfStatus atf_session_facts(const AtfSessionReader *session, AtfSessionFacts *facts, size_t facts_size);
 
 /** The number of modules in the manifest. */
@@ -1013,7 +1013,7 @@ const char *atf_merge_problem(const AtfMerge *merge, size_t position);
 
 AtfStatus atf_merge_close(AtfMerge *merge);
 
-/* ---- Whatever a path holds ---- */
+/* ---- All sessions and threads at a path ---- */
 
 /** The sessions and threads at a path. */
 typedef struct AtfTrace AtfTrace;
@@ -1030,7 +1030,7 @@ AtfStatus atf_trace_open(const char *path, AtfTrace **trace);
  */
 size_t atf_trace_session_count(const AtfTrace *trace);
 
-/** Opens the session at a position; ATF_NONE after the last one. Close it, too. */
+/** Opens the session at a position; ATF_NONE after the last one. Close it as well. */
 AtfStatus atf_trace_session(const AtfTrace *trace, size_t position, AtfSessionReader **session);
 
 /**

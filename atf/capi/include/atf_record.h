@@ -20,9 +20,9 @@
  * Threads. Any number of threads may use an AtfRecording at once; an AtfRecorder is used by one
  * thread at a time.
  *
- * Signals. A handler may record too. Its event is lost (ATF_LOST_EVENT) if the handler interrupted
- * a recording call on the same thread. The thread's first event must not come from a handler, since
- * it registers the thread. A handler may also call atf_recording_trigger*,
+ * Signals. Signal handlers can record events. An event is lost (ATF_LOST_EVENT) if its handler
+ * interrupted a recording call on the same thread. A thread's first event must not come from a
+ * handler, since it registers the thread. A handler may also call atf_recording_trigger*,
  * atf_recording_wait_for_triggers, atf_recording_now_ns and atf_recorder_lose_event; all other
  * functions take locks, so a handler that calls them, for example to stop, may wait forever. If a
  * handler calls exit, the recording is stopped, unless the handler interrupted one of these
@@ -33,7 +33,7 @@
  * may stop it, even if the library is loaded by dlopen. On Unix, exit and a return from main stop a
  * recording that is still running, unless at_exit is set; if the program then calls
  * atf_recording_stop, for example in a function passed to atexit, it receives the outcome. If
- * another thread is stopping the recording, they wait for it, but for at most 10 seconds. abort,
+ * another thread is stopping the recording, they wait for it, for at most 10 seconds. abort,
  * exec and _exit lose the contents of the rings, as SIGKILL does. In a function passed to atexit,
  * the main thread's events in atf_recording_record are lost and counted, because the thread-local
  * variables are gone; atf_recorder_record works until the recording stops. While a recording with
@@ -41,7 +41,7 @@
  * the drain runs its code. The shared library is never unloaded, except on macOS.
  *
  * Failed writes. If a thread's files cannot be written, for example on a full disk, the thread's
- * further events are lost and counted, the program continues, and atf_recording_flush and
+ * later events are lost and counted, the program continues, and atf_recording_flush and
  * atf_recording_stop return the error. If the manifest cannot be written either, its last version
  * remains, without the latest losses. If a session's folder is deleted, it is not created again:
  * new threads get no files.
@@ -72,7 +72,7 @@
  * blocks. A child of vfork must not record. In the child, atf_recording_thread, _flush,
  * _set_window_open, _stop and _close return ATF_ERROR_STATE, but atf_recording_close still frees
  * the recording; atf_recording_wait_for_triggers never waits: it returns ATF_TIMEOUT unless all
- * triggers had been served before the fork. The child can start a recording of its own, in another
+ * triggers had been served before the fork. The child can start its own recording, in another
  * session.
  */
 #ifndef ATF_RECORD_H
@@ -165,7 +165,7 @@ typedef struct AtfRecordOptions {
     /** How many segments to keep, including the current one; older ones are deleted. 0 for all. */
     uint64_t segment_keep;
     /**
-     * The memory limit for the rings of all live threads together, in bytes: default 2 GiB. Rings
+     * The total memory limit for the rings of all live threads, in bytes: default 2 GiB. Rings
      * of full size take up to half of it. Beyond that, a new ring is halved until it fits into the
      * rest of this half, or into one sixteenth of the limit divided by the number of threads, but
      * not below 256 events and 16 KiB of payloads. A thread whose ring still does not fit is not
@@ -208,7 +208,7 @@ typedef struct AtfRecordSummary {
 
 /**
  * Starts recording a session and writes its manifest; options may be NULL. Until the recording
- * stops, use the session to set modules, symbols, names and anchors; you may close it at any time.
+ * stops, use the session to set modules, symbols, names and anchors; you can close it at any time.
  * The recording creates the threads and finishes the session: do not call atf_session_writer_thread
  * or atf_session_writer_finish. ATF_ERROR_STATE: the session has, or had, another recording, or is
  * finished. ATF_ERROR_ARGUMENT: the options request a window or segments, but a session with
@@ -292,7 +292,7 @@ AtfStatus atf_recording_set_window_open(const AtfRecording *recording, int is_op
 /**
  * Stops recording and finalizes all threads and the session; summary may be NULL. Events whose
  * recording calls have already returned are in the trace; later events are lost, and their calls
- * report the loss, except for a thread's last few calls during this one. Returns the recording's
+ * report the loss, except for a thread's last few calls during this call. Returns the recording's
  * first error; in that case the rest of the session is still finalized, but summary is not written.
  * ATF_ERROR_STATE: the recording has already stopped.
  */
@@ -329,12 +329,12 @@ AtfStatus atf_recorder_record_with_detail(const AtfRecorder *recorder, uint64_t 
                                           AtfLink *link);
 
 /**
- * Counts one event of the thread as lost because the tracer itself could not record it;
+ * Counts an event of the thread as lost because the tracer itself could not record it;
  * timestamp_ns is the event's time. Any thread and any signal handler may call this.
  */
 AtfStatus atf_recorder_lose_event(const AtfRecorder *recorder, uint64_t timestamp_ns);
 
-/** 1 if the recording has stopped or failed, and all further events are lost; else 0. */
+/** 1 if the recording has stopped or failed, so all later events are lost; else 0. */
 int atf_recorder_is_abandoned(const AtfRecorder *recorder);
 
 /**

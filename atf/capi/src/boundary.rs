@@ -1,5 +1,5 @@
-//! The boundary that every function crosses: C code receives a status, never a panic, and its
-//! thread is not cancelled on this side.
+//! The boundary between C and Rust, which every function crosses: C code receives a status, never a
+//! panic, and its thread is not cancelled while it runs Rust code.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,8 +79,8 @@ pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
 /// file, or waits, and if a reader reads from a file, they disable the cancellation themselves.
 #[inline]
 pub(crate) fn run_quickly<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    // A panic may leave an object inconsistent, but no later call uses the object: the panic spoils
-    // its handle (`handle::Spoil`).
+    // A panic may leave an object inconsistent, but no later call uses the object: the panic
+    // invalidates its handle (`handle::Spoil`).
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))
 }
 
@@ -99,8 +99,8 @@ impl Failure {
     }
 }
 
-/// Drops a panic's payload. If that panics too, drops the new panic's payload, and so on, a limited
-/// number of times.
+/// Drops a panic's payload. If that panics too, drops the new panic's payload, and so on, up to a
+/// limit.
 #[cold]
 fn let_go(mut payload: Box<dyn Any + Send>) {
     for _ in 0..3 {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_a_status_with_its_message() {
+    fn a_panic_becomes_a_status_with_its_message() {
         assert_eq!(status(|| panic!("number {}", 7)), AtfStatus::Panic);
         assert_eq!(last_error().1, "a bug in the library: number 7");
         assert_eq!(value(5, || panic!("plain")), 5);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_that_panics_itself_does_no_harm() {
+    fn a_payload_that_panics_when_dropped_does_no_harm() {
         let body = || std::panic::panic_any(PanicsWhenDropped);
         assert_eq!(status(body), AtfStatus::Panic);
         let body = || std::panic::panic_any(PanicsForEver);

@@ -164,7 +164,7 @@ pub unsafe extern "C" fn atf_detail_function_payload(
         let found = FunctionPayload::decode(&bytes).ok_or(Failure::Nothing)?;
         if found.stack.len() > stack_capacity {
             let message = format!(
-                "the stack has {} bytes, the buffer has room for {stack_capacity}",
+                "the stack has {} bytes, but the buffer has room for {stack_capacity}",
                 found.stack.len()
             );
             return Err(Failure::new(AtfStatus::Buffer, message));

@@ -22,7 +22,7 @@ pub struct AtfFileInfo {
     pub footer_offset: u64,
     /// Bytes after the verified footer, where the file should have ended.
     pub bytes_after_footer: u64,
-    /// Bytes after the last whole event that belong to no event.
+    /// Bytes after the last complete event that belong to no event.
     pub trailing_bytes: u64,
     /// Bytes at the end that are all 0.
     pub zero_tail_bytes: u64,
@@ -42,7 +42,7 @@ pub struct AtfFileInfo {
     pub completeness: u8,
     /// Where `event_count` comes from: `AtfCountSource`.
     pub count_source: u8,
-    /// The checksum's state as known so far: `AtfChecksum`.
+    /// The checksum's state, as far as known: `AtfChecksum`.
     pub checksum: u8,
     /// 0.
     pub reserved: [u8; 1],
@@ -92,7 +92,7 @@ impl AtfFileInfo {
 pub enum AtfChecksum {
     /// There is no verified footer to compare with.
     NotChecked = 0,
-    /// The footer's checksum is 0, which means that there is none.
+    /// The footer's checksum is 0, which means that none was computed.
     Absent = 1,
     /// The events match the checksum.
     Good = 2,

@@ -1,9 +1,9 @@
 //! Handles for C: pointers to objects that begin with a tag.
 //!
-//! The tag holds the kind of handle and whether it is open. The memory of the last [`QUARANTINE`]
-//! closed handles is kept, so closing one twice or using it afterwards is detected instead of being
-//! undefined behaviour. Handles that were closed earlier and pointers that were never handles
-//! cannot be detected.
+//! The tag contains the kind of handle and whether it is open. The memory of the last
+//! [`QUARANTINE`] closed handles is kept, so closing one twice or using it afterwards is detected
+//! instead of being undefined behaviour. Handles that were closed earlier and pointers that were
+//! never handles cannot be detected.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -15,10 +15,10 @@ use crate::memory::{put, required};
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::tag::{NotOpen, Tag};
 
-/// How many closed handles are kept.
+/// The number of closed handles that are kept.
 pub const QUARANTINE: usize = 1024;
 
-/// An object with a handle in C.
+/// A type whose objects have handles in C.
 pub trait Object {
     /// The tag of an open handle. Each kind has a different tag.
     const TAG: u64;
@@ -143,7 +143,7 @@ pub(crate) unsafe fn derive<T: Object + Sync, U: Object>(
     boundary::status(|| unsafe { give(place, make) })
 }
 
-/// Accesses an object that several threads may read, to do something that cannot fail.
+/// Like [`with`], but for a body that cannot fail.
 ///
 /// # Safety
 ///
@@ -311,7 +311,7 @@ fn not_open<T: Object>(why: NotOpen) -> Failure {
         NotOpen::Closed => Failure::new(AtfStatus::Handle, format!("this {name} is closed")),
         NotOpen::Spoilt => Failure::new(
             AtfStatus::Panic,
-            format!("this {name} is unusable after a bug in the library: only close it"),
+            format!("this {name} is unusable after a bug in the library and can only be closed"),
         ),
         NotOpen::Other => Failure::new(AtfStatus::Handle, format!("not a handle of type {name}")),
     }
@@ -323,8 +323,8 @@ struct Grave {
     free: unsafe fn(*mut ()),
 }
 
-// SAFETY: the memory holds only a tag, which is atomic, and no object; only the owner of the grave
-// frees it.
+// SAFETY: the memory contains only a tag, which is atomic, and no object; only the owner of the
+// grave frees it.
 unsafe impl Send for Grave {}
 
 static GRAVES: Mutex<VecDeque<Grave>> = Mutex::new(VecDeque::new());
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_is_known_by_its_kind_and_state() {
+    fn a_handle_is_checked_for_its_kind_and_state() {
         let one = Handle::give(One(Arc::new(())));
         let other = Handle::give(Other);
         assert_eq!(use_of(one), AtfStatus::Ok);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_spoils_the_handle_that_it_met() {
+    fn a_panic_makes_the_handle_in_use_unusable() {
         let shared = Arc::new(());
         let handle = Handle::give(One(Arc::clone(&shared)));
         // SAFETY: as above.
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_handles_do_not_pile_up() {
+    fn closed_handles_do_not_accumulate() {
         for _ in 0..QUARANTINE * 2 {
             close_of(Handle::give(One(Arc::new(()))));
         }

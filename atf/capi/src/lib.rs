@@ -5,9 +5,9 @@
 //!
 //! # Guarantees of every function
 //!
-//! - No panic escapes: [`boundary`] catches all panics. A panic spoils the handle in use: later
-//!   calls with the handle fail, and closing it frees it. If there is no memory even for a few bytes,
-//!   Rust's runtime aborts instead of panicking.
+//! - No panic escapes: [`boundary`] catches all panics. A panic makes the handle in use unusable:
+//!   later calls with the handle fail, and closing it frees it. If not even a few bytes can be
+//!   allocated, Rust's runtime aborts instead of panicking.
 //! - The calling thread is not cancelled (`pthread_cancel`) in the middle of a call.
 //! - Passing a null pointer, a closed handle or the wrong kind of handle returns an error code
 //!   where this can be detected: see [`handle`].
@@ -25,7 +25,7 @@
 )]
 
 #[cfg(not(panic = "unwind"))]
-compile_error!("no panic may end the traced program: build with panic = \"unwind\"");
+compile_error!("a panic must not end the traced program: build with panic = \"unwind\"");
 
 pub mod boundary;
 pub mod clock;

@@ -194,7 +194,7 @@ pub(crate) unsafe fn get_sized<T: Plain>(place: *const T) -> Outcome<Option<T>> 
     let unknown = unsafe { slice(from.wrapping_add(known), rest) }?;
     if unknown.iter().any(|byte| *byte != 0) {
         return Err(argument(
-            "an option is set that this library version does not know",
+            "an option is set that this version of the library does not support",
         ));
     }
     Ok(Some(value))

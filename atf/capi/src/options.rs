@@ -99,7 +99,7 @@ pub(crate) fn durability(given: u8) -> Outcome<Durability> {
 /// The options for `atf_writer_create`, which takes none.
 static DEFAULTS: Mutex<Option<WriteOptions>> = Mutex::new(None);
 
-/// Sets the options for all later calls of `atf_writer_create`; null restores the defaults.
+/// Sets the options for all later calls to `atf_writer_create`; null restores the defaults.
 ///
 /// # Safety
 ///
@@ -121,10 +121,10 @@ pub(crate) fn default_options() -> WriteOptions {
     options.clone().unwrap_or_default()
 }
 
-/// Larger than any useful buffer. Without a limit, a failed allocation would abort the program.
+/// More than any useful buffer size. Without a limit, a failed allocation would abort the program.
 const MOST_BUFFER: usize = 1 << 30;
 
-/// The limit of a kill journal.
+/// The limit with a kill journal.
 const MOST_JOURNALED_BUFFER: u64 = atf::thread::Ring::MAX_BYTES;
 
 /// The size limit in bytes of manifests that are read from now on.

@@ -19,7 +19,7 @@ impl Problems {
             let text = c_string(error.text_with_rule().as_bytes());
             (error, text)
         };
-        // It may open files of the reader's thread.
+        // `ask` may open other files of the reader's thread.
         let ask = || uncancelled(ask);
         self.0.get_or_init(|| ask().into_iter().map(text).collect())
     }

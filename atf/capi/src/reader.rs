@@ -1,7 +1,7 @@
-//! Functions that the readers of both kinds of file have.
+//! Functions that are the same for the readers of both kinds of file.
 
 /// Defines the functions of `$object`, a handle's object, that do not depend on the kind of file.
-/// `$kinds` are the values in `AtfFileInfo` that depend on it.
+/// `$kinds` are the values in `AtfFileInfo` that do.
 macro_rules! reader_functions {
     (
         $file:literal, $handle:ident, $object:ident, $reader:ident, $kinds:ident,
@@ -13,7 +13,7 @@ macro_rules! reader_functions {
         /// # Safety
         ///
         /// `path` is null or a string, `reader` null or valid for writing a pointer. With
-        /// `ATF_OPEN_MAPPED`, nobody changes or shortens the file while the reader is open.
+        /// `ATF_OPEN_MAPPED`, the file is not changed or truncated while the reader is open.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $open(
             path: *const c_char,

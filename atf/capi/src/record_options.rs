@@ -121,7 +121,7 @@ fn window(given: &AtfRecordOptions) -> Outcome<Option<Window>> {
         .on_stop(on_stop);
     match given.window {
         0 if window == Window::default() => Ok(None),
-        0 => Err(argument("an option of a window is set, but window is not")),
+        0 => Err(argument("a window option is set, but window is not")),
         1 => Ok(Some(window)),
         2 => Ok(Some(window.lanes(Lanes::Both))),
         _ => Err(argument("window is not one of ATF_WINDOW_*")),

@@ -100,7 +100,7 @@ pub unsafe extern "C" fn atf_recording_start(
         let (options, counts_ticks) = unsafe { record_options(options) }?;
         let clock = counts_ticks.then(|| {
             let clock = CounterClock::start();
-            clock.ok_or_else(|| argument("this processor has no counter that runs at one rate"))
+            clock.ok_or_else(|| argument("this processor has no constant-rate counter"))
         });
         let clock = clock.transpose()?;
         let start = |session: &Session| {
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn atf_recording_start(
     boundary::status(|| unsafe { give(recording, make) })
 }
 
-/// Returns 1 if the processor has a counter that runs at a constant rate, and otherwise 0.
+/// Returns 1 if the processor has a counter that runs at a constant rate, otherwise 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_counter_clock_is_available() -> i32 {
     boundary::value(0, || Ok(CounterClock::is_available().into()))
@@ -456,8 +456,7 @@ pub unsafe extern "C" fn atf_recorder_lose_event(
     boundary::status(|| unsafe { handle::act(recorder, body) })
 }
 
-/// Returns 1 if the recording has stopped or failed, so that all further events are lost, and
-/// otherwise 0.
+/// Returns 1 if the recording has stopped or failed, so all later events are lost; otherwise 0.
 ///
 /// # Safety
 ///

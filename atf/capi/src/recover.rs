@@ -32,8 +32,8 @@ const _: () = assert!(size_of::<AtfRecoverOptions>() == 8 + size_of::<usize>());
 // SAFETY: `repr(C)`, and all members are numbers or raw pointers, for which any bytes are valid.
 unsafe impl Plain for AtfRecoverOptions {}
 
-/// Recovers the session at `path` into `out`, which must not exist, and reports in JSON what was
-/// kept, set aside and dropped.
+/// Recovers the session at `path` into `out`, which must not exist, and returns a JSON report of
+/// what was kept, set aside and dropped.
 ///
 /// # Safety
 ///

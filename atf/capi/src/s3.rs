@@ -3,7 +3,7 @@
 //! If a function cannot return an error, the writer keeps the error
 //! ([`atf_writer_error`](crate::writer::atf_writer_error)), the thread keeps it
 //! ([`atf_last_error_status`](crate::last_error::atf_last_error_status)), and a warning reports it
-//! ([`warning`]). None of these functions ends the traced program, except as `atf.h` states.
+//! ([`warning`]). None of these functions ends the traced program, except as described in `atf.h`.
 
 use std::ffi::c_char;
 
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn atf_write_index_event(
     }
 }
 
-/// Writes an index event, or reports why it was not written. Takes numbers instead of a struct,
+/// Writes an index event, or returns why it was not written. Takes numbers instead of a struct
 /// because numbers are passed in registers.
 ///
 /// # Safety

@@ -255,7 +255,7 @@ pub unsafe extern "C" fn atf_session_thread_info(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// Opens the thread at `position`. Problems of one thread do not affect the others.
+/// Opens the thread at `position`. Problems in one thread do not affect the others.
 ///
 /// # Safety
 ///

@@ -9,7 +9,7 @@ use crate::session::{AtfSessionReader, Session};
 use crate::session_writer::AtfLoss;
 use crate::status::AtfStatus;
 
-/// `AtfSessionFacts`: facts about the whole recording, from the manifest.
+/// `AtfSessionFacts`: facts about the entire recording, from the manifest.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfSessionFacts {
@@ -34,7 +34,7 @@ pub struct AtfSessionFacts {
 // SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
 unsafe impl memory::Plain for AtfSessionFacts {}
 
-/// Reads the manifest's facts about the whole recording, or zeros if there is no manifest.
+/// Reads the manifest's facts about the entire recording, or zeros if there is no manifest.
 ///
 /// # Safety
 ///

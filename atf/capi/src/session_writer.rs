@@ -278,7 +278,7 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
     })
 }
 
-/// Adds a function's name to the manifest, and keeps the earlier ones.
+/// Adds a function's name to the manifest, keeping earlier ones.
 ///
 /// # Safety
 ///

@@ -149,7 +149,7 @@ impl Failure {
         }
         let record = Record::new(self);
         let status = record.status;
-        // A thread that is ending no longer has storage for the record.
+        // When a thread ends, its storage for the record may already be gone.
         let _ = LAST.try_with(|last| last.replace(record));
         status
     }
@@ -245,7 +245,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::DetailsMissing { .. }
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
-        // A wrong value in the manifest is an error only if the caller passed it.
+        // An invalid value in the manifest is an error only if the caller passed it.
         ErrorKind::OutputInside
         | ErrorKind::NeedsRings
         | ErrorKind::SameTrace { .. }
@@ -300,13 +300,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nul_does_not_cut_a_message_short() {
+    fn a_nul_does_not_truncate_a_message() {
         assert_eq!(c_string(b"a\0b").to_str(), Ok("a\u{FFFD}b"));
         assert_eq!(c_string(b"ab").to_str(), Ok("ab"));
     }
 
     #[test]
-    fn the_absence_of_a_result_is_not_recorded_as_an_error() {
+    fn returning_nothing_is_not_recorded_as_an_error() {
         assert_eq!(
             Failure::new(AtfStatus::State, "before").record(),
             AtfStatus::State

@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// Deliberately wrong: another thread may intervene between the check and the change.
+    /// Deliberately wrong: another thread can intervene between the check and the change.
     struct InTwoSteps(atomic::AtomicU64);
 
     impl Word for InTwoSteps {

@@ -19,7 +19,7 @@ pub struct Writer {
     pub(crate) writer: ThreadWriter,
     /// The first failure, even of a function that returns nothing.
     pub(crate) failure: Option<Box<Record>>,
-    /// Warnings to report next.
+    /// Warnings not yet reported.
     pub(crate) warnings: Vec<(AtfStatus, CString)>,
     /// The statuses already reported, one bit each.
     reported: u32,
@@ -56,8 +56,8 @@ impl Writer {
         payload: &[u8],
     ) -> Outcome<()> {
         let reserved = self.writer.reserved_detail(index_seq);
-        // A detail that does not match its event is an error, so it must not cause other details to
-        // be dropped.
+        // A detail that does not match its event is an error, so no other details may be dropped
+        // because of it.
         let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
         if reserved.is_some() {
             let lost = self.writer.drop_details_before(index_seq)?;
@@ -113,8 +113,8 @@ impl Writer {
         if let Some(first) = self.failure.as_ref().filter(|_| unreported > 0) {
             let path = self.writer.path().display();
             let message = match unreported {
-                1 => format!("{path}: 1 more warning like those before"),
-                _ => format!("{path}: {unreported} more warnings like those before"),
+                1 => format!("{path}: 1 more warning like the previous ones"),
+                _ => format!("{path}: {unreported} more warnings like the previous ones"),
             };
             self.warnings
                 .push((first.status, c_string(message.as_bytes())));

@@ -1,4 +1,4 @@
-//! Whatever a path holds: its sessions, and all of its threads merged.
+//! All sessions at a path, and all of their threads merged.
 
 use std::ffi::c_char;
 
@@ -24,7 +24,7 @@ impl Object for Opened {
     const NAME: &'static str = "AtfTrace";
 }
 
-/// Opens whatever `path` holds: an index file, a thread's folder, a session, or all sessions below a
+/// Opens what is at `path`: an index file, a thread's folder, a session, or all sessions below a
 /// folder.
 ///
 /// # Safety
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn atf_trace_session_count(trace: *const AtfTrace) -> usiz
     unsafe { handle::value(trace, 0, count) }
 }
 
-/// Opens the session at a position. It remains usable when the trace is closed.
+/// Opens the session at a position. It remains usable after the trace is closed.
 ///
 /// # Safety
 ///
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn atf_trace_merge(
     unsafe { handle::derive(trace, merge, body) }
 }
 
-/// Frees a trace; null is allowed. Sessions and merges of it remain usable.
+/// Frees a trace; null is allowed. Its sessions and merges remain usable.
 ///
 /// # Safety
 ///

@@ -68,7 +68,7 @@ impl Warnings {
         failure
     }
 
-    /// Takes a writer's warnings.
+    /// Takes the warnings of a writer.
     #[inline]
     pub(crate) fn take(&mut self, warnings: &mut Vec<(AtfStatus, CString)>) {
         self.is_of_writer = true;

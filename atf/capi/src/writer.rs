@@ -258,7 +258,7 @@ pub unsafe extern "C" fn atf_writer_write_detail(
     unsafe { boundary::offer(detail_seq, body) }
 }
 
-/// Drops a reserved detail, or skips the number of the next one.
+/// Drops a reserved detail, or skips the next detail's number.
 ///
 /// # Safety
 ///
@@ -307,7 +307,7 @@ pub unsafe extern "C" fn atf_writer_flush(writer: *mut AtfThreadWriter) -> AtfSt
     boundary::status(|| unsafe { using(writer, |this| Ok(this.writer.flush()?)) })
 }
 
-/// Finalizes the files and summarizes them: like `atf_writer_finalize`, but returns a result.
+/// Finalizes the files and summarizes them. Like `atf_writer_finalize`, but returns a result.
 ///
 /// # Safety
 ///
@@ -379,7 +379,7 @@ pub unsafe extern "C" fn atf_writer_error_message(writer: *const AtfThreadWriter
     unsafe { handle::value(writer, c"".as_ptr(), message) }
 }
 
-/// Frees a writer without finalizing its files, leaving them as a crash would.
+/// Frees a writer without finalizing its files, which are left as after a crash.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! Writes a trace in another tool's format, either to standard output or to a file that appears
-//! once it is complete.
+//! Writes a trace in another tool's format, to standard output or to a file that appears once it is
+//! complete.
 
 use std::borrow::Cow;
 use std::env;
@@ -36,10 +36,10 @@ pub(crate) struct Selection {
     /// Only this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,
-    /// Only the time from here on
+    /// Only the part from this time on
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     from: Option<Time>,
-    /// Only the time up to here
+    /// Only the part up to this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<Time>,
     #[command(flatten)]
@@ -192,7 +192,7 @@ impl Opened {
         if summary.late_events > 0 {
             let events = counted(summary.late_events, "event");
             reported.report_text(format!(
-                "{events} after {} ns, the latest time that an export can hold, are left out",
+                "{events} after {} ns, the latest time that an export can contain, are omitted",
                 i64::MAX
             ));
         }
@@ -241,7 +241,7 @@ fn write_to<T>(
         return write(&mut BufWriter::with_capacity(BUFFER, file)).map_err(at);
     }
     let part = part_file(path).map_err(|error| at(error.into()))?;
-    // A file that is replaced keeps its mode.
+    // A replaced file keeps its mode.
     if let Ok(replaced) = fs::metadata(path) {
         let mode = replaced.permissions();
         part.as_file()
@@ -269,6 +269,6 @@ fn part_file(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     let part = builder.prefix(".atf-export-");
     let part = part.make_in(folder.unwrap_or(Path::new(".")), create);
-    // An error from `tempfile` contains the temporary file's path, which means nothing to the user.
+    // An error from `tempfile` contains the temporary file's path, which is meaningless to users.
     part.map_err(|error| code.map_or(error, io::Error::from_raw_os_error))
 }

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::json::U64;
 
-/// Losses in JSON: `lost_events`, `lost_details`, each only if anything was lost.
+/// Losses in JSON: `lost_events` and `lost_details`, each omitted if nothing was lost.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LossInfo(pub(crate) Losses);
 

@@ -2,7 +2,7 @@
 //! <https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui>.
 //!
 //! All users of the machine can reach the port and send any header. Only a client that knows the
-//! trace's path, which contains 128 random bits, gets the trace.
+//! trace's path, which contains 128 random bits, receives the trace.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -23,11 +23,11 @@ use crate::output::{Failure, Outcome, complain, stdout};
 const PAGE: &str = "https://ui.perfetto.dev";
 /// The maximum size of a request in bytes.
 const LONGEST: u64 = 16 << 10;
-/// The timeout for the whole request, and for each write of the response.
+/// The timeout for the entire request, and for each write of the response.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The maximum number of connections without a complete request.
 const MOST_WAITING: usize = 64;
-/// How many bytes of the trace are read at a time.
+/// The number of bytes of the trace that are read at a time.
 const PIECE: usize = 256 << 10;
 
 /// Exports a trace, and serves it until no client has fetched any of it for `timeout`.
@@ -79,8 +79,8 @@ impl Server {
         })
     }
 
-    /// Serves each client in a thread of its own. `sent` receives a message for each piece of the
-    /// trace that a client got.
+    /// Serves each client in a separate thread. `sent` receives a message for each piece of the
+    /// trace that was sent to a client.
     fn listen(self: Arc<Self>, listener: &TcpListener, sent: &Sender<()>) {
         loop {
             let Ok((client, _)) = listener.accept() else {
@@ -93,7 +93,7 @@ impl Server {
             lock(&self.waiting).push_back(Arc::clone(&client));
             self.close_oldest(MOST_WAITING);
             let (server, sent) = (Arc::clone(&self), sent.clone());
-            // A client that gets no thread or no whole response can repeat its request.
+            // If there is no thread for a client, or its response is incomplete, it can retry.
             let _ = thread::Builder::new().spawn(move || server.serve(&client, &sent));
         }
     }
@@ -150,7 +150,7 @@ impl Server {
             }
             client.write_all(&piece[..count])?;
             offset += count as u64;
-            // Nobody receives the message if the command ends now.
+            // If the command is exiting, the message has no receiver.
             let _ = sent.send(());
         }
         client.flush()
@@ -196,7 +196,7 @@ impl Request {
     }
 }
 
-/// A reader with one deadline for a whole request, so that a slow client cannot extend it.
+/// A reader with one deadline for the entire request, which a slow client cannot extend.
 struct Head<'a> {
     client: &'a TcpStream,
     end: Instant,
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_has_one_end_for_all_its_bytes() {
+    fn a_request_has_a_single_deadline_for_all_bytes() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         client.write_all(b"GET /").unwrap();

@@ -27,7 +27,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Creates a failure of the command line that concerns a path.
+    /// Creates a command-line failure that concerns a path.
     pub(crate) fn at(path: &Path, why: impl fmt::Display) -> Self {
         Self::Usage(format!("{}: {why}", path.display()))
     }

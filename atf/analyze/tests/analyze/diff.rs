@@ -44,7 +44,7 @@ fn rows(diff: &Diff) -> Vec<(String, i128, bool)> {
 }
 
 #[test]
-fn functions_are_matched_by_name_and_file_name_of_their_module() {
+fn functions_are_matched_by_name_and_module_file_name() {
     const A: u64 = 1 << 32;
     const B: u64 = 2 << 32;
     // The second build has different ids, and its modules have different paths and a different
@@ -87,7 +87,7 @@ fn functions_are_matched_by_name_and_file_name_of_their_module() {
 }
 
 #[test]
-fn functions_of_one_name_and_module_and_sessions_of_one_run_are_added_up() {
+fn figures_are_summed_over_functions_with_one_name_and_over_sessions() {
     let names = names(&[(0, "/bin/p")], &[(1, "parse"), (2, "parse")]);
     let mut one = run(&[(1, 10), (2, 20), (2, 30)], &names);
     let other = {
@@ -104,7 +104,7 @@ fn functions_of_one_name_and_module_and_sessions_of_one_run_are_added_up() {
 }
 
 #[test]
-fn single_runs_differ_by_noise_up_to_a_share_of_the_greater_value() {
+fn between_single_runs_a_small_percentage_is_noise() {
     let before = |ns| run(&[(1, ns)], &none());
     for (ns, percent, is_noise) in [
         (100, 0, true),
@@ -123,7 +123,7 @@ fn single_runs_differ_by_noise_up_to_a_share_of_the_greater_value() {
 }
 
 #[test]
-fn several_runs_differ_by_noise_if_their_ranges_overlap() {
+fn between_several_runs_overlapping_ranges_are_noise() {
     let runs =
         |all: &[u64]| -> Vec<Run> { all.iter().map(|ns| run(&[(1, *ns)], &none())).collect() };
     for (before, after, change_ns, is_noise) in [
@@ -149,7 +149,7 @@ fn several_runs_differ_by_noise_if_their_ranges_overlap() {
 }
 
 #[test]
-fn the_chance_of_ranges_apart_follows_from_counting() {
+fn the_chance_of_disjoint_ranges_matches_a_count() {
     for (before, after) in [(1, 1), (1, 3), (2, 2), (3, 2), (4, 4), (5, 5)] {
         let mut found = (0, 0);
         for choice in 0_u32..1 << (before + after) {

@@ -1,4 +1,4 @@
-//! Tests which calls are reported as running at the end.
+//! Tests which calls are reported as running at the end of a trace.
 
 use std::fs;
 use std::path::Path;
@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[test]
-fn events_only_in_the_ring_are_the_last_ones() {
+fn events_that_are_only_in_the_ring_come_last() {
     let folder = TempDir::new().unwrap();
     let events = [(10, CALL, 1), (20, CALL, 2), (30, RETURN, 2), (40, CALL, 3)];
     let whole = file(3, &events).placeholder();
@@ -97,7 +97,7 @@ fn kinds(problems: &[Problem]) -> Vec<(Option<u32>, &ErrorKind)> {
 }
 
 #[test]
-fn a_crashed_thread_has_its_open_calls_and_reports_what_is_missing() {
+fn a_crashed_thread_keeps_its_open_calls_and_reports_missing_data() {
     let folder = TempDir::new().unwrap();
     crashed(folder.path());
     let session = SessionReader::open(folder.path()).unwrap();
@@ -152,7 +152,7 @@ fn every_analysis_reports_damage() {
         },
     ] {
         let functions = atf_analyze::functions(&session, &options);
-        // The header and the footer have its time, too.
+        // The header and the footer also contain its time.
         assert_eq!(functions.functions[0].times.total_ns, 10);
         let all = [
             functions.problems,
@@ -205,8 +205,8 @@ fn all_analyses_correct_the_same_times() {
         let at = 64 + 32 * event + byte;
         patched(&whole, at, &[whole[at] ^ bits])
     };
-    // A bit of the first, the second and the last time. The footer and the header have the first
-    // and the last time as well.
+    // One bit of the first, second and last times. The footer and the header also contain the
+    // first and the last time.
     for (bytes, goes_back) in [
         (patch(0, 0, 0x40), 0),
         (patch(0, 5, 0x40), 0),
@@ -256,7 +256,7 @@ fn an_open_call_of_a_killed_process_lasts_until_its_last_event() {
 }
 
 #[test]
-fn an_open_call_lasts_no_longer_if_its_end_may_be_missing() {
+fn an_open_call_is_not_extended_if_its_end_may_be_missing() {
     let manifest = |text: &'static str| {
         move |folder: &Path| fs::write(folder.join("manifest.json"), text).unwrap()
     };

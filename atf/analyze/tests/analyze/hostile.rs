@@ -16,7 +16,7 @@ fn index(events: &[Short]) -> Process {
 }
 
 #[test]
-fn deeper_recursion_than_is_kept_loses_no_time() {
+fn recursion_beyond_the_limit_loses_no_time() {
     let deep = CallStack::LIMIT as u64 + 1000;
     let calls = (0..deep).map(|at| (at, CALL, at % 2));
     let returns = (0..deep).map(|at| (deep + at, RETURN, (deep - 1 - at) % 2));
@@ -121,7 +121,7 @@ fn a_million_functions_stay_within_the_limit() {
 }
 
 #[test]
-fn durations_are_coarsened_to_the_limit_on_buckets() {
+fn durations_are_coarsened_to_stay_within_the_bucket_limit() {
     // 100 functions, each with one call per power of two.
     let mut now_ns = 0;
     let mut events = Vec::new();
@@ -163,7 +163,7 @@ fn durations_are_coarsened_to_the_limit_on_buckets() {
 }
 
 #[test]
-fn time_that_goes_back_or_wraps_gives_no_wrong_times() {
+fn time_that_goes_back_or_wraps_does_not_distort_totals() {
     let most = u64::MAX;
     let events = [
         (most, CALL, 1),

@@ -41,7 +41,7 @@ pub(crate) fn broken() -> impl Strategy<Value = Vec<Short>> {
     })
 }
 
-/// Generates the same events without decreasing times.
+/// Generates such events, but without decreasing times.
 pub(crate) fn ordered() -> impl Strategy<Value = Vec<Short>> {
     broken().prop_map(|mut events| {
         let mut now = 0;

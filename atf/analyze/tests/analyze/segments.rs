@@ -270,7 +270,7 @@ fn three(folder: &Path) {
 }
 
 #[test]
-fn a_thread_that_cannot_be_read_in_a_segment_breaks_calls() {
+fn calls_end_at_a_segment_in_which_the_thread_is_unreadable() {
     for is_there in [true, false] {
         let folder = TempDir::new().unwrap();
         three(folder.path());
@@ -298,7 +298,7 @@ fn a_thread_that_cannot_be_read_in_a_segment_breaks_calls() {
 }
 
 #[test]
-fn an_unfinalized_segment_is_stated_and_breaks_calls() {
+fn an_unfinalized_segment_is_reported_and_ends_calls() {
     let folder = TempDir::new().unwrap();
     three(folder.path());
     let index = folder.path().join(name(1)).join("thread_0/index.atf");
@@ -316,7 +316,7 @@ fn an_unfinalized_segment_is_stated_and_breaks_calls() {
 }
 
 #[test]
-fn a_segment_that_cannot_be_read_to_its_end_breaks_calls() {
+fn calls_end_in_a_segment_that_is_readable_only_in_part() {
     let folder = TempDir::new().unwrap();
     let mut events = vec![(100, CALL, 7)];
     for start in (1..10_000).map(|number| 1000 * number) {
@@ -415,7 +415,7 @@ fn segments_are_grouped_by_process_and_ordered_by_number() {
 }
 
 #[test]
-fn deleted_first_segments_are_known() {
+fn deleted_first_segments_are_detected() {
     let folder = TempDir::new().unwrap();
     three(folder.path());
     assert_eq!(open(folder.path()).deleted(), None);
@@ -426,7 +426,7 @@ fn deleted_first_segments_are_known() {
 }
 
 #[test]
-fn a_session_that_several_paths_lead_to_is_read_once() {
+fn a_session_given_by_several_paths_is_read_once() {
     let folder = TempDir::new().unwrap();
     three(folder.path());
     let first = folder.path().join(name(1));

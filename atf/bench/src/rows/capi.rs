@@ -27,7 +27,7 @@ struct Recorded {
     call_depth: u32,
 }
 
-/// A loop in `capi.c`: session's folder, events to replay and their number, time from lap to lap,
+/// A loop in `capi.c`: session folder, events to replay and their number, time between laps,
 /// number of events to write.
 type Loop = unsafe extern "C" fn(*const c_char, *const Recorded, usize, u64, u64) -> c_int;
 
@@ -92,7 +92,7 @@ fn row(context: &mut Context, work: &str, goal: f64, write: Loop) -> Result<()> 
         });
         match failed {
             0 => Ok(()),
-            _ => Err("the C API refused an event".into()),
+            _ => Err("the C API rejected an event".into()),
         }
     };
     let baseline = |watch: &mut Stopwatch| {

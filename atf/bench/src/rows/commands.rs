@@ -15,7 +15,7 @@ use crate::input::Session;
 /// The number of events in a session of eight threads. Every seventh event has a detail; the
 /// session is about 800 MB.
 const EVENTS: u64 = 12_000_000;
-/// The number of events in the session to export, of four threads.
+/// The number of events in the session to export, which has four threads.
 const EXPORTED: u64 = 4_000_000;
 
 /// Adds the rows for commands.

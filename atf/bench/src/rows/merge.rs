@@ -15,7 +15,7 @@ use crate::harness::{Result, Stopwatch, checked};
 use crate::input::{EVENT_SIZE, Events, Session};
 use crate::machine;
 
-/// The number of events per merge, in all threads together.
+/// The total number of events per merge.
 const EVENTS: u64 = 4_000_000;
 const HEAP: &str = "BinaryHeap, pop and push per event";
 

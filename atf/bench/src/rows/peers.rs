@@ -1,4 +1,4 @@
-//! Other tracers' libraries and tools, doing the same work with the same events.
+//! Other tracers' libraries and tools doing the same work with the same events.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -24,7 +24,7 @@ use crate::rows::commands::{build, time};
 use crate::rows::program::is_installed;
 use crate::table::skip;
 
-/// The number of events, in all threads.
+/// The number of events in all threads.
 const EVENTS: u64 = 4_000_000;
 /// The number of events for Babeltrace. It is smaller because Babeltrace takes microseconds per
 /// event.
@@ -150,7 +150,7 @@ fn compile(folder: &Path) -> Result<Option<PathBuf>> {
     if command.status()?.success() {
         Ok(Some(program))
     } else {
-        Err("the OTF2 program was not compiled".into())
+        Err("the OTF2 program failed to compile".into())
     }
 }
 
@@ -177,7 +177,7 @@ fn babeltrace(context: &mut Context) -> Result<()> {
     write_ctf(folder.path(), &events(session.path())?)?;
     let all: [(&str, &[&str], &str, &[&str]); 2] = [
         (
-            "atf dump of a session of 16 threads, in the order of time",
+            "atf dump of a session of 16 threads, in time order",
             &["dump"],
             "babeltrace2: a CTF trace of the same events",
             &[],

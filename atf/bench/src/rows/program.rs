@@ -11,7 +11,7 @@ use crate::harness::{Result, Stopwatch};
 use crate::rows::commands::{build, time};
 use crate::table::skip;
 
-/// A program that makes the number of calls given by its argument, and does nothing else.
+/// A program that only makes the number of calls given by its argument.
 const SOURCE: &str = "
 #include <stdlib.h>
 static __attribute__((noinline)) void leaf(void) { __asm__ volatile(\"\"); }
@@ -26,9 +26,9 @@ const CALLS: u64 = 5_000_000;
 
 /// A setting of the recording library.
 type Setting = (&'static str, &'static str);
-/// Record through rings of this number of events.
+/// Records through rings with this capacity in events.
 const RINGS: Setting = ("ATF_RING", "65536");
-/// Take times from the processor's counter.
+/// Takes times from the processor's counter.
 const COUNTER: Setting = ("ATF_CLOCK", "tsc");
 
 /// Adds the rows for a recorded program.
@@ -112,7 +112,7 @@ fn compile(folder: &Path) -> Result<Option<PathBuf>> {
     if status.success() {
         Ok(Some(program))
     } else {
-        Err("the program was not compiled".into())
+        Err("the program failed to compile".into())
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reading in the default mode: positioned reads of verified events.
+//! Reading in the default mode: positioned reads with verified events.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::harness::{Result, checked, timed};
 use crate::input::{HEADER_SIZE, Session, mapped};
 
-/// Events in the file without details, 32 bytes each: more than any cache holds.
+/// Events in the file without details, 32 bytes each: larger than any cache.
 const EVENTS: u64 = 20_000_000;
 /// Events in the file with details. Every third event has one.
 const LINKED: u64 = 1_000_000;

@@ -16,9 +16,9 @@ use crate::input::remove;
 
 /// Events per run, 32 bytes each.
 const EVENTS: u64 = 4_000_000;
-/// Events that fit into the ring: 512 KiB, filled and drained alternately.
+/// The ring's capacity in events: 512 KiB, filled and drained alternately.
 const CAPACITY: u64 = 1 << 14;
-/// Threads of a whole session.
+/// Threads of an entire session.
 const THREADS: u32 = 2;
 
 /// Adds the rows for recording.
@@ -148,7 +148,7 @@ fn bare_push(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
     Ok(())
 }
 
-/// Times what any recorder does: storing an event's 32 bytes.
+/// Times what every recorder must do: storing an event's 32 bytes.
 fn bare_store(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
     let mut events = vec![[1; 4]; CAPACITY as usize];
     for round in 0..rounds {

@@ -10,7 +10,7 @@ use crate::harness::{Result, Stopwatch, timed};
 use crate::input::{Events, Session};
 use crate::machine;
 
-/// Events in the file, 32 bytes each: more than any cache holds.
+/// Events in the file, 32 bytes each: larger than any cache.
 const EVENTS: u64 = 20_000_000;
 
 /// Adds the rows for scanning.

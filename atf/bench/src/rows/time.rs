@@ -13,7 +13,7 @@ use crate::table::millions;
 
 /// Events in the file, 32 bytes each.
 const EVENTS: u64 = 100_000_000;
-/// The number of events in the session, in all threads together.
+/// The total number of events in the session's threads.
 const SESSION_EVENTS: u64 = 20_000_000;
 /// Queries per run.
 const QUERIES: u64 = 20_000;
@@ -52,7 +52,7 @@ fn of_session(context: &mut Context) -> Result<()> {
     let open = || SessionReader::open(session.path());
     let range = open()?.summary().time_range;
     let (first, last) = range.ok_or("the session has no events")?;
-    // A thousandth of the session's time, starting in the middle.
+    // A thousandth of the session's time range, starting in the middle.
     let from = first + (last - first) / 2;
     let range = from..from + (last - first) / 1000;
     let count = |merge: Merge| {
@@ -68,17 +68,17 @@ fn of_session(context: &mut Context) -> Result<()> {
     let expected = filter()?;
     let row = context.row(
         format!(
-            "a thousandth of the time of a session of {} events, opened for it",
+            "open a session of {} events and read a thousandth of its time range",
             millions(session.count)
         ),
-        "merging the whole session and filtering",
+        "merge the entire session and filter",
     );
     row.goal(50.0)
         .each(1, "query")
         .compare(checked(expected, seek), checked(expected, filter))
 }
 
-/// Returns random ranges of up to a hundredth of the file's time.
+/// Returns random ranges of up to a hundredth of the file's time range.
 fn queries(reader: &IndexReader) -> Result<Vec<(u64, u64)>> {
     let (first, last) = reader.time_range()?.ok_or("the file has no events")?;
     let mut random = Random::new(2);

@@ -1,5 +1,5 @@
-//! Writing the events of one thread to new files. CPU time is counted, because the time that a file
-//! system waits is beyond the program's control.
+//! Writing the events of one thread to new files. CPU time is counted, because the time spent
+//! waiting for the file system is beyond the program's control.
 
 use std::ffi::CString;
 use std::fs::{self, File};
@@ -38,8 +38,8 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     row.each(count, "event")
         .compare(plain, |watch| write_blocks(watch, &theirs, count))?;
     let row = context.row(
-        "the same, with nothing lost on SIGKILL; fresh pages, CPU time",
-        "the same without that",
+        "the same with survive_kill; fresh pages, CPU time",
+        "the same without survive_kill",
     );
     let survives = |watch: &mut Stopwatch| write(watch, true);
     row.goal(0.92)
@@ -113,8 +113,8 @@ fn record(event: &Event) -> v1::IndexEvent {
     }
 }
 
-/// Does the system's part of writing the same number of bytes: no events are created, and no bytes
-/// are copied twice.
+/// Does only the system's part of writing the same number of bytes: no events are created, and no
+/// bytes are copied twice.
 fn write_blocks(watch: &mut Stopwatch, path: &Path, count: u64) -> Result<()> {
     remove(path)?;
     let block = vec![0x5A; BLOCK_SIZE];

@@ -37,7 +37,7 @@ fn interface() -> String {
 }
 
 #[test]
-fn the_binary_interface_is_the_recorded_one() {
+fn the_binary_interface_matches_the_recorded_one() {
     let path = package("abi.txt");
     let (interface, recorded) = (interface(), fs::read_to_string(&path).unwrap_or_default());
     if env::var_os("ATF_BLESS").is_some() {

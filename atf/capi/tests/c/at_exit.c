@@ -12,7 +12,7 @@
 #include "atf_record.h"
 #include "namesake.h"
 
-/* So many events that stopping takes longer than the rest of the program's end. */
+/* Enough events that stopping takes longer than the rest of the program's exit. */
 #define MANY 400000
 
 static AtfRecording *recording;
@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     int is_namesake = strcmp(argv[2], "namesake") == 0;
     if (is_namesake) pretend_id();
     AtfRecordOptions options = ATF_RECORD_OPTIONS_INIT;
-    /* Nothing is drained before the end of the program. */
+    /* Nothing is drained before the program exits. */
     options.interval_ns = UINT64_C(3600000000000);
     options.ring_events = MANY;
     if (strcmp(argv[2], "lose") == 0) options.at_exit = ATF_AT_EXIT_LOSE;

@@ -74,7 +74,7 @@ static void untold(const char *folder, uint64_t time) {
     write_detail(writer, time, 0);
     write_detail(writer, time, 2);
     TRUE(atf_writer_next_detail_seq(writer) == 4);
-    /* A detail for a nonexistent event is an error, and drops nothing. */
+    /* A detail for a nonexistent event is an error and causes no detail to be dropped. */
     write_detail(writer, time, 9);
     TRUE(atf_last_error_status() == ATF_ERROR_LINK);
     atf_writer_finalize(writer);

@@ -71,7 +71,7 @@ fn lost_details_and_a_full_disk_are_reported() {
         let printed = run(Command::new(&program).arg(&path));
         let expected = "warned: ATF_ERROR_LOST: thread_1: a reserved detail was not written\n\
             warned: ATF_ERROR_LINK: thread_1/index.atf: index_seq: 9, the oldest reservation has 3\n\
-            warned: ATF_ERROR_LOST: thread_1: 1 more warning like those before\n\
+            warned: ATF_ERROR_LOST: thread_1: 1 more warning like the previous ones\n\
             0 wrong\n";
         assert_eq!(printed, expected);
         for (thread, events, details) in [(0, 5, 4), (1, 4, 2), (2, 1, 0)] {
@@ -147,7 +147,7 @@ fn the_reader_prints_a_sample_in_time_order() {
 }
 
 #[test]
-fn valgrind_finds_neither_a_bad_access_nor_a_leak() {
+fn valgrind_finds_no_bad_access_and_no_leak() {
     let folder = TempDir::new().unwrap();
     let Some(compiler) = present(&C).first().copied() else {
         return;

@@ -1,4 +1,4 @@
-/* How the tests count what is wrong: each line that is wrong is printed. */
+/* Checks that print the line of each failure and count the failures. */
 #ifndef EXPECT_H
 #define EXPECT_H
 

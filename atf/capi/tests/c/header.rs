@@ -66,7 +66,7 @@ fn exported() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_header_declares_exactly_the_crate_s_exports() {
+fn the_headers_declare_exactly_the_functions_that_the_crate_exports() {
     assert_eq!(declared(), exported());
     assert!(declared().len() > 60);
 }

@@ -222,7 +222,7 @@ static void options_and_paths(const char *folder) {
     SAYS(ATF_OK, atf_writer_open(folder, 2, &newer.options, &writer));
     SAYS(ATF_OK, atf_writer_abandon(writer));
 
-    /* A path may contain any bytes, not only UTF-8. */
+    /* A path can contain any bytes, not only UTF-8. */
     SAYS(ATF_OK, atf_writer_open(in(folder, "\xff\xfe"), 0, NULL, &writer));
     atf_writer_close(writer);
     SAYS(ATF_ERROR_IO, atf_writer_open("/dev/null", 0, NULL, &writer));

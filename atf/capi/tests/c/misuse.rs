@@ -1,4 +1,4 @@
-//! Wrong calls: each returns an error, and no memory is freed twice or read after it was freed.
+//! Tests that wrong calls return errors, and that no memory is freed twice or used after free.
 
 use std::process::Command;
 

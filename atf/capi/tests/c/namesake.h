@@ -1,4 +1,4 @@
-/* Lets the children of this program have its process id, as in another pid namespace. */
+/* Makes children of this program report its process id, as in another PID namespace. */
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,8 +9,8 @@ static pid_t pretended_id = 0;
 pid_t getpid(void) { return pretended_id ? pretended_id : (pid_t)syscall(SYS_getpid); }
 
 /*
- * From now on, all processes seem to have the same id, if the system has the means by which the
- * library tells them apart anyway.
+ * From now on, all processes appear to have the same id, if the system provides another way for the
+ * library to distinguish them.
  */
 static void pretend_id(void) {
 #ifdef MADV_WIPEONFORK

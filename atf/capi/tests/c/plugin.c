@@ -1,5 +1,5 @@
 /*
- * A library that is recorded from its constructor to its destructor, and, without PLUGIN, a program
+ * A library that is recorded from its constructor to its destructor; without PLUGIN, a program
  * that loads and unloads it. Arguments: the library, an empty folder for the session.
  */
 #include <dlfcn.h>

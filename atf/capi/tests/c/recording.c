@@ -277,7 +277,7 @@ static void little_memory(void) {
 
 /* ---- Clocks ---- */
 
-/* Returns the measured error of the timestamps, or -1 if they come from the system's clock. */
+/* Returns the measured error of the timestamps, or -1 if they are from the system's clock. */
 static int64_t clock_error(const char *name) {
     AtfSessionReader *reader = opened(name);
     AtfSessionFacts facts;

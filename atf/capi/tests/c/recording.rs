@@ -73,7 +73,7 @@ fn c_threads_record_valid_sessions() {
 }
 
 #[test]
-fn the_end_of_the_program_stops_a_recording() {
+fn program_exit_stops_a_recording() {
     let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
         return;
     };

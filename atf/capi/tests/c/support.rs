@@ -96,7 +96,7 @@ pub(crate) fn accepted(path: &Path) -> Summary {
     graded(path, Severity::Should)
 }
 
-/// The findings on a machine for which the documents define no number, so that its writers write 0.
+/// Findings on a machine for which the documents define no number, so its writers write 0.
 const NO_NUMBER: [&str; 2] = ["ATF-IHDR-008", "ATF-DHDR-006"];
 
 /// Asserts that no rule of this severity is broken, and returns the summary.

@@ -197,7 +197,7 @@ static ANCHOR: AtfTimingAnchor = AtfTimingAnchor {
     },
 };
 
-/// Writes a session with two threads, each from a thread of its own.
+/// Writes a session with two threads, each from a separate thread.
 fn session(folder: &CStr, wire: u8) {
     let options = options(wire);
     let session: *mut AtfSessionWriter = get!(atf_session_writer_create(
@@ -410,7 +410,7 @@ fn read_session(folder: &CStr) {
 }
 
 #[test]
-fn a_trace_has_all_sessions_below_a_folder() {
+fn a_trace_contains_all_sessions_below_a_folder() {
     let folder = TempDir::new().unwrap();
     for (process, wire) in [("pid_1", 1), ("pid_2", 2)] {
         session(&path(folder.path(), process), wire);
@@ -578,7 +578,7 @@ fn the_functions_of_s3_take_a_stack_after_the_registers() {
 }
 
 #[test]
-fn a_null_output_pointer_is_refused_before_anything_is_created() {
+fn a_null_output_pointer_is_rejected_before_anything_is_created() {
     let folder = TempDir::new().unwrap();
     let root = path(folder.path(), "session");
     let refused = |status, name: &str| {
@@ -599,7 +599,7 @@ fn a_null_output_pointer_is_refused_before_anything_is_created() {
 }
 
 #[test]
-fn closed_handles_and_other_kinds_are_refused() {
+fn closed_handles_and_handles_of_other_kinds_are_rejected() {
     let folder = TempDir::new().unwrap();
     let root = path(folder.path(), "session");
     let writer: *mut AtfThreadWriter = get!(atf_writer_open(root.as_ptr(), 1, ptr::null()));

@@ -1,4 +1,4 @@
-//! The installation: the flags from `pkg-config` and `CMake` suffice to build and run a program.
+//! Tests that the flags from `pkg-config` and `CMake` are enough to build and run a program.
 
 #[path = "../c/support.rs"]
 mod support;

@@ -83,7 +83,7 @@ struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // If the test passed, the tracer has already ended.
+        // If the test passed, the tracer has already exited.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -246,12 +246,12 @@ fn is_nothing(error: &Error) -> bool {
 }
 
 #[test]
-fn fifty_kills_lose_no_event_whose_call_returned() {
+fn fifty_kills_lose_no_event_whose_call_had_returned() {
     kills("write");
 }
 
 #[test]
-fn fifty_kills_of_a_recording_lose_no_event_whose_call_returned() {
+fn fifty_kills_of_a_recording_lose_no_event_whose_call_had_returned() {
     kills("record");
 }
 
@@ -293,7 +293,7 @@ fn kills(how: &'static str) {
 }
 
 #[test]
-fn a_killed_recording_lacks_no_more_than_its_manifest_states() {
+fn a_killed_recording_loses_no_more_than_its_manifest_states() {
     for (how, drops) in [("block", None), ("drop", Some(true))] {
         let Some(tracer) = Tracer::compile(how) else {
             return;
@@ -323,7 +323,7 @@ fn a_killed_recording_lacks_no_more_than_its_manifest_states() {
                 dropped += u64::from(!is_bounded);
             }
         }
-        println!("{how}: {lost} missing, {dropped} threads that lack more than the bound");
+        println!("{how}: {lost} missing, {dropped} threads with more missing than the bound");
         assert!(lost > 0);
         assert_eq!(dropped > 0, drops.is_some());
     }

@@ -1,4 +1,4 @@
-//! `convert`: writes a trace in a wire version.
+//! `convert`: writes a trace in another wire version.
 
 use std::path::Path;
 

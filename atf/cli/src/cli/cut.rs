@@ -51,7 +51,7 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Outcome {
     let path = &options.common.path;
     let processes = open_processes(slice::from_ref(path), &None, options.clock.clock);
-    // As for the other rewrites, an unreadable thread is a path that could not be read.
+    // As in other rewrites, an unreadable thread counts as a path that could not be read.
     let processes = processes.map_err(|failure| match failure {
         Failure::Damaged(error) => Failure::Input(error),
         failure => failure,
@@ -81,7 +81,7 @@ pub(super) fn run(options: &Options) -> Outcome {
     })
 }
 
-/// Returns the range in nanoseconds: as it was given, and on the traces' clock.
+/// Returns the range in nanoseconds, as given and on the traces' clock.
 fn range(options: &Options, processes: &[TimedProcess]) -> Result<[(u64, u64); 2], Failure> {
     let path = &options.common.path;
     check_threads(processes, &options.thread)?;

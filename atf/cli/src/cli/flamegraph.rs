@@ -1,4 +1,4 @@
-//! `flamegraph`: shows where the time of a trace went.
+//! `flamegraph`: draws where a trace spent its time.
 
 use std::path::PathBuf;
 

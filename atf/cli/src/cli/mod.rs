@@ -60,17 +60,17 @@ enum Command {
     Export(export::Options),
     /// Show a trace in Perfetto UI, which fetches it from this machine
     Open(open::Options),
-    /// Judge each file of a trace by the rules of the format
+    /// Check each file of a trace against the rules of the format
     Check(check::Options),
     /// Show which field each byte of a file belongs to, with its value and meaning
     Explain(explain::Options),
     /// Write a finalized copy of an unfinalized or damaged trace
     Recover(recover::Options),
-    /// Write a trace in wire version 1 or 2, as --wire says
+    /// Write a trace in wire version 1 or 2
     Convert(convert::Options),
     /// Write a copy without registers, stacks and other data from the program's memory
     Scrub(scrub::Options),
-    /// Write a time range of a session as a session of its own
+    /// Write a time range of a session as a new session
     Cut(cut::Options),
     /// Add names of functions from the modules' files to a session's manifest
     Symbolize(symbolize::Options),
@@ -142,7 +142,7 @@ pub(crate) fn run() -> ExitCode {
                 Packaged::Completions { .. } => Failure::from(error),
             })
             .map(|()| State::Fine),
-        // An error in the command line, even if its message cannot be written.
+        // A command-line error, even if its message cannot be written.
         Err(text) if text.use_stderr() => {
             let _ = text.print();
             return ExitCode::from(2);
@@ -171,7 +171,7 @@ pub(crate) fn run() -> ExitCode {
 mod tests {
     use super::*;
 
-    /// The widest line of a help text.
+    /// The maximum width of a line in a help text.
     const WIDTH: usize = 100;
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) struct Options {
     /// The port on 127.0.0.1; 0 for any
     #[arg(long, default_value_t = 9001)]
     port: u16,
-    /// End once no page has fetched anything for this long
+    /// Exit once no page has fetched anything for this long
     #[arg(long, value_name = "TIME", default_value = "300s", value_parser = parse_span)]
     timeout: Duration,
     #[command(flatten)]

@@ -34,7 +34,7 @@ Examples:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// The folder that gets the session
+    /// The folder to write the session to
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     #[command(flatten)]
@@ -50,7 +50,7 @@ pub(super) struct Options {
     program: Vec<OsString>,
 }
 
-/// The recorder's own settings, as options.
+/// The recorder's settings, as options.
 struct Recorder(Settings);
 
 impl clap::Args for Recorder {
@@ -97,7 +97,7 @@ impl FromArgMatches for Recorder {
 pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     let recorder = &options.recorder.0;
     if recorder.text(&CLOCK) == Some("tsc") && !CounterClock::is_available() {
-        let why = "this processor has no counter that runs at one rate";
+        let why = "this processor has no constant-rate counter";
         return Err(Failure::Usage(format!("--clock tsc: {why}")));
     }
     record::run(&record::Settings {

@@ -1,4 +1,4 @@
-//! `report`: shows where the time of a trace went.
+//! `report`: shows where a trace spent its time.
 
 use std::path::PathBuf;
 

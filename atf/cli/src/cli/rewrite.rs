@@ -72,7 +72,8 @@ impl Common {
             }
             writeln!(out, "written to {}", Printable(self.out.display()))?;
             if offers_salvage && report.is_salvageable() {
-                let hint = "to keep events under damaged headers and after gaps and damage";
+                let hint =
+                    "to keep events in files with damaged headers, after gaps and after damage";
                 writeln!(out, "{hint}, run again with --salvage and another --out")?;
             }
         }
@@ -80,7 +81,7 @@ impl Common {
         if self.is_beside() {
             let (path, out) = (self.path.display(), self.out.display());
             complain(format_args!(
-                "{out} is next to {path}: commands on their folder read both"
+                "{out} is next to {path}: commands on their parent folder read both"
             ));
         }
         Ok(State::damaged_if(report.losses() > 0))
@@ -96,7 +97,7 @@ impl Common {
         ProcessName::from_path(&self.path).is_some() && folders[0] == folders[1]
     }
 
-    /// Converts an error into a failure. If the new trace could not be written, reports the
+    /// Converts an error to a failure. If the new trace could not be written, reports the
     /// system's error without the temporary file name.
     fn failure(&self, error: atf::Error) -> Failure {
         let is_about_input = error
@@ -118,7 +119,7 @@ pub(super) struct Repair {
     /// Also search past gaps and damaged regions
     #[arg(long)]
     salvage: bool,
-    /// Take function and module names that the trace lacks from this manifest
+    /// Take missing function and module names from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
 }

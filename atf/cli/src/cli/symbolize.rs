@@ -36,7 +36,7 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A session, whose manifest gets the names, or a folder with one session below it
+    /// A session to whose manifest names are added, or a folder with one session below it
     session: PathBuf,
     /// Also search here; may be repeated
     #[arg(long, value_name = "DIR")]

@@ -51,7 +51,7 @@ pub(super) fn write(
         let cells: Vec<_> = first.into_iter().chain(numbers).collect();
         writeln!(out, "{},", cells.join(","))?;
     }
-    // Notes on missing or wrong events are rows without a function.
+    // Notes about missing or incorrect events are rows without a function.
     let empty = ",".repeat(COLUMNS.split(',').count() - 1);
     for (side, runs) in shown.sides() {
         for (about, totals) in runs {

@@ -38,13 +38,13 @@ pub(crate) struct Comparison {
     /// The traces of runs after it
     #[arg(long, value_name = "PATH", num_args = 1.., requires = "before")]
     after: Vec<PathBuf>,
-    /// With one run on each side, leave out functions that differ by at most this much
+    /// With one run on each side, omit functions that differ by at most this much
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = percent)]
     noise: u32,
-    /// Leave out functions whose self time changed by less than this
+    /// Omit functions whose self time changed by less than this
     #[arg(long, value_name = "SPAN", value_parser = parse_span)]
     min_change: Option<Duration>,
-    /// Show functions that differ only by noise as well
+    /// Also show functions that differ only by noise
     #[arg(long)]
     all: bool,
     /// Show this many functions; 0 for all

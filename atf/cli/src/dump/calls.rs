@@ -28,7 +28,7 @@ pub(super) enum Step {
 }
 
 /// Passes each call of a thread to `take` when the call begins and when it ends, until `take`
-/// breaks. Times are those of the thread's clock, as in reports. If a call is still open when a
+/// breaks. Times are on the thread's clock, as in reports. If a call is still open when a
 /// finalized thread ends or before a gap, its end time is the time of the last event. Returns the
 /// number of partially read files.
 pub(super) fn each_call(

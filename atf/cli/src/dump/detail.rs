@@ -119,7 +119,7 @@ pub(crate) struct PayloadHex<'a> {
 }
 
 impl PayloadHex<'_> {
-    /// Returns the error that cut the payload short, if any.
+    /// Returns the error that truncated the payload, if any.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.failure.borrow_mut().take()
     }
@@ -193,7 +193,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// Finds an event's detail. Reports the problems of each thread's details only once.
+    /// Finds an event's detail. Reports each thread's detail problems only once.
     pub(crate) fn find(
         &mut self,
         event: &MergedEvent,
@@ -248,7 +248,7 @@ impl<'a> Details<'a> {
                 reported.report(&error);
                 None
             });
-            // Also keep a thread that cannot be opened, so that opening is not retried for every
+            // Also keep a thread that cannot be opened, so opening it is not retried for every
             // event.
             self.open.insert(key, (self.uses, thread));
         }

@@ -43,7 +43,7 @@ pub(crate) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// Resolves the options for a trace with these times of the first and the last event.
+    /// Resolves the options for a trace whose first and last event have these times.
     pub(crate) fn new(
         options: &'a Dump,
         trace_times: Option<(u64, u64)>,
@@ -92,7 +92,7 @@ impl<'a> Filter<'a> {
             && self.admits_function(process, function_id)
     }
 
-    /// Returns whether calls of a function of a process are written.
+    /// Returns whether to write calls of a function of a process.
     pub(crate) fn admits_function(&self, process: u32, id: u64) -> bool {
         let functions = self.functions.as_ref();
         functions.is_none_or(|all| all.contains(&(None, id)) || all.contains(&(Some(process), id)))

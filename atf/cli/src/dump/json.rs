@@ -135,7 +135,7 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// Fails with the error that cut a payload short, if any.
+/// Fails with the error that truncated a payload, if any.
 fn failure_of(hex: &PayloadHex<'_>) -> Result<(), Failure> {
     hex.failure().map_or(Ok(()), |error| Err(error.into()))
 }
@@ -264,7 +264,7 @@ impl<W: Write> Sink for Json<W> {
     }
 
     fn call(&mut self, _: ThreadName, _: &Line, _: symbols::Function<'_>) -> Result<(), Failure> {
-        let message = "--calls writes text only; --spans has the same calls as JSON";
+        let message = "--calls writes only text; --spans writes the same calls as JSON";
         Err(Failure::Usage(message.to_owned()))
     }
 

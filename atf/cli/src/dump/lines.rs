@@ -102,7 +102,7 @@ impl<W: Write> Drop for Lines<W> {
 /// A line, or part of a line, made of numbers and short text. [`Lines::write_all`] writes other
 /// text.
 ///
-/// Methods that are not inlined take its fields instead of the struct, so that the fields stay in
+/// Methods that are not inlined take the fields instead of the struct, so the fields stay in
 /// registers.
 #[derive(Debug)]
 #[must_use]

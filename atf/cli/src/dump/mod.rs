@@ -69,7 +69,7 @@ pub(crate) struct Dump {
     /// Stop after this many events
     #[arg(long, value_name = "COUNT", default_value_t = u64::MAX, hide_default_value = true)]
     limit: u64,
-    /// Only this many last events of each thread
+    /// Only the last events of each thread, up to this many
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["limit", "follow"])]
     last: Option<usize>,
     /// Write calls with their durations instead of events
@@ -163,7 +163,7 @@ impl Dump {
         if self.follow {
             let is_before_end = |time: &Option<Time>| matches!(time, Some(Time::BeforeEnd(_)));
             if [self.from, self.to].iter().any(is_before_end) {
-                let message = "--follow: no time before the end is known while files are growing";
+                let message = "--follow: times before the end are unknown while files are growing";
                 return Err(Failure::Usage(message.to_owned()));
             }
             return follow::run(self, paths, sink);
@@ -312,7 +312,7 @@ impl Dump {
         Ok(reported.state())
     }
 
-    /// Reports why nothing was written, and how many threads were read only in part.
+    /// Reports why nothing was written, and how many threads were only partly read.
     fn report_read(&self, ready: &Ready<'_>, written: u64, partly: impl FnOnce() -> usize) {
         if self.limit == 0 || self.last == Some(0) {
             return;
@@ -343,7 +343,7 @@ impl Dump {
     /// Rejects options that need a `detail.atf`, for an `index.atf` on its own.
     fn check_index_alone(&self, path: &Path) -> Result<(), Failure> {
         if self.details {
-            let message = "--details needs the thread's folder, not only its index file";
+            let message = "--details needs the thread's folder, not just its index file";
             return Err(Failure::at(path, message));
         }
         Ok(())
@@ -365,7 +365,7 @@ impl Dump {
     fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
         self.check_details_alone(path)?;
         if self.clock.clock == Clock::Media {
-            let message = "--clock media: details alone have no timing anchors";
+            let message = "--clock media: a detail file by itself has no timing anchors";
             return Err(Failure::at(path, message));
         }
         let reader = DetailReader::open(path).map_err(Failure::Damaged)?;
@@ -408,7 +408,7 @@ struct Output<'a, S> {
     dangling: Dangling,
     /// For each thread, the first event of all zeros and the number of such events.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
-    /// For each thread that has any, the number of events in earlier segments.
+    /// For each thread that has events in earlier segments, the number of these events.
     first_seqs: BTreeMap<(u32, u32), u64>,
     /// The number of events written.
     written: u64,
@@ -490,7 +490,7 @@ impl<S: Sink> Output<'_, S> {
     }
 }
 
-/// Returns the number of events in earlier segments, by session and id. Omits threads without any.
+/// Returns the number of events in earlier segments, by session and id, where it is not 0.
 fn first_seqs(threads: &[ThreadPlace<'_>]) -> BTreeMap<(u32, u32), u64> {
     let later = threads.iter().filter(|place| place.first_seq > 0);
     later

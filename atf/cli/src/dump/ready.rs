@@ -37,8 +37,8 @@ impl<'a> Ready<'a> {
         })
     }
 
-    /// Returns the origin of times in text output, or `None` to show times unchanged: a
-    /// recording's, or those of a trace without readable events.
+    /// Returns the origin of times in text output, or `None` to show times unchanged: times on a
+    /// recording's clock, or of a trace without readable events.
     pub(crate) fn origin_ns(&self) -> Option<u64> {
         let start_ns = self.times.map(|(start_ns, _)| start_ns);
         start_ns.filter(|_| !self.sessions.is_media())

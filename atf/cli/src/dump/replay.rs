@@ -27,13 +27,13 @@ impl Line {
     }
 }
 
-/// The open calls of a thread. The line of a call is written once an inner call is written or the
-/// call ends, because only then is the form of its line known.
+/// The open calls of a thread. A call's line is written once an inner call is written or the call
+/// ends, because the form of the line is not known earlier.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
     /// Outermost first.
     open: VecDeque<Open>,
-    /// How many of these calls, from the outermost, have been written or left out.
+    /// How many of these calls, starting with the outermost, have been written or omitted.
     decided: usize,
 }
 
@@ -50,8 +50,8 @@ impl Replay {
     }
 
     /// Passes on the lines that can be written once a call has ended or a return has no call.
-    /// `is_admitted` decides whether this one is written, and `admits` whether the calls around it
-    /// are, by their functions.
+    /// `is_admitted` states whether to write this one, and `admits` whether to write an enclosing
+    /// call, given its function.
     pub(super) fn end<E>(
         &mut self,
         paired: Paired,
@@ -62,7 +62,7 @@ impl Replay {
         let mut own = None;
         if let Paired::Span(span) = &paired {
             let is_own = |open: &Open| open.call.start_seq == span.start_seq;
-            // Calls end from the innermost one, or are given up from the outermost one.
+            // The innermost call ends first; the outermost is given up first.
             own = if self.open.back().is_some_and(is_own) {
                 self.open.pop_back()
             } else {

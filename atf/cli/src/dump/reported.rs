@@ -51,7 +51,7 @@ impl Reported {
     }
 }
 
-/// The events that lack their details. For each thread, the first such event and the number of
+/// Events whose details are missing. For each thread, the first such event and the number of
 /// events, separately for links to details of other events.
 #[derive(Debug, Default)]
 pub(crate) struct Dangling(BTreeMap<(ThreadName, bool), (u64, u64)>);
@@ -79,7 +79,7 @@ impl Dangling {
     }
 }
 
-/// Reports how many threads were read only in part, so that their checksums were not verified.
+/// Reports how many threads were only partly read, so their checksums were not verified.
 pub(crate) fn report_unverified(threads: usize) {
     if threads > 0 {
         let threads = counted(threads as u64, "thread");
@@ -111,7 +111,7 @@ pub(crate) fn report_losses(trace: &Trace, ready: &Ready<'_>, is_for_all: bool) 
 
 /// Reports a process's losses, as listed in the manifests of its segments, for the threads for
 /// which `name_of` returns a name. If these are all threads, also reports losses of threads without
-/// files. Converts timestamps with `time`.
+/// files. Uses `time` to convert timestamps.
 pub(crate) fn report_losses_of(
     manifests: &[&Manifest],
     times: &RangeInclusive<u64>,

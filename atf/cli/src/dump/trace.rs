@@ -96,7 +96,7 @@ impl<'t> Sessions<'t> {
 
     /// Returns the timestamps that convert to these times in any session.
     pub(crate) fn timestamps(&self, times: &RangeInclusive<u64>) -> RangeInclusive<u64> {
-        // These times select the whole trace: read and verify all of it. No event is before the
+        // These times select the entire trace: read and verify all of it. No event is before the
         // recording.
         if *times == (0..=u64::MAX) {
             return times.clone();

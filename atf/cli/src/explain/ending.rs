@@ -6,8 +6,8 @@ use super::walk::Walk;
 use crate::format::Shape;
 use crate::output::Failure;
 
-/// Shows all regions in order. `show` shows the events if it gets `None`, and otherwise a region
-/// after them that is not a whole event.
+/// Shows all regions in order. `show` shows the events if passed `None`, and otherwise a region
+/// after them that is not a complete event.
 pub(super) fn regions(
     walk: &mut Walk<'_>,
     regions: &[Region],
@@ -30,7 +30,7 @@ pub(super) fn regions(
     Ok(())
 }
 
-/// Shows a region, unless it consists of events or of bytes after them that are not a whole event.
+/// Shows a region that does not consist of events or of an incomplete event after them.
 fn region(
     walk: &mut Walk<'_>,
     region: &Region,

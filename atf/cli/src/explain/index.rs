@@ -24,7 +24,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         Ok(reader) => reader,
         Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
     };
-    // Problems with events are found only by reading all of them.
+    // Finding problems with events requires reading all of them.
     let scanned = reader.scan();
     walk.report(scanned.err().into_iter().chain(reader.problems()));
     let footer = Shape::new("index_footer", reader.wire());

@@ -1,4 +1,4 @@
-//! Shows the meaning of every byte of a file: walks over the records that the readers find, from
+//! Shows the meaning of every byte of a file. Walks over the records that the readers find, from
 //! the first byte to the last, and decodes each record's fields according to the layout.
 //!
 //! A walk only moves forward, so it shows no byte twice. It also shows the bytes between records

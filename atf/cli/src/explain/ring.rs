@@ -1,4 +1,4 @@
-//! A walk over `ring.atf`: a header, then two areas, each of which contains the end of one of the
+//! A walk over `ring.atf`: a header and two areas, each of which contains the end of one of the
 //! other two files.
 
 use atf::Wire;
@@ -31,11 +31,11 @@ pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
         let (capacity, size) = (number(capacity), number(size));
         let end = walk.place().saturating_add(capacity);
         if end > walk.size() || capacity > LARGEST || size > capacity {
-            let about = "the sizes in the header do not fit the file";
+            let about = "the sizes in the header do not match the file";
             if walk.place() < walk.size() {
                 walk.wrong(walk.size(), name, about)?;
             }
-            // A header that its writer had not yet stored is not damaged.
+            // A header that the writer had not yet stored is not damage.
             walk.is_damaged |= walk.size() >= shape.size();
             return Ok(());
         }
@@ -97,7 +97,7 @@ fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failur
     let left_out = (count as u64).saturating_sub(next);
     walk.left_out(place, &counted(left_out, "event"))?;
     if place < end {
-        walk.wrong(end, "no event", "its total_length does not fit the area")
+        walk.wrong(end, "no event", "its total_length is invalid")
     } else {
         Ok(())
     }

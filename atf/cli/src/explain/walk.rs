@@ -16,7 +16,7 @@ use crate::text::counted;
 
 /// How many bytes of a run without fields are shown by default.
 const OPAQUE: u64 = 64;
-/// The maximum number of bytes passed to a sink at once.
+/// The maximum number of bytes passed to a sink at a time.
 const PIECE: u64 = 4 << 10;
 
 /// A walk over a file. All bytes up to `place` have been shown.
@@ -82,17 +82,17 @@ impl<'s> Walk<'s> {
         self.bytes.size()
     }
 
-    /// Returns the next `size` bytes, or fewer at the end of the file, without moving on.
+    /// Returns the next `size` bytes, or fewer at the end of the file, without advancing.
     pub(super) fn peek(&mut self, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(self.place, size)
     }
 
-    /// Returns the bytes at `offset` without moving on.
+    /// Returns the bytes at `offset` without advancing.
     pub(super) fn peek_at(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(offset, size)
     }
 
-    /// Shows the part of a record that lies before `end`.
+    /// Shows the part of a record before `end`.
     pub(super) fn record(
         &mut self,
         shape: Shape,

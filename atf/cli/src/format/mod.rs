@@ -42,7 +42,7 @@ impl Shape {
         let layout = record.and_then(|record| record.layout(wire.version()));
         let (record, layout) = record
             .zip(layout)
-            .expect("the layout has each record that `explain` names, in both wire versions");
+            .expect("the layout contains each record that `explain` names, in both wire versions");
         Self {
             record,
             fields: &layout.fields,

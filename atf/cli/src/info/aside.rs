@@ -75,8 +75,8 @@ impl SetAside {
     }
 }
 
-/// Returns whether a recovery of the session wrote a manifest without all values of the original,
-/// or without an original.
+/// Returns whether a recovery of the session wrote a manifest that does not contain all values of
+/// the original, or had no original.
 pub(crate) fn lost_manifest(folder: &Path) -> bool {
     let has_lost = |name: &String| {
         let report = read(&folder.join(name))?;

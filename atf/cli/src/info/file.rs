@@ -27,7 +27,7 @@ pub(crate) struct FileInfo {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// The facts about a file, as far as it could be read.
+/// The facts about a file, as far as they could be read.
 #[derive(Debug, Serialize)]
 pub(crate) struct Facts {
     pub(crate) file_size: U64,
@@ -255,7 +255,7 @@ fn after_footer(regions: &[Region]) -> Option<Problem> {
     let is_after = |region: &&Region| region.kind == RegionKind::AfterFooter;
     let region = regions.iter().find(is_after)?;
     let bytes = counted(region.size, "byte");
-    let what = format!("{bytes} after the footer, where nothing belongs");
+    let what = format!("{bytes} after the footer, where the file should end");
     let problem = Problem::new(None, Some(region.offset), &what);
     region.rule.map(|rule| problem.breaks(rule.id))
 }

@@ -83,7 +83,7 @@ impl Info {
     }
 }
 
-/// A problem and its place.
+/// A problem and its location.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Problem {
     /// The file or folder.
@@ -96,7 +96,7 @@ pub(crate) struct Problem {
     /// The rule that the problem breaks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<&'static str>,
-    /// The problem and its place as one sentence.
+    /// The problem and its location as one sentence.
     pub(crate) message: String,
 }
 

@@ -61,7 +61,7 @@ pub(crate) struct ManifestInfo {
     pub(crate) unwritten_events: Option<U64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) drops_events: Option<bool>,
-    /// The same number in a sentence.
+    /// A sentence that contains this number.
     #[serde(skip)]
     pub(crate) unwritten: Option<String>,
     /// The signal that ended the traced process.
@@ -74,7 +74,7 @@ pub(crate) struct ManifestInfo {
     pub(crate) clock_error_ns: Option<U64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail_fields: Option<bool>,
-    /// Threads whose `has_detail` is wrong. Some existing tracers write it before the right value
+    /// Threads whose `has_detail` is wrong. Some existing tracers write it before the correct value
     /// is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) wrong_has_detail: Vec<HasDetail>,

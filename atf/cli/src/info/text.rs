@@ -71,7 +71,7 @@ impl<W: Write> Text<W> {
         self.facts(facts, file.kind)
     }
 
-    /// Writes the state of a file's end or, if events are missing, how many.
+    /// Writes the state of a file's end or, if events are missing, their number.
     fn state(&mut self, facts: &Facts) -> Written {
         let (bad, there) = (self.colours.bad, facts.event_count.0);
         let missing = facts.missing_events.map_or(0, |missing| missing.0);
@@ -318,7 +318,7 @@ impl<W: Write> Text<W> {
         let dim = self.colours.dim;
         write!(self.out, "  {dim}recovered{dim:#}")?;
         match recovered.losses {
-            Some(U64(0)) => write!(self.out, ", with nothing lost by the recovery")?,
+            Some(U64(0)) => write!(self.out, " without losses")?,
             Some(U64(1)) => write!(self.out, "; 1 thing was lost or changed")?,
             Some(U64(losses)) => write!(self.out, "; {losses} things were lost or changed")?,
             None => {}
@@ -391,7 +391,7 @@ impl<W: Write> Text<W> {
             let error = Span(error.0);
             writeln!(
                 self.out,
-                "times are not from this clock, but differ from it by {error} at most"
+                "times are not from this clock but differ from it by at most {error}"
             )?;
         }
         if manifest.detail_fields == Some(true) {

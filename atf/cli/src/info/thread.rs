@@ -263,8 +263,8 @@ impl ThreadInfo {
 }
 
 impl Links {
-    /// Returns the numbers of wrong links that are not 0, with what is wrong and the rules that
-    /// they break. Whether dangling links break a rule depends on what was lost from the files.
+    /// Returns the nonzero counts of wrong links, each with a description and the rule that they
+    /// break. Whether dangling links break a rule depends on what was lost from the files.
     pub(super) fn wrong(
         &self,
     ) -> impl DoubleEndedIterator<Item = (u64, &'static str, Option<&'static str>)> {
@@ -296,7 +296,7 @@ impl Links {
     }
 
     /// Counts all links. `linked` is the number of details whose event links back to them, and how
-    /// many of these have another time. Returns `None` if there are neither details nor links.
+    /// many of these have a different time. Returns `None` if there are neither details nor links.
     fn count(
         thread: &ThreadReader,
         (linked, times_differ): (u64, u64),

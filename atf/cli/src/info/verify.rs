@@ -46,7 +46,7 @@ impl Contents {
     }
 }
 
-/// Creates the problem for times that go backwards. Its place is the first such event.
+/// Creates the problem for times that go backwards, located at the first such event.
 fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
     let what = format!("time goes back, at {} in total", counted(count, "event"));
     Problem::new(Some(format!("events[{seq}]")), offset, &what)

@@ -30,13 +30,13 @@ pub(crate) struct Ends {
     /// Only this thread
     #[arg(long = "thread", value_name = "ID", value_parser = thread_id)]
     threads: Vec<u32>,
-    /// Show this many threads in full; --thread shows the given ones in full
+    /// Show this many threads in full; those selected by --thread are always shown in full
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     limit: usize,
     /// Show this many last events per thread
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     events: usize,
-    /// Show all events of this long before the last event of all threads, instead of a number
+    /// Show all events in this time before the last event of all threads, instead of a number
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_span, conflicts_with = "events")]
     span: Option<Duration>,
     /// Show this many open calls per thread: the innermost ones
@@ -130,7 +130,7 @@ fn end_ns(thread: &LastOfThread) -> Option<u64> {
     thread.times.map(|(_, end_ns)| end_ns)
 }
 
-/// Returns how long a call was open: until the thread's last event or, if known, longer.
+/// Returns how long a call was open: until the thread's last event or, if known, beyond it.
 fn open_ns(thread: &LastOfThread, call: &Span) -> u64 {
     let until_ns = thread.open_until_ns.or_else(|| end_ns(thread));
     until_ns.map_or(0, |until_ns| until_ns.saturating_sub(call.start_ns))

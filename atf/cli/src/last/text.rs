@@ -24,7 +24,7 @@ const BRIEF: usize = 20;
 pub(super) struct Text<W> {
     out: W,
     colours: Colours,
-    /// How many threads to show in several lines each.
+    /// The number of threads to show in several lines each.
     limit: usize,
     has_written: bool,
 }
@@ -113,7 +113,7 @@ impl<W: Write> Text<W> {
         if let Some(end_ns) = end_ns(thread) {
             write!(self.out, "  ended {} s", by.since(end_ns))?;
             match by.end_ns.saturating_sub(end_ns) {
-                0 => writeln!(self.out, ", with the last event of all threads")?,
+                0 => writeln!(self.out, ", at the last event of all threads")?,
                 ns => writeln!(
                     self.out,
                     ", {} before the last event of all threads",
@@ -171,7 +171,9 @@ impl<W: Write> Text<W> {
             ending @ Ending::Unfinalized { .. } => {
                 match by.recording_error() {
                     Some(why) => write!(self.out, "{bad}stopped{bad:#} recording: {why}")?,
-                    None => write!(self.out, "{bad}died{bad:#} or still runs: not finalized")?,
+                    None => {
+                        write!(self.out, "{bad}died{bad:#} or is still running: not finalized")?;
+                    }
                 }
                 ending.write_rest(&mut self.out)?;
             }

@@ -1,4 +1,4 @@
-//! Recognizes sessions whose processes still run.
+//! Detects sessions whose processes are still running.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,8 +17,8 @@ type Files = BTreeSet<(u64, String)>;
 /// Returns whether a session's process, such as a forked child, is still running. The files of a
 /// running process must not be replaced.
 ///
-/// The process has mapped files of its session. The folder's name, `pid_N`, contains its id in its
-/// innermost namespace. Another process, such as the system's first one, may have the same id.
+/// Checks that the process has mapped files of its session: the folder's name, `pid_N`, contains
+/// only the process's id in its innermost namespace, which another process may share.
 pub(super) fn still_runs(session: &Path) -> bool {
     let Some(name) = ProcessName::from_path(session) else {
         return false;
@@ -53,7 +53,7 @@ fn is_mapped(pid: u32, files: &Files) -> bool {
         known == Some(id.as_str())
             && match text(&process.join("maps")) {
                 Ok(maps) => maps.lines().any(|line| maps_one(line, files)),
-                // A process can hide its maps even from its own user; see `PR_SET_DUMPABLE`.
+                // A process can hide its maps even from its user; see `PR_SET_DUMPABLE`.
                 Err(error) => {
                     error.kind() == io::ErrorKind::PermissionDenied
                         && user == Some(getuid().as_raw().to_string().as_str())
@@ -62,7 +62,7 @@ fn is_mapped(pid: u32, files: &Files) -> bool {
     })
 }
 
-/// Returns whether a line of a process's list of mapped files has one of these files.
+/// Returns whether a line in a process's list of mapped files is about one of these files.
 fn maps_one(line: &str, files: &Files) -> bool {
     let inode = line.split_whitespace().nth(4);
     let inode = inode.and_then(|inode| inode.parse().ok()).unwrap_or(0);
@@ -84,7 +84,7 @@ fn files(session: &Path) -> Files {
     files
 }
 
-/// Returns when a process started, in clock ticks since the system's start.
+/// Returns when a process started, in clock ticks since boot.
 fn start(process: &Path) -> Option<u64> {
     stat(process)?.get(19)?.parse().ok()
 }

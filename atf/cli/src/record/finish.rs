@@ -27,8 +27,8 @@ use crate::text::{Printable, Span};
 /// The number of functions to show.
 const HOTTEST: usize = 10;
 
-/// The maximum time per event that it takes to find the functions with the most self time. They are
-/// shown only if finding them takes at most a tenth of the program's run.
+/// The maximum time per event for finding the functions with the most self time. They are shown
+/// only if finding them takes at most a tenth of the program's run.
 const COST: Duration = Duration::from_nanos(100);
 
 /// Finishes the sessions in a folder. If nothing was recorded, removes the folder and returns the
@@ -114,7 +114,7 @@ fn finish_all(
         if still_runs(session) {
             is_kept = true;
             run.complain(format_args!(
-                "{name}: this process still runs and is recorded; when it ends, name its functions with `atf symbolize`"
+                "{name}: this process is still running and recorded; after it exits, name its functions with `atf symbolize`"
             ));
         } else {
             let has_died = finish(run, session, settings, exited == Some(session));
@@ -130,8 +130,8 @@ fn finish_all(
     (summary, readable, is_kept)
 }
 
-/// Removes the sessions of ended processes, and their folder. Returns whether that left nothing: a
-/// daemon may have begun its session in the meantime.
+/// Removes the sessions of ended processes, and their folder. Returns whether nothing remains: a
+/// daemon may have started a session in the meantime.
 fn remove_ended(
     folder: &Path,
     name: &Path,
@@ -149,7 +149,7 @@ fn remove_ended(
     }
 }
 
-/// Removes the folders of segments that a process had just created or partly deleted when it ended.
+/// Removes the folders of segments that a process was creating or deleting when it ended.
 fn remove_remains(folder: &Path, process: u32) -> io::Result<()> {
     let mut segments = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -207,10 +207,10 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended:
             return format!("{program} {}", obstacle.text());
         }
         let needs = format!(
-            "{program} must be compiled with -finstrument-functions, linked dynamically, and keep its environment"
+            "{program} must be compiled with -finstrument-functions and linked dynamically, and must keep its environment"
         );
         return match ended.signal() {
-            Some(signal) => format!("{signal} came before the first event, or {needs}"),
+            Some(signal) => format!("{signal} arrived before the first event, or {needs}"),
             None => needs,
         };
     }
@@ -231,7 +231,7 @@ fn why_nothing(folder: &Path, settings: &Settings<'_>, summary: &Summary, ended:
 fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: bool) -> bool {
     let name = Printable(session.display());
     let finalized = finalize(session);
-    // A flight recorder that was never triggered leaves no file to finalize.
+    // A flight recorder that was never triggered leaves no files to finalize.
     let reader = SessionReader::open(session).ok();
     let manifest = reader.as_ref().and_then(SessionReader::manifest);
     let unwritten = manifest.and_then(Unwritten::from_manifest);
@@ -258,7 +258,7 @@ fn finish(run: &RunFolder, session: &Path, settings: &Settings<'_>, has_exited: 
     match symbolize::Report::look_up(session, settings.debug_dirs) {
         Err(failure) => run.complain(format_args!("no names: {failure}")),
         Ok(report) if report.lacks_something() => run.complain(format_args!(
-            "{name}: some functions have no names; to see why, and to look elsewhere: `atf symbolize --debug-dir DIR`"
+            "{name}: some functions have no names; to see why, and to search elsewhere: `atf symbolize --debug-dir DIR`"
         )),
         Ok(_) => {}
     }
@@ -310,7 +310,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
     let name = format!(".atf-{}-{}", process::id(), u32::MAX);
     let copy = session.with_file_name(name);
     let report = recover(session, &copy, &RecoverOptions::default());
-    // The copy's name is not the user's.
+    // The user does not know the copy's name.
     let named = |error: atf::Error| {
         let [copy, session] = [&*copy, session].map(|path: &Path| path.display().to_string());
         error.to_string().replace(&copy, &session)
@@ -319,7 +319,7 @@ fn finalize(session: &Path) -> Result<bool, String> {
     let failed = |error: io::Error| error.to_string();
     if report.losses() > 0 {
         fs::remove_dir_all(&copy).map_err(failed)?;
-        return Err("it is damaged; `atf recover` tells how".to_owned());
+        return Err("it is damaged; `atf recover` shows how".to_owned());
     }
     if let Err(error) = renameat_with(CWD, &copy, CWD, session, RenameFlags::EXCHANGE) {
         // Not all file systems can swap two names. If this one cannot, the original is unchanged.
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn the_hottest_functions_cost_at_most_a_tenth_of_the_run() {
         let millis = Duration::from_millis;
-        // Programs that mostly call functions, and that mostly do other work.
+        // A program that mostly calls functions, and one that mostly does other work.
         for (events, run, is_cheap) in [
             (13_100_000, 900, false),
             (1_204_372, 97, false),
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_is_gone_or_unreadable_does_not_keep_the_others_from_being_finished() {
+    fn a_missing_or_unreadable_session_does_not_keep_others_from_being_finished() {
         let out = tempfile::tempdir().unwrap();
         let run = RunFolder::create(out.path()).unwrap();
         let folder = run.path();
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn only_segments_of_the_process_that_have_nothing_are_removed() {
+    fn only_empty_segments_of_the_process_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let session = folder.path().join("pid_7");
         let names = ["pid_7_segment_000002", "pid_8_segment_000002", "other"];

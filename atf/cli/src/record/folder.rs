@@ -1,5 +1,5 @@
-//! The folder of a run's sessions. It stays open, so that another user who renames it cannot make
-//! this command change other files.
+//! The folder of a run's sessions. It stays open, so another user cannot make this command change
+//! other files by renaming it.
 
 use std::fmt::Display;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::output::{Failure, complain};
 pub(super) struct RunFolder {
     /// The path by which it was created.
     name: PathBuf,
-    /// The folders above it that were created as well, innermost first.
+    /// The parent folders that were also created, innermost first.
     above: Vec<PathBuf>,
     held: OwnedFd,
 }
@@ -40,7 +40,7 @@ impl RunFolder {
         let out = fs::canonicalize(out).map_err(failed)?;
         let name = session_name(SystemTime::now());
         for run in 1.. {
-            // If several runs start in the same second, the first gets the plain name.
+            // If several runs start in the same second, the first gets the name without a number.
             let suffix = if run == 1 {
                 String::new()
             } else {
@@ -86,11 +86,11 @@ impl RunFolder {
         if fstat(&self.held).is_ok_and(|found| found.st_nlink > 0) {
             return Ok(());
         }
-        let message = "this folder was deleted while the program ran, so nothing is left";
+        let message = "this folder was deleted while the program ran, so the traces are lost";
         Err(Failure::at(&self.name, message))
     }
 
-    /// Removes the empty folder, and those that were created above it.
+    /// Removes the empty folder, and its parents that were created.
     pub(super) fn remove(&self) {
         for folder in [&self.name].into_iter().chain(&self.above) {
             if fs::remove_dir(folder).is_err() {

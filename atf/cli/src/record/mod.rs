@@ -50,7 +50,7 @@ impl Settings<'_> {
     /// Describes what was lost with a process that died.
     fn loss_by_death(&self, unwritten: Unwritten) -> String {
         if self.is_flight() {
-            return "what its rings held and had not yet written is lost".to_owned();
+            return "events in its rings that were not yet written are lost".to_owned();
         }
         let is_one = unwritten.events == 1 && !unwritten.drops;
         let are = if is_one { "is" } else { "are" };
@@ -81,7 +81,7 @@ struct Ended {
     elapsed: Duration,
     /// When this command started.
     started: Instant,
-    /// Why the library could not be preloaded into the program, if that is known.
+    /// Why the library could not be preloaded into the program, if known.
     obstacle: Option<Obstacle>,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn run(settings: &Settings<'_>) -> Result<u8, Failure> {
     let ended = run_program(settings, &library, folder.name(), started);
     let ended = ended.inspect_err(|_| folder.remove())?;
     let finished = finish::sessions(&folder, settings, &ended);
-    // The status is the program's, whatever becomes of the trace.
+    // Exit with the program's status, even if the trace cannot be finished.
     let why_nothing = finished.unwrap_or_else(|failure| {
         folder.complain(failure);
         None
@@ -156,7 +156,7 @@ fn library(chosen: Option<&Path>) -> Result<PathBuf, Failure> {
     let path = fs::canonicalize(&found).map_err(|error| Failure::at(&found, error))?;
     let mut bytes = path.as_os_str().as_bytes().iter();
     if bytes.any(|byte| b" :".contains(byte)) {
-        let message = "cannot be preloaded: its path has a space or a colon";
+        let message = "cannot be preloaded: its path contains a space or a colon";
         return Err(Failure::at(&found, message));
     }
     Ok(path)
@@ -178,7 +178,7 @@ fn run_program(
     command.args(arguments).env("ATF_SESSION", folder);
     let obstacle = Obstacle::find(program.as_os_str(), library);
     if !matches!(obstacle, Some(Obstacle::Musl(_))) {
-        // Libraries that the user preloads may have to be the first.
+        // Libraries that the user preloads may need to come first.
         command.env("LD_PRELOAD", appended("LD_PRELOAD", library.as_os_str()));
         // The shared runtime of AddressSanitizer refuses to start after another library. This one
         // defines no function that the runtime replaces, so the order does not matter.
@@ -217,7 +217,7 @@ fn run_program(
     })
 }
 
-/// Returns the value of an environment variable that is a list, with one more entry at its end.
+/// Returns the value of an environment variable that is a list, with an entry appended.
 fn appended(variable: &str, entry: &OsStr) -> OsString {
     let mut list = env::var_os(variable).unwrap_or_default();
     if !list.is_empty() {

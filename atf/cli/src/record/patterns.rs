@@ -11,7 +11,7 @@ use atf_symbolize::{Filter, Search};
 use super::Settings;
 
 /// The settings whose patterns have no effect without a match. Patterns for the functions to record
-/// are not listed: if they match no function, nothing is recorded, and that is reported elsewhere.
+/// are not listed: if they match no function, nothing is recorded, which is reported elsewhere.
 static PATTERNS: [&Setting; 2] = [&TRIGGER_FUNCTIONS, &DETAIL_FUNCTIONS];
 
 /// The offsets of recorded functions, by the path and build id of their module.

@@ -1,4 +1,4 @@
-//! Finds out from a program's file whether the library can be preloaded into it.
+//! Determines from a program's file whether the library can be preloaded into it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use object::elf::{FileHeader32, FileHeader64, PT_INTERP};
 use object::read::elf::{FileHeader, ProgramHeader as _};
 use object::read::{FileKind, ReadCache};
 
-/// The maximum length of a loader's path; the system accepts no longer path.
+/// The maximum length of a loader's path that the system accepts.
 const MOST_PATH: u64 = 4096;
 
 /// Why the library cannot be preloaded into a program.
@@ -19,14 +19,14 @@ const MOST_PATH: u64 = 4096;
 pub(super) enum Obstacle {
     /// The program has no loader.
     Static,
-    /// The program has the loader of musl, with this path, and the library is for glibc. The loader
-    /// would end the program with status 127 instead of running it.
+    /// The program uses musl's loader, with this path, but the library is for glibc. The loader
+    /// would exit with status 127 instead of running the program.
     Musl(String),
 }
 
 impl Obstacle {
-    /// Finds out why a program cannot be recorded. Looks for its file where the system would. Returns
-    /// `None` if there is no obstacle, or if the program is not an ELF file, such as a script.
+    /// Determines why a program cannot be recorded. Searches for its file as the system would.
+    /// Returns `None` if there is no obstacle, or if the program is not an ELF file, such as a script.
     pub(super) fn find(program: &OsStr, library: &Path) -> Option<Self> {
         let data = ReadCache::new(File::open(file(program)?).ok()?);
         let found = match FileKind::parse(&data).ok()? {
@@ -37,7 +37,7 @@ impl Obstacle {
         found.filter(|it| *it == Self::Static || needs_glibc(library))
     }
 
-    /// Describes the obstacle, in words that follow the program's name.
+    /// Describes the obstacle in text that follows the program's name.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Static => {
@@ -50,7 +50,7 @@ impl Obstacle {
     }
 }
 
-/// Reads which loader an ELF file names.
+/// Reads the loader's path from an ELF file.
 fn read<Elf: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> Option<Obstacle> {
     let header = Elf::parse(data).ok()?;
     let endian = header.endian().ok()?;

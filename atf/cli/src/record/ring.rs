@@ -1,4 +1,4 @@
-//! Computes the ring size that would have held a run's windows.
+//! Computes the ring size that would have been enough for a run's windows.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const MOST_PAYLOAD: u64 = 1 << 30;
 
 /// The size of an event in a ring, in bytes.
 const EVENT: u64 = 32;
-/// The maximum number of discarded events whose times a ring keeps, and the size of each.
+/// The maximum number of discarded events whose times a ring keeps, and the size of each entry.
 const MOST_TIMES: u64 = 1 << 16;
 const TIME: u64 = 24;
 
@@ -47,9 +47,8 @@ pub(super) fn too_large(
     };
     let [pre_roll, post_roll] =
         [pre_roll, post_roll].map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    // The latest time at which the trigger of the last loss can have fired. The first loss
-    // cannot be used, because the times of discarded events are stored in groups, so it may be before the
-    // window.
+    // The latest time at which the trigger of the last loss can have fired. The first loss cannot
+    // be used: the times of discarded events are stored in groups, so it may precede the window.
     let latest = loss.last_ns.saturating_add(pre_roll);
     let end = latest.saturating_add(post_roll);
     if listed.lost_events.is_none() {
@@ -83,7 +82,7 @@ pub(super) fn too_large(
     }))
 }
 
-/// Returns how many events a full ring holds in this run.
+/// Returns the capacity in events of a full-size ring in this run.
 fn full_ring(recorder: &Settings) -> u64 {
     let most = MOST_PAYLOAD.checked_div(recorder.payload_size());
     recorder
@@ -99,10 +98,10 @@ fn more_memory(ring: u64, threads: u64, recorder: &Settings) -> Option<String> {
     let payloads = ring.saturating_mul(recorder.payload_size());
     let times = ring.min(MOST_TIMES).saturating_mul(TIME);
     let each = events + payloads.min(MOST_PAYLOAD) + times;
-    // Full rings take up to half of the memory.
+    // Full-size rings use up to half of the memory.
     let needed = each.saturating_mul(threads).saturating_mul(2);
     let is_more = needed > recorder.ring_memory();
-    // The next power of two of a larger number could overflow.
+    // The next power of two after a larger number could overflow.
     let needed = needed.min(1 << 62).next_power_of_two();
     is_more.then(|| match needed >> 30 {
         0 => format!("--ring-memory {}M", needed >> 20),
@@ -134,11 +133,11 @@ pub(super) fn advice(window: TooLarge, threads: u64, recorder: &Settings) -> Str
             "the last events of threads that had ended may have exceeded 512 MiB, or 128 threads with open files, or there was no memory for full rings, or a file could not be written: record fewer functions, or {less}"
         );
     }
-    // A full ring keeps more than this thread's ring did.
+    // A full-size ring keeps more than this thread's ring did.
     let is_smaller = window.kept < half;
     let least = if is_smaller { 0 } else { half + 1 };
-    // A window gets half of a ring, less the events that were recorded between the trigger and its
-    // discovery. Allow for slightly larger windows in the next run.
+    // Half of a ring is available for a window, minus the events recorded before the trigger was
+    // detected. Allow for slightly larger windows in the next run.
     let events = window.events.max(least).saturating_mul(5) / 2;
     let most = if recorder.stack_size().is_some() {
         let detail = FunctionPayload::SIZE + usize::from(FunctionPayload::MAX_STACK);
@@ -178,7 +177,7 @@ mod tests {
     }
 
     /// Writes a thread with an event at each of these times, some with details. Returns the window
-    /// that was too large for it.
+    /// that was too large for its ring.
     fn found(
         events: impl Iterator<Item = (u64, bool)>,
         losses: Losses,
@@ -206,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_loses_all_events_of_some_time() {
+    fn a_full_ring_loses_all_events_of_a_time_range() {
         let found = |loss: Loss| {
             let events = (100..200).map(|time| (time, false));
             found(events, lost(LossKind::Events, loss), [1_000_000_000, 0])
@@ -234,7 +233,7 @@ mod tests {
         let windows = [
             Loss::new(301, 500, 800),
             Loss::new(302, 100, 800),
-            // There was another window before.
+            // There was an earlier window.
             Loss::new(900, 10, 800),
         ];
         for loss in windows {
@@ -295,7 +294,7 @@ mod tests {
                 &[flight, details, stack, ("ATF_RING", "33554432")],
             ),
         ] {
-            // The drain may find a trigger so late that even a smaller window does not fit.
+            // The drain may detect a trigger so late that even a smaller window does not fit.
             for window in [half - 1, half, half + 1] {
                 let (some, full) = given(window, 1, variables);
                 let ring = (5 * (half + 1) / 2).next_power_of_two();
@@ -305,7 +304,7 @@ mod tests {
                 };
                 assert!(full.contains(&expected), "{full}");
                 assert!(!full.contains("no memory"), "{full}");
-                // A ring that was smaller because there was no memory keeps less.
+                // A ring that was smaller for lack of memory keeps less.
                 let is_reported =
                     some == format!("{full}, unless there was no memory for full rings");
                 assert!(is_reported || variables.len() == 4, "{some}");

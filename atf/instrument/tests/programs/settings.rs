@@ -51,7 +51,7 @@ fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
             let run = run(program, &[("ATF_CLOCK", clock)]);
             let after = now_ns();
             if clock == "tsc" && !has_error {
-                let why = "this processor has no counter that runs at one rate";
+                let why = "this processor has no constant-rate counter";
                 assert_eq!(run.messages(), format!("atf: ATF_CLOCK=tsc: {why}\n"));
                 continue;
             }

@@ -22,7 +22,7 @@ fn difference(clock: &CounterClock) -> u64 {
 #[test]
 fn it_agrees_with_the_system_clock_on_every_core_while_it_is_adjusted() {
     let Some(clock) = CounterClock::start() else {
-        atf_samples::tools::skip("no counter that runs at one rate");
+        atf_samples::tools::skip("no constant-rate counter");
         return;
     };
     let end = now_ns() + 300_000_000;

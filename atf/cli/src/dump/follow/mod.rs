@@ -35,7 +35,7 @@ pub(super) fn run(dump: &Dump, paths: &[PathBuf], sink: &mut dyn Sink) -> Outcom
         return Err(Failure::Usage("--follow takes one path".to_owned()));
     };
     if dump.clock.clock == Clock::Media {
-        let message = "--clock media: not with --follow, since anchors may be added until the end";
+        let message = "--clock media: not usable with --follow: anchors may be added until the end";
         return Err(Failure::Usage(message.to_owned()));
     }
     let mut is_reported = false;
@@ -136,7 +136,7 @@ pub(super) fn run(dump: &Dump, paths: &[PathBuf], sink: &mut dyn Sink) -> Outcom
         }
         if is_quiet {
             if !has_threads && !dump.threads.is_empty() && !is_reported {
-                complain("waiting for a thread that --thread selects");
+                complain("waiting for a thread selected by --thread");
                 is_reported = true;
             }
             sleep(interval);

@@ -23,7 +23,7 @@ pub(super) struct Output<'a, 'b> {
     pub(super) start_ns: Option<u64>,
     /// The filter, resolved with the first event's time and the names known so far.
     pub(super) filter: Option<Filter<'a>>,
-    /// The number of events that may still be written.
+    /// The number of events that can still be written before the limit.
     pub(super) left: u64,
     pub(super) reported: Reported,
     pub(super) dangling: Dangling,
@@ -45,8 +45,8 @@ impl<'a, 'b> Output<'a, 'b> {
         }
     }
 
-    /// Writes an event if the filter admits it. Returns whether it is all zeros or lacks its
-    /// detail. `count` is the number of details read so far, if details are written.
+    /// Writes an event if the filter admits it. Returns whether it is all zeros or its detail is
+    /// missing. `count` is the number of details read so far, if details are written.
     pub(super) fn event(
         &mut self,
         id: Option<u32>,

@@ -1,4 +1,4 @@
-//! The sessions that `--follow` reads: their threads, and the segments that follow one another.
+//! The sessions that `--follow` reads: their threads, and consecutive segments.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -65,7 +65,7 @@ impl Session {
         let path = self.follower.path();
         let session = match SessionReader::open(path) {
             Ok(session) => session,
-            // A recording that keeps only its last segments has deleted this one.
+            // The recording keeps only its last segments and has deleted this one.
             Err(_) if !path.exists() => return,
             Err(error) => return reported.report(&error),
         };

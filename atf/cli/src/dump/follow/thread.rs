@@ -25,7 +25,7 @@ pub(super) struct Thread {
     source: Source,
     /// The last event received, and its position.
     last: Option<(u64, IndexEvent)>,
-    /// Whether an event was all zeros or lacked its detail.
+    /// Whether an event was all zeros or its detail was missing.
     is_doubtful: bool,
 }
 
@@ -34,13 +34,13 @@ pub(super) enum Source {
     Both(Box<ThreadFollower>),
 }
 
-/// The result of a thread's turn.
+/// The result of reading some of a thread's events.
 pub(super) enum Turn {
     /// There may be more events.
     More,
     /// There are no more events for now.
     NotYet,
-    /// All events were written, or the thread cannot be read further.
+    /// All events were written, or the thread cannot be read any further.
     Over,
 }
 

@@ -47,7 +47,7 @@ fn a_program_that_deletes_the_session_keeps_its_exit_status() {
     let messages = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(12), "{messages}");
     assert!(!messages.contains("standard output"), "{messages}");
-    let expected = "this folder was deleted while the program ran, so nothing is left";
+    let expected = "this folder was deleted while the program ran, so the traces are lost";
     assert!(messages.contains(expected), "{messages}");
 }
 
@@ -108,7 +108,7 @@ fn a_process_of_another_namespace_is_not_taken_for_the_program() {
         return;
     }
     let messages = messages(&folder, "", "unshare -rpf ./program none");
-    assert!(!messages.contains("still runs"), "{messages}");
+    assert!(!messages.contains("still running"), "{messages}");
     let session = sessions(&folder).pop().unwrap();
     assert!(
         session.ends_with(Path::new("pid_1")),

@@ -292,7 +292,7 @@ fn the_events_that_a_dead_program_may_have_lost_are_reported() {
         assert!(text.contains(missing), "{text}");
     }
     let info = super::written(folder.path(), &["info", session]);
-    assert!(info.contains("nothing lost by the recovery"), "{info}");
+    assert!(info.contains("recovered without losses"), "{info}");
     // The report about the finalization is not copied with the trace.
     for command in [&["cut"][..], &["scrub"], &["convert", "--wire", "2"]] {
         let arguments = [command, &[session, "--out", command[0]]].concat();
@@ -326,7 +326,7 @@ fn a_child_that_outlives_the_program_keeps_its_session() {
     let Some(folder) = program() else { return };
     let messages = messages(&folder, "", "./program 1 daemon");
     assert_eq!(
-        messages.matches("still runs and is recorded").count(),
+        messages.matches("still running and recorded").count(),
         1,
         "{messages}"
     );
@@ -349,7 +349,7 @@ fn a_daemon_that_outlives_the_program_finalizes_its_session_when_it_exits() {
     for options in ["", "--ring 64"] {
         let _ = fs::remove_dir_all(folder.path().join("traces"));
         let messages = messages(&folder, options, "./program 1 daemon");
-        let (path, _) = messages.split_once(": this process still runs").unwrap();
+        let (path, _) = messages.split_once(": this process is still").unwrap();
         let session = PathBuf::from(path.rsplit("atf: ").next().unwrap());
         let process = session.file_name().unwrap().to_str().unwrap();
         let process = process.strip_prefix("pid_").unwrap();
@@ -409,7 +409,7 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
     };
     let output = record(&folder, "", "./program 1").output().unwrap();
     let expected =
-        "atf: nothing was recorded: ./program must be compiled with -finstrument-functions, linked dynamically, and keep its environment".to_owned();
+        "atf: nothing was recorded: ./program must be compiled with -finstrument-functions and linked dynamically, and must keep its environment".to_owned();
     let own = "the program's own output\n".to_owned();
     assert_eq!(outcome(&output, folder.path()), (Some(2), own, expected));
     let output = record(&folder, "", "./program 1 fail").output().unwrap();
@@ -444,7 +444,7 @@ atf: nothing was recorded: the program's hooks wrote no event";
     assert_eq!(outcome(&command.output().unwrap(), folder.path()), expected);
     let mut command = record(&folder, "", "sh -c");
     let output = command.arg("kill -KILL $$").output().unwrap();
-    let expected = "SIGKILL came before the first event, or sh must be compiled";
+    let expected = "SIGKILL arrived before the first event, or sh must be compiled";
     assert!(String::from_utf8_lossy(&output.stderr).contains(expected));
 }
 

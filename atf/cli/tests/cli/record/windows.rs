@@ -220,7 +220,7 @@ fn losses_are_reported_once() {
 fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
     let Some(folder) = program() else { return };
     let messages = messages(&folder, "--flight 10", "./program 1 kill");
-    let lost = "what its rings held and had not yet written is lost";
+    let lost = "events in its rings that were not yet written are lost";
     assert!(
         messages.contains(&format!("the process died, so {lost}")),
         "{messages}"
