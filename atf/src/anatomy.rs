@@ -36,10 +36,10 @@ pub enum RegionKind {
     Header,
     /// Bytes between the header and `events_offset`.
     Gap,
-    /// The readable events, holes included: finding a hole takes a pass over the events
-    /// ([`IndexReader::holes`](crate::index::IndexReader::holes)), and the regions need none.
+    /// The readable events, including holes: finding holes would take a pass over the events
+    /// ([`IndexReader::holes`](crate::index::IndexReader::holes)).
     Events,
-    /// Bytes after the last event that are not a whole event.
+    /// Bytes after the last event that do not form a complete event.
     NoEvent,
     /// A verified footer.
     Footer,

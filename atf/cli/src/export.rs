@@ -192,7 +192,7 @@ impl Opened {
         if summary.late_events > 0 {
             let events = counted(summary.late_events, "event");
             reported.report_text(format!(
-                "{events} after {} ns, the latest time that an export can hold, are left out",
+                "{events} after {} ns, the latest time that an export can contain, are left out",
                 i64::MAX
             ));
         }

@@ -53,7 +53,7 @@ pub(crate) fn newest() -> Result<PathBuf, Failure> {
     Ok(newest.to_owned())
 }
 
-/// Reports that a folder contains several recordings, with their names.
+/// Reports that a folder contains several recordings, and lists their names.
 pub(crate) fn report_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item = &'a Path>) {
     let [path] = paths else { return };
     let all: BTreeSet<_> = sessions.map(of_session).collect();

@@ -1,5 +1,5 @@
 //! Counts the forked children of a process that could not be recorded, for example because they had
-//! given up the right to create files.
+//! dropped the privileges to create files.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};

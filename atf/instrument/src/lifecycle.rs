@@ -85,7 +85,7 @@ fn start() -> Result<Option<&'static Process>, String> {
     };
     let clock = settings.counts_ticks.then(|| {
         let clock = CounterClock::start().map(Arc::new);
-        clock.ok_or("ATF_CLOCK=tsc: this processor has no counter that runs at one rate")
+        clock.ok_or("ATF_CLOCK=tsc: this processor has no counter that runs at a constant rate")
     });
     let clock = clock.transpose()?;
     process::claim()?;

@@ -73,7 +73,7 @@ pub(crate) enum Place {
 
 impl Settings {
     /// Reads the environment variables. Returns `None` if recording is switched off, or if the
-    /// program has more rights than its user, as with setuid: the user must not choose where it
+    /// program has more privileges than its user, as with setuid: the user must not choose where it
     /// creates files.
     pub(crate) fn read() -> Result<Option<Self>, String> {
         // SAFETY: the call has no preconditions.

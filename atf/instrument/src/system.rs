@@ -3,7 +3,7 @@
 //!
 //! A simulator may define a `clock_gettime` that shows the simulated time. This library must not
 //! call it: the program's function may have hooks, or may change the program's state, and the
-//! drain would wait by the wrong clock. The linker therefore makes all calls in
+//! drain would use the wrong clock for its waits. The linker therefore makes all calls in
 //! `libatf_instrument.so`, including those of Rust's standard library, call the functions below:
 //! see `build.rs`. In `libatf_instrument.a`, only [`now_ns`] is independent of the program.
 //!

@@ -18,8 +18,8 @@ const LONGEST_NS: u64 = 1_000_000_000;
 const JUMP_NS: u64 = 1_000_000;
 /// How many times both clocks are read for one comparison.
 const READINGS: u32 = 8;
-/// How many times an adjustment that comes too late is repeated, before it is used anyway. Where
-/// everything takes long, as under an emulator, each one comes too late.
+/// How many times an adjustment that comes too late is repeated before it is used anyway. If
+/// everything is slow, as in an emulator, every adjustment comes too late.
 const MOST_ATTEMPTS: u32 = 16;
 /// The number of bits after the binary point in a rate.
 const FRACTION: u32 = 32;
@@ -207,7 +207,7 @@ impl CounterClock {
         Some(())
     }
 
-    /// Continues at the clock's time after the counter was reset, as it may be while the machine
+    /// Continues at the clock's time after the counter was reset, as can happen while the machine
     /// sleeps, and measures the rate again.
     fn restart(&self, calibration: &mut Calibration, now: Moment) -> Option<()> {
         let generation = self.generation.load(Ordering::Relaxed);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_late_each_time_is_used_in_the_end() {
+    fn a_line_that_is_late_every_time_is_eventually_used() {
         let clock = clock();
         let mut reading = 0;
         let ticks = || {
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_reset_of_the_counter_the_time_goes_on() {
+    fn time_continues_after_the_counter_is_reset() {
         let clock = clock();
         clock.set(5_000_000, 5_000_000, 1 << FRACTION);
         clock.calibration().reference = moment(4_000_000, 4_000_000);

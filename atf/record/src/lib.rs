@@ -226,7 +226,7 @@ impl Capacity {
     }
 }
 
-/// Sleeps in a traced thread, which must not be cancelled there: its state would stay in use.
+/// Sleeps in a traced thread, which must not be cancelled there: its state would remain in use.
 fn sleep(time: Duration) {
     uncancelled(|| std::thread::sleep(time));
 }

@@ -19,7 +19,7 @@ with_setters! {
         pub overflow: Overflow,
         /// How long the drain sleeps after finding all rings empty.
         pub interval: Duration,
-        /// The maximum number of threads that may record at the same time. Each takes a ring, two
+        /// The maximum number of threads that may record at the same time. Each uses a ring, two
         /// buffers ([`buffer_size`](atf::write::WriteOptions::buffer_size)) and up to three open
         /// files. With a [`Window`], threads whose files are open count even after they have ended.
         pub max_threads: usize,

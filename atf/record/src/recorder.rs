@@ -19,7 +19,7 @@ const BLOCKED: Duration = Duration::from_micros(50);
 /// threads would leave the drain little time.
 const BLOCKED_LONG: Duration = Duration::from_millis(1);
 const MOST_CHECKS: u32 = 20;
-/// After so many checks, a blocked thread asks whether the drain's thread still exists.
+/// After this many checks, a blocked thread checks whether the drain's thread still exists.
 const MOST_CHECKS_IN_VAIN: u32 = 200;
 
 /// A recorder for the events of one thread: see the [module](super).
@@ -325,7 +325,8 @@ impl Recorder {
         let mut checks = 0_u32;
         loop {
             let has_room = has_room(self);
-            // Check this after the room: a drain that gives up closes the ring and then empties it.
+            // Check this after `has_room`: a drain that gives up closes the ring and then empties
+            // it.
             if self.is_abandoned() {
                 return false;
             }
@@ -374,7 +375,7 @@ mod tests {
             let event = Event::new(7, 7, EventKind::CALL, 1);
             assert!(recorder.record(&event).is_ok());
             drain.give_up();
-            // As if the drain gave up after the recorder looked whether it had.
+            // Simulate a drain that gives up after the recorder checks for that.
             let late = event.timestamp_ns(9);
             assert!(recorder.events.push(Slot::without_detail(&late)).is_ok());
             recorder.count(late.timestamp_ns);

@@ -40,15 +40,15 @@ use crate::sys::{self, Barrier};
 /// library is loaded by `dlopen`. On Unix, [`exit`](std::process::exit) and a return from `main`
 /// stop a recording that is still running, unless
 /// [`stop_at_exit`](RecordOptions::stop_at_exit) is unset. If another thread is stopping it, they
-/// wait for that thread, but at most 10 seconds. `abort`, `exec` and `_exit` lose what a kill would
-/// lose.
+/// wait for that thread, but for at most 10 seconds. `abort`, `exec` and `_exit` lose as much as a
+/// kill.
 ///
 /// # Failed writes
 ///
-/// If a thread's files cannot be written, for example on a full disk, the thread's further events
-/// are lost and counted, and [`flush`](Self::flush) and [`stop`](Self::stop) return the error. If
-/// the manifest cannot be replaced either, the losses and the first error are stored in the spare
-/// room of its last version, if it can be mapped. A session's folder that is deleted is not created
+/// If a thread's files cannot be written, for example on a full disk, the thread's later events are
+/// lost and counted, and [`flush`](Self::flush) and [`stop`](Self::stop) return the error. If the
+/// manifest cannot be replaced either, the losses and the first error are stored in the spare room
+/// of its last version, if it can be mapped. A session's folder that is deleted is not created
 /// again: new threads get no files.
 ///
 /// # Forks
@@ -58,7 +58,7 @@ use crate::sys::{self, Barrier};
 /// waits, and functions that return a [`Result`] return [`ErrorKind::Forked`]. With
 /// [`survive_kill`](atf::write::WriteOptions::survive_kill), each call returns [`Lost::Event`],
 /// and the parent's files stay as they are. A child of `vfork` must not record at all. A forked
-/// child can start a recording of its own, in another session.
+/// child can start its own recording, in another session.
 #[derive(Debug)]
 pub struct Recording {
     shared: Arc<Shared>,

@@ -73,7 +73,7 @@ fn policy() -> String {
     )
 }
 
-/// Returns an environment that has `page.html`. It escapes text in HTML, and refuses unknown names.
+/// Returns an environment that has `page.html`. It escapes text in HTML, and rejects unknown names.
 ///
 /// # Errors
 ///

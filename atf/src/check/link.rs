@@ -29,7 +29,7 @@ impl<'a> Pair<'a> {
         may_be_lost(self.index, self.detail)
     }
 
-    /// Returns the rule broken by a link to a detail event that is not there.
+    /// Returns the rule broken by a link to a detail event that does not exist.
     pub(crate) fn dangling_rule(&self) -> &'static Rule {
         of_file::dangling(self.may_dangle())
     }

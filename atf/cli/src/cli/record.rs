@@ -97,7 +97,7 @@ impl FromArgMatches for Recorder {
 pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     let recorder = &options.recorder.0;
     if recorder.text(&CLOCK) == Some("tsc") && !CounterClock::is_available() {
-        let why = "this processor has no counter that runs at one rate";
+        let why = "this processor has no counter that runs at a constant rate";
         return Err(Failure::Usage(format!("--clock tsc: {why}")));
     }
     record::run(&record::Settings {

@@ -50,7 +50,7 @@ impl Settings<'_> {
     /// Describes what was lost with a process that died.
     fn loss_by_death(&self, unwritten: Unwritten) -> String {
         if self.is_flight() {
-            return "what its rings held and had not yet written is lost".to_owned();
+            return "the events in its rings that had not been written are lost".to_owned();
         }
         let is_one = unwritten.events == 1 && !unwritten.drops;
         let are = if is_one { "is" } else { "are" };

@@ -68,7 +68,7 @@ struct Left {
 struct Numbers {
     calls: U64,
     open: U64,
-    /// How many of the open calls last at least until the process's last event. The times are then
+    /// How many open calls last at least until the process's last event, so that their times are
     /// minimums.
     at_least: U64,
     self_ns: U64,
@@ -144,7 +144,7 @@ pub(crate) struct Sums {
     lost: LossInfo,
     /// Whether these are all lost events. If not, a manifest or a thread could not be read.
     knows_losses: bool,
-    /// How many events the headers of the files count, but the files lack.
+    /// How many of the events counted in the file headers are missing from the files.
     missing_events: U64,
     /// The maximum number of events per thread that the tracer had not yet written when it ended.
     unwritten_events: U64,

@@ -192,7 +192,7 @@ impl Report {
         report_unnamed(&processes);
         report_several(paths, processes.iter().map(|process| process.path()));
         if self.sort == Some(Sort::Max) && self.has_pairs() {
-            let message = "--sort max: callers and callees have no durations of single calls";
+            let message = "--sort max: callers and callees have no durations of individual calls";
             return Err(Failure::Usage(message.to_owned()));
         }
         let mut out = stdout();
@@ -297,7 +297,7 @@ impl Report {
         self.csv.form(self.json)
     }
 
-    /// Writes a table. `problems` are those that the analysis did not find. Returns whether the time
+    /// Writes a table. `problems` are problems found before the analysis. Returns whether the time
     /// range has events or calls.
     fn write(
         &self,
@@ -348,7 +348,7 @@ fn percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "expected a number from 0 to 100".to_owned())
 }
 
-/// Returns the maximum number of functions that `--limit` allows; 0 stands for any number.
+/// Returns the maximum number of functions that `--limit` allows; 0 means any number.
 pub(crate) const fn most(limit: usize) -> usize {
     match limit {
         0 => usize::MAX,

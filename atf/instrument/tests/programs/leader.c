@@ -27,7 +27,7 @@ static PLAIN void count(void) {
     fflush(stdout);
 }
 
-// Runs on after the end of the main thread.
+// Keeps running after the end of the main thread.
 static FUNCTION void *work(void *way) {
     calls++;
     usleep(100000);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_never_used_and_taken_at_once() {
+    fn a_value_is_never_used_and_taken_at_the_same_time() {
         const ROUNDS: u64 = if cfg!(miri) { 20 } else { 20_000 };
         for barrier in [Barrier::new(), Barrier::FENCE] {
             for round in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Starts a plain system thread, and asks the system whether a thread still exists.
+//! Starts a plain system thread, and checks whether a thread still exists.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -106,8 +106,8 @@ impl Watched {
         self.0.store(unsafe { libc::gettid() }, Ordering::Release);
     }
 
-    /// Returns whether the thread began and no longer exists. Always false where the system cannot
-    /// be asked.
+    /// Returns whether the thread began and no longer exists. Always false on systems where this
+    /// cannot be checked.
     pub(crate) fn is_gone(&self) -> bool {
         let thread = self.0.load(Ordering::Acquire);
         #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]

@@ -36,7 +36,7 @@ fn a_ring_is_in_memory_before_the_first_event() {
 }
 
 #[test]
-fn a_ring_with_windows_takes_memory_when_it_is_written() {
+fn a_ring_with_windows_uses_memory_only_once_it_is_written() {
     let storage = Arc::new(Memory::new());
     let session = SessionWriter::create_on(storage, "pid_42", &WriteOptions::default()).unwrap();
     // The events take 32 MiB, or 8192 pages.

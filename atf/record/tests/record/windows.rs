@@ -449,7 +449,7 @@ fn unwritten(session: &Path, is_it: impl Fn(Option<u64>) -> bool) -> Option<u64>
 }
 
 #[test]
-fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_lives_on() {
+fn a_last_trigger_that_was_served_leaves_nothing_unwritten_unless_the_process_keeps_running() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
     let options = sleepy(8, 0, window).interval(MILLISECOND);
     let (folder, recording) = start_in_new_folder(false, &options);
