@@ -90,7 +90,7 @@ impl Error {
         self
     }
 
-    /// Describes the problem without its location: for a system error, its message without the
+    /// Returns the message without the location: for a system error, its message without the
     /// number.
     pub fn reason(&self) -> String {
         let Some(system) = &self.0.io else {

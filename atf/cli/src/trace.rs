@@ -1,4 +1,4 @@
-//! Opens traces, and reports what a user should know about them first.
+//! Opens traces, and first reports anything that a user should know about them.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -25,7 +25,7 @@ pub(crate) enum Clock {
     Media,
 }
 
-/// The clock of a command's times.
+/// The clock for a command's times.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClockOption {
     /// The clock of the times: the trace's own, or that of the sound or screen recording that the session's
@@ -77,7 +77,7 @@ pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
         .transpose()
 }
 
-/// Opens a manifest to take names from.
+/// Opens a manifest for its names.
 pub(crate) fn open_names(path: &Path) -> Result<Manifest, Failure> {
     let failed = |error: &Error| Failure::Usage(error.to_string());
     let manifest = Manifest::open(path).map_err(|error| failed(&error))?;
@@ -112,8 +112,8 @@ pub(crate) fn open_trace(
     })
 }
 
-/// Opens the processes at these paths as [`open_trace`] does, and reports what recoveries changed
-/// without losing events. What they lost is a problem.
+/// Opens the processes at these paths as [`open_trace`] does, and reports changes by recoveries
+/// that lost no events. Losses are reported as problems.
 pub(crate) fn open_processes(
     paths: &[PathBuf],
     names: &OtherNames,

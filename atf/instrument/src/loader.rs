@@ -48,7 +48,7 @@ type FindObject = unsafe extern "C" fn(*mut c_void, *mut Object) -> c_int;
 /// The C library's `_dl_find_object`; null if it has none.
 static FIND_OBJECT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Looks up the C library's lock-free function at the start, because `dlsym` takes a lock.
+/// Looks up the C library's lock-free function at startup, because `dlsym` takes a lock.
 pub(crate) fn prepare() {
     // SAFETY: the name is a NUL-terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };

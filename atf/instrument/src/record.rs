@@ -343,7 +343,7 @@ unsafe extern "C" fn ended(data: *mut c_void) {
             // recording is off in this thread.
             drop(unsafe { Box::from_raw(losses.cast_mut()) });
         }
-        // SAFETY: the same holds for the thread's data.
+        // SAFETY: the same applies to the thread's data.
         drop(unsafe { Box::from_raw(pointer) });
     });
     thread::DATA.set(thread::OVER);

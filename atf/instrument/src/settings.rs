@@ -1,6 +1,6 @@
 //! Reads the settings from environment variables.
 //!
-//! Each of [`atf_record::settings`] has a variable, and so have these:
+//! Each of [`atf_record::settings`] has a variable. There are also these:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -35,8 +35,8 @@ use atf_symbolize::{Filter, Names, Search};
 use crate::aside;
 use crate::marks::Marks;
 
-/// The maximum number of threads that record at the same time. Without rings, each one takes 256
-/// KiB of buffers.
+/// The maximum number of threads that record at the same time. Without rings, each one uses 256 KiB
+/// of buffers.
 const MOST_THREADS: usize = 4096;
 
 #[derive(Debug)]

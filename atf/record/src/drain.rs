@@ -37,7 +37,7 @@ pub struct Drain {
 struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
-    /// The times of the details, or whole events, that were discarded because they are outside
+    /// The times of the details, or complete events, that were discarded because they are outside
     /// every window.
     let_go: LetGo,
     totals: Drained,
@@ -153,7 +153,7 @@ impl Drain {
         self.outlet.losses.details.loss()
     }
 
-    /// Closes the ring: the recorder loses all further events and reports each loss.
+    /// Closes the ring: the recorder loses all later events and reports each loss.
     pub(super) fn close(&self) {
         self.outlet.losses.close();
     }

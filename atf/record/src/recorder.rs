@@ -110,7 +110,7 @@ impl Recorder {
     /// Records an event and returns its `index_seq`: its position in the file that the ring is
     /// drained into, provided that the file was new. With a [window](super::Window), the drain
     /// decides what is written, so a `detail_seq` counts recorded details and is not a position in
-    /// a file. With [`Lanes::Both`](super::Lanes::Both), the same holds for `index_seq` and
+    /// a file. With [`Lanes::Both`](super::Lanes::Both), the same applies to `index_seq` and
     /// recorded events.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl Recorder {
         self.losses.details.count()
     }
 
-    /// Returns whether the ring is no longer drained, in which case all further events are lost.
+    /// Returns whether the ring is no longer drained, in which case all later events are lost.
     #[must_use]
     #[inline]
     pub fn is_abandoned(&self) -> bool {

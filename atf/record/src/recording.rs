@@ -106,7 +106,7 @@ impl Recording {
         let start = || {
             shared.session.store_manifest()?;
             if shared.session.options().survive_kill {
-                // The first use of a barrier takes less time before the drain's thread exists.
+                // The first use of a barrier is faster before the drain's thread exists.
                 let _ = Barrier::new();
             }
             let drainer = Drainer::new(Arc::clone(&shared));
@@ -346,8 +346,8 @@ impl Recording {
     ///
     /// The recording's first error: [`ErrorKind::Io`], the error of a thread that could not be
     /// registered, [`ErrorKind::LimitReached`] if a file cannot count all events, or
-    /// [`ErrorKind::ManifestTooLarge`] if the manifest lacks the symbols because it would be too
-    /// large with them. The rest of the session is still finalized.
+    /// [`ErrorKind::ManifestTooLarge`] if the symbols are missing from the manifest because they
+    /// would make it too large. The rest of the session is still finalized.
     /// [`ErrorKind::AlreadyFinalized`] if the recording was already stopped; [`ErrorKind::Forked`].
     pub fn stop(&self) -> Result<RecordSummary> {
         self.shared.stop()

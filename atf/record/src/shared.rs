@@ -237,7 +237,7 @@ impl Shared {
         Ok(thread_id)
     }
 
-    /// Waits for a whole pass of the drain, or until the recording stops.
+    /// Waits for a complete pass of the drain, or until the recording stops.
     fn after_a_pass<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let ticket = state.commands.push(Command::Pass);
         self.changed.notify_all();
@@ -377,7 +377,7 @@ impl Shared {
         let mut state = self.lock();
         state.is_stopped = true;
         let outcome = state.outcome.take();
-        // The drain's thread ends earlier only if the system kills it. Do not repeat that call.
+        // Otherwise, the system has killed the drain's thread. Do not repeat the fatal call.
         Some(outcome.unwrap_or_else(|| {
             let why = io::Error::other("the system ended the thread that writes the recording");
             Err(Error::io(why).with_path(Some(self.session.path())))

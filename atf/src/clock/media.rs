@@ -74,7 +74,7 @@ impl MediaClock {
         check_timescales(self.timescale, other.timescale)
     }
 
-    /// Converts a trace's first timestamp, to check that the whole trace can be shown on this
+    /// Converts a trace's first timestamp, to check that the complete trace can be shown on this
     /// clock.
     ///
     /// # Errors

@@ -296,7 +296,7 @@ pub enum ErrorKind {
     },
     /// The path does not lead to a trace.
     NotATrace {
-        /// A description of what is there instead.
+        /// A description of the object at the path.
         found: String,
     },
     /// Another path leads to the same trace, whose events would count twice.

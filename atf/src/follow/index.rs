@@ -25,7 +25,7 @@ const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZ
 /// A follower of an `index.atf` of either wire version while it is being written.
 ///
 /// It returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished
-/// file, each as soon as it is certain (see the [module](super)). A follower takes a constant 128
+/// file, each as soon as it is certain (see the [module](super)). A follower uses a constant 128
 /// KiB of memory.
 ///
 /// ```

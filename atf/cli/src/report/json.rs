@@ -25,7 +25,7 @@ struct Table<'a> {
     totals: Sums,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
-    /// The messages of the problems that no earlier object contains.
+    /// The messages of problems that are not in an earlier object.
     problems: &'a [String],
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct Sums {
     given_up: U64,
     #[serde(flatten)]
     lost: LossInfo,
-    /// Whether these are all lost events. If not, a manifest or a thread could not be read.
+    /// Whether all lost events are counted. If not, a manifest or a thread could not be read.
     knows_losses: bool,
     /// How many of the events counted in the file headers are missing from the files.
     missing_events: U64,

@@ -60,7 +60,7 @@ pub(crate) struct CsvOption {
 }
 
 impl CsvOption {
-    /// Returns the format, with this value of the option `--json`.
+    /// Returns the format for this value of `--json`.
     pub(crate) const fn form(&self, json: bool) -> Form {
         match (json, self.csv, self.escape_formulas) {
             (true, ..) => Form::Json,
@@ -148,9 +148,9 @@ struct Section<'a> {
     totals: Totals,
     /// The length of the time range, if it covers only part of the trace.
     range_ns: Option<u64>,
-    /// How precise the quantiles are, if less than usual.
+    /// The precision of the quantiles, if lower than usual.
     note: Option<String>,
-    /// The messages of the problems that no earlier section contains.
+    /// The messages of problems that are not in an earlier section.
     problems: Vec<String>,
 }
 
@@ -166,7 +166,7 @@ impl Section<'_> {
     }
 }
 
-/// Reports the lost events that belong to none of the threads.
+/// Reports the lost events that do not belong to any thread.
 fn report_losses_without_files(process: &TimedProcess) {
     let lost = process.losses_without_files();
     if let Some((first_ns, last_ns)) = lost.time_range() {

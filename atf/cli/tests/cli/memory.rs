@@ -1,5 +1,5 @@
-//! The peak memory of commands, according to the system. Reports and exports: at most 256 MiB for
-//! 100 million events. Other commands: at most 8 bytes per detail.
+//! Measures the peak memory of commands, as reported by the system. Reports and exports: at most
+//! 256 MiB for 100 million events. Other commands: at most 8 bytes per detail.
 
 use std::collections::BTreeSet;
 use std::fs;

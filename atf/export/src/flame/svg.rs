@@ -1,4 +1,4 @@
-//! The SVG picture.
+//! Draws the SVG.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! Times that signed 64-bit numbers cannot hold.
+//! Times that do not fit in signed 64-bit numbers.
 
 use atf_analyze::Options;
 use atf_export::Form;

@@ -1,4 +1,4 @@
-//! Details, triggers, and the flight recorder.
+//! Tests details, triggers, and the flight recorder.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! How programs end.
+//! Tests how programs end.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;

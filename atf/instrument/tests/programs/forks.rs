@@ -1,4 +1,4 @@
-//! Other processes and other modules.
+//! Tests child processes and loaded modules.
 
 use std::process::Command;
 

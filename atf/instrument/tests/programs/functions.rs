@@ -1,4 +1,4 @@
-//! Which functions are recorded, by name and by size.
+//! Tests the selection of functions by name and by size.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -50,7 +50,7 @@ static FUNCTION int child(void *unused) {
     return 7;
 }
 
-// The C library ends such a child by a system call.
+// The C library ends such a child with a system call.
 static PLAIN void clone_a_child(void) {
     static _Alignas(16) char stack[1 << 18];
     int status = 0;

@@ -1,8 +1,8 @@
-//! Many threads: their events, their losses and their memory.
+//! Tests many threads: events, losses and memory use.
 
 use crate::support::{Program, Run, Trace};
 
-/// The number of threads that run simultaneously.
+/// The number of simultaneous threads.
 const THREADS: u64 = 64;
 
 /// Returns how many events the threads record in total. `ATF_TEST_EVENTS` overrides it.

@@ -1,4 +1,4 @@
-//! Programs that drop privileges or resources while they are recorded.
+//! Tests programs that drop privileges or resources while they are recorded.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};

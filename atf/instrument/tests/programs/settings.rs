@@ -1,4 +1,4 @@
-//! The environment variables.
+//! Tests the environment variables.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;

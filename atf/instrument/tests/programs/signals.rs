@@ -1,4 +1,4 @@
-//! Signal handlers installed by the program.
+//! Tests signal handlers installed by the program.
 
 use std::os::unix::process::ExitStatusExt as _;
 

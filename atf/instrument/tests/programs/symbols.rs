@@ -1,4 +1,4 @@
-//! Functions that the library calls and the program may define.
+//! Tests functions that the library calls and the program may define.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -8,7 +8,7 @@ use atf_samples::tools::has;
 
 use crate::support::{Program, libraries};
 
-/// The functions that `libatf_instrument.so` takes from other libraries, each with a decision.
+/// The functions that `libatf_instrument.so` imports from other libraries, each with a decision.
 const SYMBOLS: &str = include_str!("symbols.txt");
 
 /// Other processors and C libraries have other names.

@@ -1,4 +1,4 @@
-//! Programs with threads.
+//! Tests programs with threads.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -10,8 +10,8 @@ use super::barrier::Barrier;
 
 /// Creates a value that its [`Holder`] uses until a [`Revoker`] takes it.
 ///
-/// Using the value takes no atomic read-modify-write and, where the system supports a [`Barrier`],
-/// no fence.
+/// Using the value requires no atomic read-modify-write and, where the system supports a
+/// [`Barrier`], no fence.
 pub(crate) fn revocable<T>(value: T) -> (Holder<T>, Revoker<T>) {
     with_barrier(value, Barrier::new())
 }

@@ -39,7 +39,7 @@ fn a_ring_is_in_memory_before_the_first_event() {
 fn a_ring_with_windows_uses_memory_only_once_it_is_written() {
     let storage = Arc::new(Memory::new());
     let session = SessionWriter::create_on(storage, "pid_42", &WriteOptions::default()).unwrap();
-    // The events take 32 MiB, or 8192 pages.
+    // The events use 32 MiB, or 8192 pages.
     let capacity = Capacity::default().events(1 << 20);
     let window = Window::default().lanes(Lanes::Both);
     let options = RecordOptions::default()

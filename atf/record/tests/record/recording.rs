@@ -133,7 +133,7 @@ fn threads_that_have_ended_do_not_count_towards_the_limit() {
 
 #[test]
 fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_has_none() {
-    // Full-size rings take 64 KiB, and the smallest rings take 8 KiB.
+    // Full-size rings use 64 KiB, and the smallest rings use 8 KiB.
     let capacity = Capacity::default().events(2048).payload_size(0);
     let options = blocking(0).capacity(capacity).ring_memory(136 << 10);
     let (_folder, recording) = start_in_new_folder(false, &options);

@@ -378,7 +378,7 @@ fn ended_threads_keep_their_last_events_even_if_more_than_max_threads_have_recor
         .lanes(Lanes::Both)
         .pre_roll(Duration::MAX)
         .on_stop(true);
-    // Each ring takes 160 MiB, so 15 of them would not fit into 512 MiB.
+    // Each ring uses 160 MiB, so 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
     let (folder, recording) = start_in_new_folder(false, &options);
     let mut living = recording.thread(None).unwrap();

@@ -1,4 +1,4 @@
-//! The end of a run: the program's exit status, its folder, and which processes are still running.
+//! Tests the end of a run: the exit status, the session's folder, and processes still running.
 
 use std::fs;
 use std::path::Path;
