@@ -100,7 +100,9 @@ pub unsafe extern "C" fn atf_recording_start(
         let (options, counts_ticks) = unsafe { record_options(options) }?;
         let clock = counts_ticks.then(|| {
             let clock = CounterClock::start();
-            clock.ok_or_else(|| argument("this processor has no counter that runs at a constant rate"))
+            clock.ok_or_else(|| {
+                argument("this processor has no counter that runs at a constant rate")
+            })
         });
         let clock = clock.transpose()?;
         let start = |session: &Session| {

@@ -325,8 +325,7 @@ impl Recorder {
         let mut checks = 0_u32;
         loop {
             let has_room = has_room(self);
-            // Check this after `has_room`: a drain that gives up closes the ring and then empties
-            // it.
+            // Do this after `has_room`: a drain that gives up closes the ring and then empties it.
             if self.is_abandoned() {
                 return false;
             }

@@ -56,9 +56,8 @@ impl FunctionPayload {
     /// The size in bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
-    /// Returns the names of `x_regs`, `lr`, `fp` and `sp` on this architecture. Registers that the
-    /// architecture does not have, and all registers of an unknown one, are named after their
-    /// fields.
+    /// Returns the names of `x_regs`, `lr`, `fp` and `sp` on this architecture. A register that the
+    /// architecture does not have, or any of an unknown one, is named after its field.
     #[must_use]
     pub fn register_names(arch: Arch) -> [&'static str; 11] {
         match arch {

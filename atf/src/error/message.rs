@@ -20,7 +20,10 @@ impl fmt::Display for ErrorKind {
                 f,
                 "the file was truncated after it was opened: {missing} bytes are missing"
             ),
-            Self::Internal { broken } => write!(f, "a bug in atf: broken invariant: {broken}; please report it"),
+            Self::Internal { broken } => write!(
+                f,
+                "a bug in atf: broken invariant: {broken}; please report it"
+            ),
             Self::NothingWritten => f.write_str("the file is empty: nothing was written to it"),
             Self::TooShort { found, needed } => write!(f, "truncated: {found} of {needed} bytes"),
             Self::BadMagic { found, expected } => write!(

@@ -7,7 +7,8 @@ use crate::{CALL, FORMS, RETURN, exported, write_session};
 
 /// 2⁶³.
 const LATE: u64 = 1 << 63;
-const NOTE: &str = "2 events after 9223372036854775807 ns, the latest time that an export can contain";
+const NOTE: &str =
+    "2 events after 9223372036854775807 ns, the latest time that an export can contain";
 
 #[test]
 fn events_from_2_to_the_63_on_are_left_out_and_counted_in_every_form() {

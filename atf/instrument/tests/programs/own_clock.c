@@ -1,5 +1,4 @@
-// Defines its own clock, sleep and process id functions, like a simulator. Prints how often they
-// were called.
+// Defines its own clock, sleep and process id functions, like a simulator. Prints how often they were called.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
