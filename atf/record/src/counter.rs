@@ -354,14 +354,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_replaced_late_jumps_to_where_the_clock_is_by_then() {
+    fn a_line_that_is_replaced_late_jumps_to_the_current_time_of_the_clock() {
         // The machine slept, so the clock advances by 4 ns per tick.
         assert_eq!(around(4_000_000, 1_000_000), (1_000_000, 4_000_000));
         assert_eq!(around(4_000_000, 2_000_000), (2_000_000, 8_000_000));
     }
 
     #[test]
-    fn after_a_pause_the_new_line_begins_where_the_old_one_is_by_then() {
+    fn after_a_pause_the_new_line_begins_at_the_current_time_of_the_old_one() {
         let clock = clock();
         // The thread is paused between the first two readings.
         let mut readings = [1_000_000, 9_000_000, 9_000_000, 9_000_001].into_iter();

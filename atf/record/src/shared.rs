@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn once_events_are_lost_a_kill_may_lose_more_that_are_not_counted() -> Result<()> {
+    fn after_losses_a_kill_may_lose_events_that_are_not_counted() -> Result<()> {
         let memory = Memory::new();
         let write = WriteOptions::default().survive_kill(true);
         let session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &write)?;

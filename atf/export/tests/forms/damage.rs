@@ -102,7 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn any_damage_leaves_valid_forms(
+    fn damage_never_makes_a_form_invalid(
         changes in prop::collection::vec(change(), 1..6),
         range in any::<(u16, u16)>(),
     ) {

@@ -71,7 +71,7 @@ fn frames_are_as_wide_as_their_time_and_above_their_callers() {
 }
 
 #[test]
-fn changes_of_self_time_have_a_colour() {
+fn changes_in_self_time_are_coloured() {
     let slow = &[
         (0, 1, CALL),
         (10, 2, CALL),

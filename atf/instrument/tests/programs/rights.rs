@@ -62,7 +62,7 @@ fn files_and_folders_belong_to_their_owner_whatever_the_umask() {
 }
 
 #[test]
-fn descriptors_that_the_program_closes_or_reuses_cost_no_calls() {
+fn closing_or_reusing_descriptors_loses_no_calls() {
     Program::with("rights.c", |program| {
         for what in ["descriptors", "numbers", "reused", "none"] {
             let run = run(program, what);

@@ -64,7 +64,7 @@ fn the_last_calls_before_a_signal_that_ends_the_program_are_recorded() {
 }
 
 #[test]
-fn a_signal_that_the_program_handles_or_ignores_stays_as_it_is() {
+fn a_signal_that_the_program_handles_or_ignores_is_not_changed() {
     Program::with("signals.c", |program| {
         for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
             let arguments = ["untouched", &signal.to_string()];

@@ -49,7 +49,7 @@ fn without_a_drain_recording_returns_and_counts() {
 }
 
 #[test]
-fn losses_while_the_last_manifest_is_written_are_in_it() {
+fn losses_while_the_last_manifest_is_written_are_included() {
     for is_registered in [true, false] {
         let memory = Memory::new();
         let options = WriteOptions::default();

@@ -454,7 +454,7 @@ fn the_name_of_a_refused_thread_is_forgotten() {
 }
 
 #[test]
-fn a_thread_that_ends_while_the_recording_stops_is_finalized_by_either() {
+fn a_thread_that_ends_while_the_recording_stops_is_finalized_either_way() {
     for round in 0..200 {
         let (_folder, recording) = start_in_new_folder(round % 2 == 0, &blocking(64));
         let (send, receive) = mpsc::channel();

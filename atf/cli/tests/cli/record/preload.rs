@@ -90,7 +90,7 @@ fn libraries_that_the_user_preloads_come_first() {
 }
 
 #[test]
-fn a_program_with_the_shared_address_sanitizer_ends_as_it_does_alone() {
+fn recording_does_not_change_how_a_program_with_the_shared_address_sanitizer_ends() {
     let report = "AddressSanitizer: heap-use-after-free";
     let flags = ["-fsanitize=address", "-finstrument-functions"];
     if let Some(folder) = faulty("gcc", &flags) {
@@ -119,7 +119,7 @@ fn a_program_with_the_shared_address_sanitizer_ends_as_it_does_alone() {
 }
 
 #[test]
-fn a_program_with_thread_sanitizer_ends_as_it_does_alone() {
+fn recording_does_not_change_how_a_program_with_thread_sanitizer_ends() {
     for compiler in ["gcc", "clang"] {
         let flags = ["-fsanitize=thread", "-finstrument-functions"];
         if let Some(folder) = faulty(compiler, &flags) {
