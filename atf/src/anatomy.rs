@@ -6,7 +6,7 @@ use crate::rules::Rule;
 use crate::rules::of_file::FileRules;
 use crate::wire::HEADER_SIZE;
 
-/// A region of a file. The regions of a file follow each other without a gap. This struct is
+/// A region of a file. The regions of a file follow each other without gaps. This struct is
 /// exhaustive: a byte range needs only an offset and a size.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {

@@ -323,7 +323,7 @@ pub(crate) fn check_threads(processes: &[TimedProcess], ids: &[u32]) -> Result<(
     check_ids(ids, all.into_iter().map(|id| (id, id.to_string())))
 }
 
-/// Rejects thread ids that are not among these, and lists the names of those.
+/// Rejects thread ids that are not in `all`, and lists the names of some that are.
 pub(crate) fn check_ids(
     ids: &[u32],
     all: impl Iterator<Item = (u32, String)>,
@@ -346,12 +346,12 @@ pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
             Ok([session]) => Ok(session),
             Err(sessions) => Err(several(&[path.to_owned()], &sessions)),
         },
-        // The reader rejects everything but a session.
+        // The reader rejects anything but a session.
         _ => Ok(path.to_owned()),
     }
 }
 
-/// Returns the failure for paths with several sessions, which asks the user to choose one.
+/// Returns the failure for paths with several sessions: the user must choose one.
 pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
     let names = |paths: &[PathBuf]| {
         let names = paths.iter().map(|path| path.display().to_string());

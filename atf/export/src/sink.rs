@@ -59,7 +59,7 @@ pub trait Sink<'a> {
 pub struct TraceInfo {
     /// The time of the first event in nanoseconds: the origin of relative times.
     pub start_ns: u64,
-    /// The time range, inclusive; `None` for all times. It lasts to the end if its second time is
+    /// The time range, inclusive; `None` for all times. It extends to the end if its second time is
     /// [`u64::MAX`].
     pub range_ns: Option<(u64, u64)>,
 }
@@ -156,7 +156,7 @@ pub struct End<'a> {
     /// The time of the call's end in nanoseconds. If no event ended the call, the time of the last
     /// event of the thread or, with `is_minimum`, of the process.
     pub end_ns: u64,
-    /// Whether the call, which no event ended, lasts at least until `end_ns`: see
+    /// Whether the call, which was not ended by an event, lasts at least until `end_ns`: see
     /// [`Times::at_least`](atf_analyze::Times::at_least).
     pub is_minimum: bool,
     /// How long the call was the innermost open one, in nanoseconds.

@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// How many descendants could not be recorded, on a page that a process shares with them. Null
-/// before the first recording, and without memory.
+/// before the first recording, or if there is no memory.
 static UNRECORDED: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// Creates the page, unless this process has inherited it.

@@ -51,8 +51,8 @@ unsafe extern "C" fn main_ended(_: *mut c_void) {
     thread::DATA.set(data);
 }
 
-/// Starts waiting for the last thread if the main thread has ended by `pthread_exit` and the
-/// process is recorded.
+/// Starts waiting for the last thread if the main thread has called `pthread_exit` and the process
+/// is recorded.
 pub(crate) fn wait_if_needed() {
     let is_needed = IS_MAIN_OVER.load(Ordering::SeqCst) && process::recorded().is_some();
     if is_needed && !start_waiting() {
@@ -159,8 +159,8 @@ fn are_others_over() -> bool {
 }
 
 impl MainThread {
-    /// Returns whether only this library's threads are still running. The main thread still counts
-    /// after its end.
+    /// Returns whether only this library's threads are still running. The main thread is still
+    /// counted after it ends.
     fn is_last(&self) -> bool {
         self.is_over && self.threads == aside::count().saturating_add(1)
     }

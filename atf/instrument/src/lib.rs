@@ -15,9 +15,9 @@
 //! | the program makes calls before the C library is initialized, as in the resolver of an indirect function (`ifunc`) | the calls are not recorded |
 //! | a thread ends | its files are finalized after its thread-local variables are destroyed |
 //! | a thread changes its name | the name is read 10 ms after the thread's first event, 20 ms after that and so on; with a flight recorder, also before a crash; and when the thread or the program ends |
-//! | the program ends by `exit` | all threads are finalized, even those still running |
+//! | the program calls `exit` or returns from `main` | all threads are finalized, even those still running |
 //! | the main thread calls `pthread_exit` | the process ends within 50 ms of its last thread, and the destructors are recorded on a thread of this library |
-//! | the main thread ends by the system call `exit`, as in a child that `clone` started, or the system kills it alone, as with a seccomp filter (`SECCOMP_RET_KILL_THREAD`) | the process ends within 50 ms of its last thread, with the main thread's status or signal, or as the system decides if other threads of the program continued; all threads are finalized |
+//! | the main thread ends with the system call `exit`, as in a child that `clone` started, or the system kills it alone, as with a seccomp filter (`SECCOMP_RET_KILL_THREAD`) | the process ends within 50 ms of its last thread, with the main thread's status or signal, or as the system decides if other threads of the program continued; all threads are finalized |
 //! | memory runs out | the program continues; threads for which there is not enough memory are not recorded, and their events are counted as lost |
 //! | the disk is full, or a file cannot be written | the program continues; the thread's later events are lost, and counted if the manifest can be written; the error is reported when the program ends |
 //! | the program has more privileges than its user, as with setuid | nothing is recorded |
@@ -37,9 +37,9 @@
 //! Known limits:
 //!
 //! - If an instrumented signal handler makes the first call that its thread records, it allocates
-//!   memory. If the handler interrupted `malloc`, it may wait forever. So may a program whose own
-//!   allocator has hooks and calls them while it holds its lock, whenever a hook needs memory: at a
-//!   first call, and when more than 256 calls are open.
+//!   memory. If the handler interrupted `malloc`, it may wait forever. The same can happen to a
+//!   program whose own allocator calls hooks while it holds its lock, whenever a hook needs memory:
+//!   at a first call, and when more than 256 calls are open.
 //! - If the library is linked statically and the program defines its own clock or sleep function,
 //!   the drain uses it. Only the times of events do not depend on it.
 //! - If `/proc` is missing when the recording starts, or the program closes all descriptors and then

@@ -1,6 +1,6 @@
 //! Asks the loader for a function's module.
 //!
-//! `dl_iterate_phdr` waits for a lock of the loader. In a forked child, a thread that does not
+//! `dl_iterate_phdr` waits for one of the loader's locks. In a forked child, a thread that does not
 //! exist there may hold that lock forever, so the lock-free `_dl_find_object` is tried first. The C
 //! library has had it since version 2.35.
 

@@ -106,7 +106,7 @@ pub(crate) fn claim() -> Result<(), String> {
 }
 
 /// Returns the id of the process that is recorded, or will be; 0 in a forked child. `None` before
-/// this library is initialized, and without memory.
+/// this library is initialized, or if there is no memory.
 #[inline]
 fn owner() -> Option<u32> {
     owner_page().map(|owner| owner.load(Ordering::Relaxed))

@@ -303,8 +303,8 @@ impl State {
     }
 }
 
-/// The call of [`ended`] with a thread's data when the thread ends. If registration fails, the
-/// thread is finalized at the end of the process.
+/// Calls [`ended`] with a thread's data when the thread ends. If registration fails, the thread is
+/// finalized at the end of the process.
 static AT_END: AtEnd = AtEnd::new(ended);
 
 /// Finalizes a thread in one of the last rounds of its destructors, and frees its data.

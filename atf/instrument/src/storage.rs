@@ -1,4 +1,4 @@
-//! Opens the folder of the sessions inside a program that is not aware of it.
+//! Opens the sessions' folder from inside a program that does not know about it.
 
 use std::io;
 use std::path::{Path, PathBuf};

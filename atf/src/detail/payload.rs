@@ -114,7 +114,7 @@ impl FunctionPayload {
         }))
     }
 
-    /// Decodes an event's complete payload. Returns `None` if it has another shape.
+    /// Decodes an event's complete payload. Returns `None` if it has a different shape.
     #[must_use]
     #[inline]
     pub fn decode(payload: &[u8]) -> Option<Self> {
@@ -131,7 +131,7 @@ impl FunctionPayload {
     }
 
     /// Splits a complete payload into its numbers and the stack, without copying. Returns `None` if
-    /// it has another shape.
+    /// it has a different shape.
     #[inline]
     pub(crate) fn split(payload: &[u8]) -> Option<(&DetailFunctionPayload, &[u8])> {
         let (raw, stack) = DetailFunctionPayload::ref_from_prefix(payload).ok()?;

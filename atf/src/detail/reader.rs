@@ -230,7 +230,7 @@ impl DetailReader {
         Ok(payload)
     }
 
-    /// Returns the payload of a call or a return, or `None` if the event has another shape.
+    /// Returns the payload of a call or a return, or `None` if the payload has a different shape.
     ///
     /// # Errors
     ///

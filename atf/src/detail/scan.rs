@@ -8,7 +8,7 @@ use crate::index::{Disorder, IndexEvent, IndexReader, Record, Steps};
 use crate::wire::DetailEventType;
 
 /// The maximum number of types to count separately, because every event in a hostile file can have
-/// its own type.
+/// a different type.
 const TYPES: usize = 16;
 
 impl DetailReader {

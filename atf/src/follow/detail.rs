@@ -178,7 +178,7 @@ impl DetailFollower {
         Ok(buffer.len())
     }
 
-    /// Returns the payload of a call or a return, or `None` if the event has another shape.
+    /// Returns the payload of a call or a return, or `None` if the payload has a different shape.
     ///
     /// # Errors
     ///

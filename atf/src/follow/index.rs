@@ -155,7 +155,7 @@ impl IndexFollower {
     /// header exists, those of [`IndexHeader::decode`]. If the file contradicts events already
     /// returned:
     ///
-    /// - [`ErrorKind::Replaced`]: the path refers to another file, so every later poll fails as well
+    /// - [`ErrorKind::Replaced`]: the path refers to another file, so every later poll also fails
     ///   (see [When the writer dies](super#when-the-writer-dies));
     /// - [`ErrorKind::UnexpectedEnd`] at the file's end: the file ends before the last event
     ///   returned; [`ErrorKind::TooShort`] if even the header is incomplete;

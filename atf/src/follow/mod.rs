@@ -51,8 +51,8 @@
 //!
 //! `atf record` replaces the session of a killed program with a recovered copy, which ends its
 //! followers with [`Replaced`](crate::ErrorKind::Replaced). The copy repeats the events that they
-//! returned and has all later ones: open it with a [`ThreadReader`](crate::thread::ThreadReader)
-//! and read its index's
+//! returned and contains all later ones: open it with a
+//! [`ThreadReader`](crate::thread::ThreadReader) and read its index's
 //! [`events_in(next_seq..)`](crate::index::IndexReader::events_in). To make sure that the new file
 //! is such a copy, compare its event `next_seq - 1` with the last one returned.
 

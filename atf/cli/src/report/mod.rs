@@ -48,7 +48,7 @@ pub(crate) enum Form {
     Csv(Formulas),
 }
 
-/// The options for CSV, of `report` and `diff`.
+/// The CSV options of `report` and `diff`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CsvOption {
     /// Write CSV

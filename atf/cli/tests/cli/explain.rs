@@ -128,7 +128,7 @@ fn killed(folder: &Path) {
             _ => drop(writer.write(&event).unwrap()),
         }
     }
-    // Like a process that is killed, do not run the destructor.
+    // Skip the destructor, as if the process were killed.
     std::mem::forget(writer);
 }
 

@@ -116,10 +116,7 @@ fn only_the_page_with_the_address_gets_the_trace_and_can_reload_it() {
         "the same bytes"
     );
     assert!(server.get(ORIGIN) == answer, "the page was loaded again");
-    assert!(
-        server.child.wait().unwrap().success(),
-        "the server exits by itself"
-    );
+    assert!(server.child.wait().unwrap().success(), "exits by itself");
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Sandbox {
         Self { folder, redactions }
     }
 
-    /// Runs a command and returns its output, messages and exit status, as in the files.
+    /// Runs a command and returns its output, messages and exit status, in the format of the files.
     fn run(&self, command: &str) -> String {
         let atf = assert_cmd::cargo::cargo_bin("atf");
         let mut path = atf.parent().unwrap().as_os_str().to_owned();
@@ -104,7 +104,7 @@ impl Sandbox {
 /// A line of a case with its continuations, and the expected output.
 type Step = (String, String);
 
-/// Splits a file into its titles, each with its steps.
+/// Splits a file into cases, each with its title and its steps.
 fn sections(text: &str) -> Vec<(String, Vec<Step>)> {
     let mut sections: Vec<(String, Vec<Step>)> = Vec::new();
     for line in text.lines() {

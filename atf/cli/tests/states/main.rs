@@ -1,6 +1,6 @@
 //! Checks that all commands report a damaged session consistently: `table.txt` lists states of a
 //! session, and the output of each command for each state. Only the built command is used, so the
-//! table stays valid whatever its implementation is.
+//! table does not depend on its implementation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Brings a copy of the intact session into a state. Its thread 1 has a header of 64 bytes, 1000
+/// Puts a copy of the intact session into a state. Its thread 1 has a header of 64 bytes, 1000
 /// events of 32 bytes and a footer of 64 bytes.
 fn damage(session: &Path, state: &str) {
     let index = session.join("thread_1/index.atf");

@@ -23,7 +23,7 @@ use proto::{
 const MOST_NAMES: usize = 1 << 16;
 
 /// A sink that writes packets. A call that is still open at the end of the trace has no end event.
-/// Times are the trace's own.
+/// Times are on the trace's clock.
 #[derive(Debug)]
 pub(crate) struct Perfetto<W> {
     out: W,

@@ -152,7 +152,7 @@ fn a_selected_range_fills_the_page_and_is_described() {
     let range = json!({"name": "atf", "ph": "M", "pid": 42, "args": {"time range": until_the_end}});
     let events = chrome.as_array().unwrap();
     assert!(events.contains(&range), "{events:?}");
-    // A note on the process lies within the range too: 1 µs after the first event.
+    // A note on the process is also within the range: 1 µs after the first event.
     let notes: Vec<_> = events.iter().filter(|event| event["s"] == "p").collect();
     assert!(!notes.is_empty() && notes.iter().all(|note| note["ts"] == 1.0));
     let extra = &firefox["meta"]["extra"][0]["entries"];

@@ -26,7 +26,7 @@ fn events_from_2_to_the_63_on_are_left_out_and_counted_in_every_form() {
         let text = String::from_utf8_lossy(&out);
         assert_eq!(text.matches(NOTE).count(), 1, "{form:?}: {text}");
         assert!(!text.contains("0x3"), "{form:?}: {text}");
-        // If the range ends before, nothing is missing from it.
+        // If the range ends earlier, nothing is missing from it.
         let (out, summary) = exported(
             &session,
             &Options {

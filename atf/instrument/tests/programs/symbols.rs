@@ -11,7 +11,7 @@ use crate::support::{Program, libraries};
 /// The functions that `libatf_instrument.so` imports from other libraries, each with a decision.
 const SYMBOLS: &str = include_str!("symbols.txt");
 
-/// Other processors and C libraries have other names.
+/// The names differ on other processors and C libraries.
 #[test]
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 fn there_is_a_decision_for_each_function_of_other_libraries() {

@@ -15,8 +15,8 @@ use crate::event;
 /// Returns the number of minor page faults of this thread.
 fn faults() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
-    // The name may contain any characters, but it ends at the last bracket. The name is followed by
-    // state, ppid, pgrp, session, tty_nr, tpgid, flags and minflt.
+    // The name may contain any characters, but it ends at the last parenthesis. The name is
+    // followed by state, ppid, pgrp, session, tty_nr, tpgid, flags and minflt.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').nth(7).unwrap().parse().unwrap()
 }

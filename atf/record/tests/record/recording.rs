@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::{event, many, read};
 
-/// A deadline that not even a slow machine exceeds. Only a failing test waits this long.
+/// A deadline that even a slow machine does not exceed. Only a failing test waits this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
@@ -316,7 +316,7 @@ fn a_stop_while_threads_record_keeps_events_recorded_before_it() {
             let before = returned.load(Ordering::Acquire);
             (recording.stop().unwrap(), before)
         });
-        // While the recording stops, calls may succeed whose events come too late.
+        // While the recording stops, calls may succeed although their events come too late.
         let kept = summary.totals.event_count;
         assert!((before..=returned.into_inner()).contains(&kept), "{kept}");
         let events = read(&thread_folder(folder.path(), 0));
@@ -361,7 +361,7 @@ fn a_shared_session_can_be_used_until_the_recording_stops_and_not_after() {
     recording.record(&event(0)).unwrap();
     session.set_modules(vec![atf::manifest::Module::new(3)]);
     thread::scope(|scope| {
-        // A flush that the end of the recording interrupts returns before its deadline.
+        // A flush that is interrupted by the end of the recording returns before its deadline.
         scope.spawn(|| while recording.flush(Duration::MAX).is_ok() {});
         assert_eq!(recording.stop().unwrap().totals.event_count, 1);
     });
