@@ -388,7 +388,7 @@ impl<'a, W: Write> Sink<'a> for Firefox<'a, W> {
         let range = self.info.range();
         extra.extend(range.map(|range| ("time range".to_owned(), range)));
         if self.is_cut {
-            let note = "functions or stacks beyond the limit are not told apart";
+            let note = "functions or stacks beyond the limit are not distinguished";
             extra.push(("limit".to_owned(), note.to_owned()));
         }
         extra.append(&mut self.extra);

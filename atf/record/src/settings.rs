@@ -334,7 +334,7 @@ impl Settings {
         }
         if self.is_set(&PRE_ROLL) && self.is_set(&FLIGHT) {
             return Err(format!(
-                "{}: {flight} has its length",
+                "{}: {flight} already sets the length",
                 names.name(&PRE_ROLL)
             ));
         }

@@ -24,8 +24,8 @@ with_setters! {
     /// Loss counts are exact for the times in the manifest. If a ring discards more events within
     /// the pre-roll and a second than it holds, or more than 65,536, their times are stored in
     /// groups, so the times in the manifest may begin before the window. In that case, up to 4/N of
-    /// the discarded events are counted in addition, where N is the ring's capacity in events, but
-    /// at most 65,536.
+    /// the discarded events are also counted, where N is the ring's capacity in events, but at most
+    /// 65,536.
     ///
     /// A ring uses memory only for the parts written so far. When a thread ends, the events that a
     /// trigger may still request move to a block of exactly the size they need: 32 bytes each, plus

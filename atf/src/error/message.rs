@@ -155,7 +155,7 @@ impl fmt::Display for ErrorKind {
                 "belongs to process {owner}; this process is a fork of it"
             ),
             Self::NeedsRings => {
-                f.write_str("needs rings, which a session that survives a kill lacks")
+                f.write_str("needs rings, which a session that survives a kill does not have")
             }
             Self::ThreadHasWriter { id } => write!(f, "thread {id} already has a writer"),
             Self::ThreadsNotFinalized { count } => write!(

@@ -57,7 +57,7 @@ pub(super) fn write(
     let mut about = match changes {
         None => "click: zoom".to_owned(),
         Some(changes) => format!(
-            "red: more self time than before, blue: less; stacks that only the first trace has: {}",
+            "red: more self time than before, blue: less; stacks only in the first trace: {}",
             Time(changes.vanished_ns)
         ),
     };

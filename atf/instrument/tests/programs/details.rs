@@ -309,7 +309,7 @@ fn contradictory_detail_settings_are_reported() {
             (vec![("ATF_FLIGHT", "513M")], "a size up to 512M"),
             (
                 vec![("ATF_FLIGHT", "1"), ("ATF_PRE_ROLL", "1")],
-                "has its length",
+                "already sets the length",
             ),
             (
                 vec![("ATF_FLIGHT", "1"), ("ATF_DETAILS", "trigger")],
