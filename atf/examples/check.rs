@@ -1,5 +1,5 @@
-//! Checks traces by the rules of the format and prints each broken rule with its place. Exit status:
-//! 0 if no MUST is broken, 1 if one is, 2 if a path cannot be read.
+//! Checks traces against the rules of the format and prints each violation with its location. Exit
+//! status: 0 if no MUST rule is broken, 1 if one is, 2 if a path cannot be read.
 //!
 //! ```sh
 //! cargo run --release --example check -- PATH...

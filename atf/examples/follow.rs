@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             return Ok(());
         }
         if last_news.elapsed() > patience {
-            return Err("no news, and not every thread is finalized".into());
+            return Err("no new events, and not every thread is finalized".into());
         }
         sleep(Duration::from_millis(100));
     }

@@ -41,7 +41,7 @@ fn print(thread: &ThreadReader) -> atf::Result<()> {
     let state = match index.completeness() {
         Completeness::Finalized => "finalized",
         Completeness::Unfinalized { .. } => "not finalized",
-        Completeness::DamagedFooter { .. } => "damaged at its end",
+        Completeness::DamagedFooter { .. } => "damaged at the end",
         _ => "complete, but its header was never updated",
     };
     let (id, events) = (index.header().thread_id, index.event_count());

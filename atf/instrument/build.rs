@@ -1,4 +1,4 @@
-//! Makes `libatf_instrument.so` call its own functions where the program may define others: see
+//! Makes `libatf_instrument.so` call its own functions even if the program defines others: see
 //! `src/system.rs`.
 
 fn main() {

@@ -6,7 +6,7 @@ use crate::rules::Rule;
 use crate::rules::of_file::FileRules;
 use crate::wire::HEADER_SIZE;
 
-/// A region of a file. The regions of a file follow each other without a gap. This struct is
+/// A region of a file. The regions of a file follow each other without gaps. This struct is
 /// exhaustive: a byte range needs only an offset and a size.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
@@ -36,10 +36,10 @@ pub enum RegionKind {
     Header,
     /// Bytes between the header and `events_offset`.
     Gap,
-    /// The readable events, holes included: finding a hole takes a pass over the events
-    /// ([`IndexReader::holes`](crate::index::IndexReader::holes)), and the regions need none.
+    /// The readable events, including holes: finding holes would take a pass over the events
+    /// ([`IndexReader::holes`](crate::index::IndexReader::holes)).
     Events,
-    /// Bytes after the last event that are not a whole event.
+    /// Bytes after the last event that do not form a complete event.
     NoEvent,
     /// A verified footer.
     Footer,

@@ -70,7 +70,7 @@ impl Checksum {
         Some(error.with_offset(offset).with_rule(rule))
     }
 
-    /// Returns the offset of a footer's checksum, which is at the same place in both footers.
+    /// Returns the offset of a footer's checksum, which is the same in both kinds of footer.
     pub(crate) fn offset(footer_offset: u64) -> u64 {
         const OFFSET: u64 = offset!(IndexFooter.checksum) as u64;
         const _: () = assert!(OFFSET == offset!(DetailFooter.checksum) as u64);

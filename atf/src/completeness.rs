@@ -32,7 +32,7 @@ pub enum Completeness {
     DamagedFooter {
         /// The footer's offset in bytes from the start of the file.
         offset: u64,
-        /// The number of bytes between the last whole event and the footer.
+        /// The number of bytes between the last complete event and the footer.
         trailing_bytes: u64,
         /// Every field of the footer that cannot be correct.
         problems: Vec<Error>,
@@ -41,8 +41,8 @@ pub enum Completeness {
 
 impl Completeness {
     /// Returns the problems with the events that the file's end reveals. `missing` is the error for
-    /// events that the header counts but the file lacks; the last event ends at `events_end`.
-    /// `is_cut` is set if the header shows that the file was finalized.
+    /// events that are counted in the header but missing from the file; the last event ends at
+    /// `events_end`. `is_cut` is set if the header shows that the file was finalized.
     pub(crate) fn problems(
         &self,
         input: &Input,
@@ -110,7 +110,7 @@ pub enum CountSource {
     Footer,
     /// The offset of a damaged footer; the events before it are counted.
     FooterPosition,
-    /// The file's size; whole events up to its end are counted (S2, S3).
+    /// The file's size; complete events up to its end are counted (S2, S3).
     FileSize,
     /// A walk from event to event, for detail files without a verified count.
     Framing,

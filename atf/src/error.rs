@@ -90,7 +90,7 @@ impl Error {
         self
     }
 
-    /// Returns what is wrong without the place: for a system error, its message without the number.
+    /// Returns the message without the location; for a system error, also without the number.
     pub fn reason(&self) -> String {
         let Some(system) = &self.0.io else {
             return self.0.kind.to_string();

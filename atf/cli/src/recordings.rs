@@ -53,7 +53,7 @@ pub(crate) fn newest() -> Result<PathBuf, Failure> {
     Ok(newest.to_owned())
 }
 
-/// Reports that a folder contains several recordings, with their names.
+/// Reports that a folder contains several recordings, and lists their names.
 pub(crate) fn report_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item = &'a Path>) {
     let [path] = paths else { return };
     let all: BTreeSet<_> = sessions.map(of_session).collect();
@@ -69,7 +69,7 @@ pub(crate) fn report_several<'a>(paths: &[PathBuf], sessions: impl Iterator<Item
     ));
 }
 
-/// Returns the folder of a session's recording.
+/// Returns the folder of the recording that a session belongs to.
 fn of_session(session: &Path) -> &Path {
     let parent = session.parent().filter(|it| !it.as_os_str().is_empty());
     let run = ProcessName::from_path(session).and(parent);

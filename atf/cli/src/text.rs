@@ -4,21 +4,21 @@ use std::fmt;
 
 pub(crate) use atf_report::{Printable, counted};
 
-/// The maximum length in bytes of a function name in a line. The limit matters because many lines
+/// The maximum length in bytes of a function name on a line. The limit matters because many lines
 /// may contain the same name.
 const LONGEST: usize = 4096;
 
-/// Returns the part of a name that a line shows.
+/// Returns the part of a name to show on a line.
 pub(crate) fn head(name: &str) -> &str {
     &name[..name.floor_char_boundary(LONGEST)]
 }
 
-/// Returns a name's length in bytes if a line does not show all of it.
+/// Returns a name's length in bytes if it is not shown completely.
 pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
     Some(name.len()).filter(|length| *length > LONGEST)
 }
 
-/// Returns the first `most` names and, if there are others, how many.
+/// Returns the first `most` names and the number of any others.
 pub(crate) fn first_names(names: impl IntoIterator<Item = String>, most: usize) -> Vec<String> {
     let mut names: Vec<_> = names.into_iter().collect();
     let more = names.len().saturating_sub(most);

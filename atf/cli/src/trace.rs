@@ -1,4 +1,4 @@
-//! Opens traces, and reports what a user should know about them first.
+//! Opens traces, and first reports anything that a user should know about them.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -17,15 +17,15 @@ use crate::output::{Failure, complain};
 use crate::text::{Extent, counted, first_names};
 use crate::time::Time;
 
-/// The trace's own clock, or that of a sound or screen recording, which sessions of several machines
-/// can share. Help on each variant would make each option's help several lines longer.
+/// The trace's own clock, or that of a sound or screen recording, which sessions from several
+/// machines can share. Help on each variant would make each option's help several lines longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Clock {
     Trace,
     Media,
 }
 
-/// The clock of a command's times.
+/// The clock for a command's times.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClockOption {
     /// The clock of the times: the trace's own, or that of the sound or screen recording that the session's
@@ -50,7 +50,7 @@ pub(crate) struct TimedProcess {
     /// The times of the first event (the origin of relative times) and the last event. Processes
     /// that share a clock share these times.
     times: Option<(u64, u64)>,
-    /// Whether manifests count the lost events of all sessions, once this was looked up.
+    /// Whether the manifests count the lost events of all sessions; set on first use.
     counts_losses: OnceLock<bool>,
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn other_names(path: Option<&Path>) -> Result<OtherNames, Failure> {
         .transpose()
 }
 
-/// Opens a manifest to take names from.
+/// Opens a manifest for its names.
 pub(crate) fn open_names(path: &Path) -> Result<Manifest, Failure> {
     let failed = |error: &Error| Failure::Usage(error.to_string());
     let manifest = Manifest::open(path).map_err(|error| failed(&error))?;
@@ -87,8 +87,8 @@ pub(crate) fn open_names(path: &Path) -> Result<Manifest, Failure> {
     }
 }
 
-/// Opens what is at these paths. Takes function names from `names` or, without it, from the trace's
-/// own manifests. Converts times to `clock`.
+/// Opens the trace at these paths. Uses the function names in `names` or, without it, those in the
+/// trace's manifests. Converts times to `clock`.
 pub(crate) fn open_trace(
     paths: &[PathBuf],
     names: &OtherNames,
@@ -112,8 +112,8 @@ pub(crate) fn open_trace(
     })
 }
 
-/// Opens the processes at these paths as [`open_trace`] does, and reports what recoveries changed
-/// without losing events. What they lost is a problem.
+/// Opens the processes at these paths as [`open_trace`] does, and reports changes by recoveries
+/// that lost no events. Losses are reported as problems.
 pub(crate) fn open_processes(
     paths: &[PathBuf],
     names: &OtherNames,
@@ -205,15 +205,15 @@ impl TimedProcess {
         unwritten_events(self.unwritten())
     }
 
-    /// Returns whether `totals` of a number of selected threads, or 0 for all, include all events
-    /// that the tracer lost. Only manifests count them, and totals include a selected thread's only
-    /// if its files were read.
+    /// Returns whether the totals of `threads` selected threads, or of all if 0, include all events
+    /// that the tracer lost. Only manifests count these, and the totals include a thread only if
+    /// its files were read.
     pub(crate) fn knows_losses(&self, totals: &Totals, threads: usize) -> bool {
         let sessions = self.sessions();
         let is_counted = |session: &SessionReader| {
             session.manifest().is_some_and(counts_losses) && !lost_manifest(session.path())
         };
-        // A report by thread asks for each thread.
+        // A report by thread calls this once per thread.
         let counts = || !sessions.is_empty() && sessions.iter().all(is_counted);
         *self.counts_losses.get_or_init(counts) && totals.threads >= threads as u64
     }
@@ -253,8 +253,8 @@ fn counts_losses(manifest: &Manifest) -> bool {
         && !manifest.problems.iter().any(is_bad)
 }
 
-/// Reports that none of the traces reaches into a range of times, as when a `+` was forgotten. The
-/// times of a trace whose time goes back prove nothing: call this only if nothing was found.
+/// Reports that no trace overlaps a time range, as when a `+` was forgotten. Call it only if
+/// nothing was found: the first and last times of a trace whose time goes back are not its limits.
 pub(crate) fn report_outside(processes: &[TimedProcess], (from_ns, to_ns): (u64, u64)) {
     let times = processes.iter().filter_map(|it| it.times);
     let all = times.clone().reduce(union);
@@ -264,7 +264,7 @@ pub(crate) fn report_outside(processes: &[TimedProcess], (from_ns, to_ns): (u64,
     }
 }
 
-/// Returns the smallest range of times that contains both.
+/// Returns the smallest time range that contains both.
 pub(crate) fn union(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     (one.0.min(other.0), one.1.max(other.1))
 }
@@ -277,7 +277,7 @@ pub(crate) fn report_deleted(process: &Process) {
             _ => format!("segments 1 to {} of the recording are", deleted.end()),
         };
         complain(format_args!(
-            "{}: {deleted} not in this trace: calls that were open at the start of this one have only their returns",
+            "{}: {deleted} not in this trace: for calls that were open at its start, it contains only the returns",
             process.path().display()
         ));
     }
@@ -323,7 +323,7 @@ pub(crate) fn check_threads(processes: &[TimedProcess], ids: &[u32]) -> Result<(
     check_ids(ids, all.into_iter().map(|id| (id, id.to_string())))
 }
 
-/// Rejects thread ids that are not among these, and lists the names of those.
+/// Rejects thread ids that are not in `all`, and lists the names of some that are.
 pub(crate) fn check_ids(
     ids: &[u32],
     all: impl Iterator<Item = (u32, String)>,
@@ -346,12 +346,12 @@ pub(crate) fn only_session(path: &Path) -> Result<PathBuf, Failure> {
             Ok([session]) => Ok(session),
             Err(sessions) => Err(several(&[path.to_owned()], &sessions)),
         },
-        // The reader rejects everything but a session.
+        // The reader rejects anything but a session.
         _ => Ok(path.to_owned()),
     }
 }
 
-/// Returns the failure for paths with several sessions, which asks the user to choose one.
+/// Returns the failure for paths with several sessions: the user must choose one.
 pub(crate) fn several(paths: &[PathBuf], sessions: &[PathBuf]) -> Failure {
     let names = |paths: &[PathBuf]| {
         let names = paths.iter().map(|path| path.display().to_string());

@@ -1,6 +1,6 @@
 //! CSV: one row per call, in the order in which the calls of each thread ended. Notes on missing
-//! events follow in rows of their own. The format follows RFC 4180, except that lines end with
-//! a line feed.
+//! events follow in separate rows. The format follows RFC 4180, except that lines end with a line
+//! feed.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -90,8 +90,8 @@ impl<'a> Table<'a> {
         place > 0
     }
 
-    /// Opens a call that has no stack of its own and shares its caller's. If the call has no
-    /// caller, it shares a stack with all such calls.
+    /// Opens a call without a separate stack, which shares its caller's. If the call has no caller,
+    /// it shares a stack with all such calls.
     fn push_others(&mut self, caller: Option<usize>) -> bool {
         let stack = caller.unwrap_or_else(|| {
             *self.stacks.entry((None, 0)).or_insert_with(|| {
@@ -388,7 +388,7 @@ impl<'a, W: Write> Sink<'a> for Firefox<'a, W> {
         let range = self.info.range();
         extra.extend(range.map(|range| ("time range".to_owned(), range)));
         if self.is_cut {
-            let note = "functions or stacks beyond the limit are not told apart";
+            let note = "functions or stacks beyond the limit are not distinguished";
             extra.push(("limit".to_owned(), note.to_owned()));
         }
         extra.append(&mut self.extra);

@@ -30,7 +30,7 @@ impl Commas {
     }
 }
 
-/// An exact time since a start, in microseconds or milliseconds.
+/// An exact time since an origin, in microseconds or milliseconds.
 pub(crate) struct Since {
     pub(crate) time_ns: u64,
     pub(crate) start_ns: u64,

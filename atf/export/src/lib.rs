@@ -16,8 +16,8 @@
 //! adds.
 //!
 //! Times never decrease: see [`atf_analyze`]. Functions without a name appear as module and
-//! number, and names are truncated to [`LONGEST_NAME`] bytes. Events from 2⁶³ ns on are left out and
-//! [counted](Summary::late_events).
+//! number, and names are truncated to [`LONGEST_NAME`] bytes. Events at or after 2⁶³ ns are omitted
+//! and [counted](Summary::late_events).
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;

@@ -84,7 +84,7 @@ pub(crate) fn late_events(threads: &[ThreadTotals], options: &Options) -> u64 {
 fn late(count: u64) -> Option<String> {
     let events = if count == 1 { "event" } else { "events" };
     (count > 0).then(|| {
-        format!("{count} {events} after {LATEST_NS} ns, the latest time that an export can hold")
+        format!("{count} {events} after {LATEST_NS} ns, the latest time that an export can contain")
     })
 }
 

@@ -9,7 +9,7 @@ use atf_analyze::Options;
 
 use crate::sink::LATEST_NS;
 
-/// Returns the options for analyzing up to the latest time that an export can hold.
+/// Returns the options for analyzing up to the latest time that an export can contain.
 pub(crate) fn until_latest(options: &Options) -> Options {
     Options {
         to_ns: options.to_ns.min(LATEST_NS),
@@ -36,7 +36,7 @@ pub(crate) fn losses_without_files(process: &Process, options: &Options) -> Loss
 }
 
 /// Returns an id for each process: its own, or its position, counted from 1, if ids are missing
-/// or not unique, as may happen with processes from several machines.
+/// or not unique, as can happen with processes from several machines.
 pub(crate) fn pids(processes: &[Process]) -> Vec<u32> {
     let own: Option<Vec<u32>> = processes.iter().map(Process::pid).collect();
     let differ = |own: &Vec<u32>| own.iter().collect::<BTreeSet<_>>().len() == own.len();

@@ -59,7 +59,7 @@ pub trait Sink<'a> {
 pub struct TraceInfo {
     /// The time of the first event in nanoseconds: the origin of relative times.
     pub start_ns: u64,
-    /// The time range, inclusive; `None` for all times. It lasts to the end if its second time is
+    /// The time range, inclusive; `None` for all times. It extends to the end if its second time is
     /// [`u64::MAX`].
     pub range_ns: Option<(u64, u64)>,
 }
@@ -73,8 +73,8 @@ impl TraceInfo {
         })
     }
 
-    /// Returns the earliest time that can be in the output. A note at this time does not widen what
-    /// a viewer shows.
+    /// Returns the earliest time that can be in the output. A note at this time does not widen the
+    /// range that a viewer shows.
     pub(crate) fn first_ns(&self) -> u64 {
         let from_ns = self.range_ns.map_or(0, |(from_ns, _)| from_ns);
         self.start_ns.max(from_ns.min(LATEST_NS))
@@ -153,10 +153,10 @@ pub struct End<'a> {
     pub function: Function<'a>,
     /// The time of the call's start in nanoseconds.
     pub start_ns: u64,
-    /// The time of the call's end in nanoseconds. If no event ended the call, the time of the
-    /// thread's last event or, with `is_minimum`, of the process's.
+    /// The time of the call's end in nanoseconds. If no event ended the call, the time of the last
+    /// event of the thread or, with `is_minimum`, of the process.
     pub end_ns: u64,
-    /// Whether the call, which no event ended, lasts at least until `end_ns`: see
+    /// Whether the call, which was not ended by an event, lasts at least until `end_ns`: see
     /// [`Times::at_least`](atf_analyze::Times::at_least).
     pub is_minimum: bool,
     /// How long the call was the innermost open one, in nanoseconds.

@@ -9,7 +9,7 @@ use crate::json::{Commas, Quoted};
 use crate::names::{OTHERS, name_of};
 use crate::{End, ProcessInfo, Sink, Start, Thread, ThreadEnd, TraceInfo};
 
-/// The maximum number of functions with a frame of their own.
+/// The maximum number of functions with separate frames.
 const MOST_FRAMES: usize = 1 << 20;
 
 /// A sink that writes profiles. If no event ended a call, the call ends with the thread's last

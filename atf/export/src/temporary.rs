@@ -1,11 +1,11 @@
-//! Errors of temporary files.
+//! Errors with temporary files.
 
 use std::path::PathBuf;
 use std::{env, io};
 
 use crate::Error;
 
-/// An error of a temporary file, as the source of an [`io::Error`], which is all that a sink can
+/// An error with a temporary file, as the source of an [`io::Error`], which is all that a sink can
 /// return.
 #[derive(Debug, thiserror::Error)]
 #[error("temporary file in {}: {error}", folder.display())]
@@ -14,7 +14,7 @@ struct OfTemporary {
     error: io::Error,
 }
 
-/// Marks an error as one of a temporary file, and names the file's folder.
+/// Marks an error as one with a temporary file, and names the file's folder.
 pub(crate) fn of_temporary(error: io::Error) -> io::Error {
     let folder = env::temp_dir();
     io::Error::new(error.kind(), OfTemporary { folder, error })

@@ -20,7 +20,7 @@ use crate::tsan;
 /// How long the program waits for the work. Reading the names of 500,000 functions takes 10 s.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a thread that must not end sleeps between two checks of whether it may.
+/// How long a thread that must not end sleeps between checks of whether it may end.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A thread's stack size in bytes.

@@ -23,7 +23,7 @@ pub(crate) struct Registers {
 /// The largest stack snapshot, in bytes.
 pub(crate) const MOST_STACK: usize = FunctionPayload::MAX_STACK as usize;
 
-/// The alignment of a stack pointer when a function is called, at least.
+/// The minimum alignment of a stack pointer when a function is called.
 const ALIGNMENT: usize = align_of::<u64>();
 
 /// A thread's stack: the range of readable addresses.
@@ -123,21 +123,21 @@ impl Capture {
         let payload = self.payload.get_mut(..whole).unwrap_or_default();
         if let Some((head, snapshot)) = payload.split_at_mut_checked(FunctionPayload::SIZE) {
             head.copy_from_slice(&fixed);
-            // SAFETY: as many bytes starting at the aligned stack pointer are part of this thread's
-            // stack, which is mapped up to its end. The instrumented function waits for its hook,
-            // so nothing writes to the stack.
+            // SAFETY: the bytes from the aligned stack pointer on are part of this thread's stack,
+            // which is mapped up to its end. The instrumented function waits for its hook, so
+            // nothing writes to the stack.
             unsafe { copy_stack(registers.sp, snapshot) };
         }
         payload
     }
 }
 
-/// Copies bytes from an address. Does not call `memcpy`: that of `AddressSanitizer` ends a program
-/// that reads the bytes between its variables.
+/// Copies bytes from an address. Does not call `memcpy`, because `AddressSanitizer`'s ends a
+/// program that reads the padding between its variables.
 ///
 /// # Safety
 ///
-/// As many bytes can be read at the address, which is aligned to [`ALIGNMENT`], and nothing writes
+/// The address is aligned to [`ALIGNMENT`], this many bytes can be read there, and nothing writes
 /// to them.
 unsafe fn copy_stack(address: usize, bytes: &mut [u8]) {
     let mut from = ptr::with_exposed_provenance::<u8>(address);

@@ -1,11 +1,11 @@
 //! Counts the forked children of a process that could not be recorded, for example because they had
-//! given up the right to create files.
+//! dropped the privileges to create files.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// How many descendants could not be recorded, on a page that a process shares with them. Null
-/// before the first recording, and without memory.
+/// before the first recording, or if there is no memory.
 static UNRECORDED: AtomicPtr<AtomicU64> = AtomicPtr::new(ptr::null_mut());
 
 /// Creates the page, unless this process has inherited it.

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_handles_faults_waits_for_a_hundredth_of_its_time_after_the_first_waits() {
+    fn a_program_that_handles_faults_waits_for_the_patience_plus_a_hundredth_of_its_time() {
         let second = 1_000_000_000;
         let waits = Waits::new();
         let milliseconds = |now| u64::try_from(waits.patience(now).as_millis()).unwrap_or(0);

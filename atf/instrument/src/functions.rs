@@ -62,7 +62,7 @@ fn marked(path: &Path, build_id: &str, settings: &Settings) -> Result<Marked, St
     let (found, table) = settings.symbols.find(path.to_str(), build_id);
     let (Some(file), Some(table)) = (found.path, table) else {
         let refused = found.refused.first().map(ToString::to_string);
-        return Err(refused.unwrap_or_else(|| "the file is not there".to_owned()));
+        return Err(refused.unwrap_or_else(|| "the file does not exist".to_owned()));
     };
     let mut marked = Vec::new();
     for namesakes in table.namesakes() {
@@ -72,7 +72,7 @@ fn marked(path: &Path, build_id: &str, settings: &Settings) -> Result<Marked, St
             let Ok(offset) = u32::try_from(offset) else {
                 continue;
             };
-            // Functions of one name mostly have one size.
+            // Functions with the same name usually have the same size.
             let same = last.filter(|(other, _)| *other == size);
             let (_, marks) =
                 *last.insert(same.unwrap_or_else(|| (size, settings.marks(&names, size))));

@@ -93,7 +93,7 @@ fn is_pipe_signal_pending() -> bool {
 fn take_pipe_signal() {
     // SAFETY: zeros are valid for its integers.
     let now: libc::timespec = unsafe { std::mem::zeroed() };
-    // SAFETY: the same holds for a set, where they mean that it is empty.
+    // SAFETY: zeros are also valid for a set, which is then empty.
     let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer refers to a set, to which the call adds a signal.
     unsafe { libc::sigaddset(&raw mut set, libc::SIGPIPE) };

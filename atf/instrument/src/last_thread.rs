@@ -1,4 +1,4 @@
-//! Ends the process after the program's last thread, if the main thread has ended before.
+//! Ends the process after the program's last thread, if the main thread has ended earlier.
 //!
 //! Without this library, the C library or the system does this. However, both also count this
 //! library's threads, and the one that drains rings runs until the process ends.
@@ -6,7 +6,7 @@
 //! | the main thread | the process ends |
 //! |---|---|
 //! | called `pthread_exit` | by `exit`, as the C library would end it |
-//! | ended by the system call `exit`, as in a child that `clone` started, or was killed alone, as by a seccomp filter | with the main thread's status or signal; if other threads of the program went on, as the system ends it after its last thread |
+//! | ended by the system call `exit`, as in a child that `clone` started, or was killed alone, as by a seccomp filter | with the main thread's status or signal; if other threads of the program continued, as the system would end it after the last thread |
 
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -51,8 +51,8 @@ unsafe extern "C" fn main_ended(_: *mut c_void) {
     thread::DATA.set(data);
 }
 
-/// Starts waiting for the last thread if the main thread has ended by `pthread_exit` and the
-/// process is recorded.
+/// Starts waiting for the last thread if the main thread has called `pthread_exit` and the process
+/// is recorded.
 pub(crate) fn wait_if_needed() {
     let is_needed = IS_MAIN_OVER.load(Ordering::SeqCst) && process::recorded().is_some();
     if is_needed && !start_waiting() {
@@ -106,7 +106,7 @@ fn end_process() {
     // Check twice: a thread of the program may have started another one and ended during a check.
     let main = loop {
         let Some(main) = MainThread::read() else {
-            // Nothing tells when the last thread ends.
+            // The system does not report the end of the last thread.
             return let_the_system_end_it();
         };
         if main.is_last() {
@@ -159,8 +159,8 @@ fn are_others_over() -> bool {
 }
 
 impl MainThread {
-    /// Returns whether only this library's threads are still running. The main thread still counts
-    /// after its end.
+    /// Returns whether only this library's threads are still running. The main thread is still
+    /// counted after it ends.
     fn is_last(&self) -> bool {
         self.is_over && self.threads == aside::count().saturating_add(1)
     }

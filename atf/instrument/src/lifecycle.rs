@@ -104,7 +104,7 @@ fn start() -> Result<Option<&'static Process>, String> {
     let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
     recording.on_pass(last_thread::look);
     let process: &Process = Box::leak(Box::new(Process::new(settings, clock, recording)));
-    // In a forked child, a lock of the loader may be held forever.
+    // In a forked child, one of the loader's locks may be held forever.
     if !IS_CHILD.load(Ordering::Relaxed) {
         process.modules.read_ahead(&process.settings);
     }
@@ -163,7 +163,7 @@ extern "C" fn begin() {
     // called from everywhere.
     unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
     look_at_stderr();
-    // Without memory, this is tried again at the first event.
+    // If there is no memory, this is tried again at the first event.
     let _ = process::claim();
     loader::prepare();
     tsan::prepare();

@@ -1,8 +1,8 @@
 //! Asks the loader for a function's module.
 //!
-//! `dl_iterate_phdr` waits for a lock of the loader. In a forked child, a thread that does not
-//! exist there may hold that lock forever, so the lock-free `_dl_find_object` is asked first. The C
-//! library has it since version 2.35.
+//! `dl_iterate_phdr` waits for one of the loader's locks. In a forked child, a thread that does not
+//! exist there may hold that lock forever, so the lock-free `_dl_find_object` is tried first. The C
+//! library has had it since version 2.35.
 
 use std::env;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
@@ -48,7 +48,7 @@ type FindObject = unsafe extern "C" fn(*mut c_void, *mut Object) -> c_int;
 /// The C library's `_dl_find_object`; null if it has none.
 static FIND_OBJECT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-/// Looks up the C library's lock-free function at the start, because `dlsym` takes a lock.
+/// Looks up the C library's lock-free function at startup, because `dlsym` takes a lock.
 pub(crate) fn prepare() {
     // SAFETY: the name is a NUL-terminated string.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
@@ -94,7 +94,7 @@ fn found_object(function: usize) -> Option<Loaded> {
     described(link_map.address, link_map.name, headers)
 }
 
-/// Returns the program headers of a module whose first page contains them, as linkers arrange.
+/// Returns the program headers of a module. Linkers place them in the module's first page.
 fn program_headers<'a>(start: *const u8, size: usize) -> Option<&'a [ProgramHeader]> {
     /// The loader maps at least one page.
     const PAGE: usize = 4096;

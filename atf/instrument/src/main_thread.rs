@@ -1,4 +1,4 @@
-//! Asks the system about the process's main thread, even after its end.
+//! Reads the state of the process's main thread, even after it has ended.
 
 use std::ffi::c_int;
 use std::fs::{self, File};
@@ -39,8 +39,8 @@ impl MainThread {
     }
 }
 
-/// The descriptor of the file, opened ahead, and its device and inode. A program that closes or
-/// reuses the number is not affected.
+/// The descriptor of the file, opened in advance, and its device and inode. A program that closes
+/// or reuses the number is not affected.
 struct Held {
     number: AtomicI32,
     device: AtomicU64,
@@ -53,9 +53,9 @@ static HELD: Held = Held {
     inode: AtomicU64::new(0),
 };
 
-/// Opens the file ahead, because the program may change its root directory or give up its right to
-/// open files. The descriptor's number is among the highest sixteenth of those below 1024 that the
-/// program may open.
+/// Opens the file in advance, because the program may change its root directory or drop its
+/// privileges to open files. The descriptor's number is among the highest sixteenth of those below
+/// 1024 that the program may open.
 pub(crate) fn hold() -> io::Result<()> {
     const MOST: libc::rlim_t = 1024;
     let file = File::open(STAT)?;
@@ -82,7 +82,7 @@ pub(crate) fn forked() {
     HELD.number.store(-1, Ordering::Release);
 }
 
-/// Returns the file that was opened ahead, unless the program closed or reused its number.
+/// Returns the file that was opened in advance, unless the program closed or reused its number.
 fn held() -> Option<ManuallyDrop<File>> {
     let number = HELD.number.load(Ordering::Acquire);
     if number == -1 {
@@ -96,7 +96,7 @@ fn held() -> Option<ManuallyDrop<File>> {
     is_same.then_some(file)
 }
 
-/// Reads the file that was opened ahead.
+/// Reads the file that was opened in advance.
 fn held_stat() -> Option<Vec<u8>> {
     /// More than the sum of the longest numbers and the longest name.
     const MOST: usize = 4096;

@@ -2,11 +2,11 @@
 //!
 //! Rust ends a process that is out of memory, but a traced program may be able to continue. A small
 //! reserve therefore serves allocations that the system refuses. Code that makes large allocations
-//! handles their failure, and while memory is short, no further threads are recorded.
+//! handles their failure, and while memory is short, no more threads are recorded.
 //!
 //! A dying program waits for the drain to write its last events. Its waiting thread may have been
 //! interrupted inside the system's allocator and hold the allocator's lock, so until the program
-//! stops waiting, the drain has memory of its own.
+//! stops waiting, the drain uses separate memory.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -17,11 +17,11 @@ use linked_list_allocator::Heap;
 
 use crate::aside;
 
-/// The size of the reserve in bytes. It takes no memory until it is used.
+/// The size of the reserve in bytes. It occupies no memory until it is used.
 const RESERVED: usize = 2 << 20;
 
-/// The size of the drain's own memory in bytes: enough to write the files of a thousand threads. It
-/// is mapped when it is first needed, and takes no memory until it is used.
+/// The size of the drain's separate memory in bytes: enough to write the files of a thousand
+/// threads. It is mapped when first needed, and occupies no memory until it is used.
 const MAPPED: usize = 256 << 20;
 
 #[global_allocator]
@@ -102,7 +102,7 @@ unsafe impl GlobalAlloc for Memory {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if !is_apart() {
-            // The system's new pages are zeros already.
+            // New pages from the system are already zero.
             // SAFETY: guaranteed by the caller.
             let block = unsafe { System.alloc_zeroed(layout) };
             if !block.is_null() {
@@ -176,7 +176,7 @@ fn free_left() {
     }
 }
 
-/// Maps the drain's own memory. Returns null if the system refuses it.
+/// Maps the drain's separate memory. Returns null if the system refuses it.
 fn map() -> (*mut u8, usize) {
     let rights = libc::PROT_READ | libc::PROT_WRITE;
     let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_aligned_and_apart_and_all_memory_comes_back() {
+    fn blocks_are_aligned_and_disjoint_and_all_memory_is_reusable() {
         static REGION: Region = Region::new(|| {
             static BYTES: Bytes<4096> = Bytes::new();
             (BYTES.start(), 4096)

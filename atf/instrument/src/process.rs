@@ -95,7 +95,7 @@ pub(crate) fn claim() -> Result<(), String> {
     if page == libc::MAP_FAILED {
         return Err(format!("no memory: {}", io::Error::last_os_error()));
     }
-    // SAFETY: the page is the one mapped above. On kernels before 4.14, which lack this advice, the
+    // SAFETY: the page is the one mapped above. Kernels before 4.14 do not have this advice: the
     // call fails, and only the fork handlers detect a child.
     unsafe { libc::madvise(page, SIZE, libc::MADV_WIPEONFORK) };
     let owner = page.cast::<AtomicU32>();
@@ -106,7 +106,7 @@ pub(crate) fn claim() -> Result<(), String> {
 }
 
 /// Returns the id of the process that is recorded, or will be; 0 in a forked child. `None` before
-/// this library is initialized, and without memory.
+/// this library is initialized, or if there is no memory.
 #[inline]
 fn owner() -> Option<u32> {
     owner_page().map(|owner| owner.load(Ordering::Relaxed))
@@ -136,8 +136,8 @@ pub(crate) fn is_too_early() -> bool {
 }
 
 /// Returns whether the C library has stored the program's name, as it does when it is initialized.
-/// Before this library is relocated, it cannot find other libraries' variables, and a pointer to
-/// one of its own is wrong.
+/// Before this library is relocated, it cannot find other libraries' variables, and pointers to its
+/// own are invalid.
 #[cold]
 #[inline(never)]
 fn is_program_named() -> bool {

@@ -303,8 +303,8 @@ impl State {
     }
 }
 
-/// The call of [`ended`] with a thread's data when the thread ends. If registration fails, the
-/// thread is finalized at the end of the process.
+/// Calls [`ended`] with a thread's data when the thread ends. If registration fails, the thread is
+/// finalized at the end of the process.
 static AT_END: AtEnd = AtEnd::new(ended);
 
 /// Finalizes a thread in one of the last rounds of its destructors, and frees its data.
@@ -343,7 +343,7 @@ unsafe extern "C" fn ended(data: *mut c_void) {
             // recording is off in this thread.
             drop(unsafe { Box::from_raw(losses.cast_mut()) });
         }
-        // SAFETY: the same holds for the thread's data.
+        // SAFETY: the same applies to the thread's data.
         drop(unsafe { Box::from_raw(pointer) });
     });
     thread::DATA.set(thread::OVER);

@@ -1,6 +1,6 @@
 //! Reads the settings from environment variables.
 //!
-//! Each of [`atf_record::settings`] has a variable, and so have these:
+//! Each of [`atf_record::settings`] has a variable. There are also these:
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -35,8 +35,8 @@ use atf_symbolize::{Filter, Names, Search};
 use crate::aside;
 use crate::marks::Marks;
 
-/// The maximum number of threads that record at the same time. Without rings, each one takes 256
-/// KiB of buffers.
+/// The maximum number of threads that record at the same time. Without rings, each one uses 256 KiB
+/// of buffers.
 const MOST_THREADS: usize = 4096;
 
 #[derive(Debug)]
@@ -73,7 +73,7 @@ pub(crate) enum Place {
 
 impl Settings {
     /// Reads the environment variables. Returns `None` if recording is switched off, or if the
-    /// program has more rights than its user, as with setuid: the user must not choose where it
+    /// program has more privileges than its user, as with setuid: the user must not choose where it
     /// creates files.
     pub(crate) fn read() -> Result<Option<Self>, String> {
         // SAFETY: the call has no preconditions.

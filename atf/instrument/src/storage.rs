@@ -1,4 +1,4 @@
-//! Opens the folder of the sessions inside a program that is not aware of it.
+//! Opens the sessions' folder from inside a program that does not know about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) fn remove(session: &Path) {
     // SAFETY: as in `place`.
     let known = unsafe { PLACE.load(Ordering::Acquire).as_ref() };
     if let Some((_, storage)) = known {
-        // The program goes on, whether or not the folder can be removed.
+        // The program continues, whether or not the folder can be removed.
         let _ = storage.remove_folder(session);
     }
 }

@@ -1,9 +1,8 @@
-//! The clock and other functions of the system that a program may replace with functions of its
-//! own.
+//! The system's functions, such as the clock, that a program may replace with its own.
 //!
 //! A simulator may define a `clock_gettime` that shows the simulated time. This library must not
 //! call it: the program's function may have hooks, or may change the program's state, and the
-//! drain would wait by the wrong clock. The linker therefore makes all calls in
+//! drain would use the wrong clock for its waits. The linker therefore makes all calls in
 //! `libatf_instrument.so`, including those of Rust's standard library, call the functions below:
 //! see `build.rs`. In `libatf_instrument.a`, only [`now_ns`] is independent of the program.
 //!
@@ -14,12 +13,12 @@ use std::ffi::c_int;
 use rustix::time::ClockId;
 
 /// Returns the time for an event, in nanoseconds, from the clock of [`atf::clock::now_ns`]. Hooks
-/// may call this while they are not guarded against calls of instrumented functions.
+/// may call this while they are not guarded against calls to instrumented functions.
 #[inline]
 pub(crate) fn now_ns() -> u64 {
     const NS_PER_SECOND: u64 = 1_000_000_000;
     let time = rustix::time::clock_gettime(ClockId::Boottime);
-    // As in `atf::clock`: the time since boot is not negative and fits for 584 years.
+    // As in `atf::clock`: the time since boot is not negative, and does not overflow for 584 years.
     #[allow(clippy::cast_sign_loss, reason = "not negative")]
     let (seconds, nanoseconds) = (time.tv_sec as u64, time.tv_nsec as u64);
     seconds

@@ -1,6 +1,6 @@
 //! Hides this library's memory from `ThreadSanitizer`.
 //!
-//! `ThreadSanitizer` sees the library's calls of functions such as `malloc`, `free` and `memcpy`,
+//! `ThreadSanitizer` sees the library's calls to functions such as `malloc`, `free` and `memcpy`,
 //! but not the atomic instructions that order them, because these are inlined into the library. It
 //! would report a race whenever one thread frees or copies memory of another. Its runtime exports
 //! functions that make it ignore the calling thread for a while.

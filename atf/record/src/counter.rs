@@ -18,8 +18,8 @@ const LONGEST_NS: u64 = 1_000_000_000;
 const JUMP_NS: u64 = 1_000_000;
 /// How many times both clocks are read for one comparison.
 const READINGS: u32 = 8;
-/// How many times an adjustment that comes too late is repeated, before it is used anyway. Where
-/// everything takes long, as under an emulator, each one comes too late.
+/// How many times an adjustment that comes too late is repeated before it is used anyway. If
+/// everything is slow, as in an emulator, every adjustment comes too late.
 const MOST_ATTEMPTS: u32 = 16;
 /// The number of bits after the binary point in a rate.
 const FRACTION: u32 = 32;
@@ -207,7 +207,7 @@ impl CounterClock {
         Some(())
     }
 
-    /// Continues at the clock's time after the counter was reset, as it may be while the machine
+    /// Continues at the clock's time after the counter was reset, as can happen while the machine
     /// sleeps, and measures the rate again.
     fn restart(&self, calibration: &mut Calibration, now: Moment) -> Option<()> {
         let generation = self.generation.load(Ordering::Relaxed);
@@ -354,14 +354,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_replaced_late_jumps_to_where_the_clock_is_by_then() {
+    fn a_line_that_is_replaced_late_jumps_to_the_current_time_of_the_clock() {
         // The machine slept, so the clock advances by 4 ns per tick.
         assert_eq!(around(4_000_000, 1_000_000), (1_000_000, 4_000_000));
         assert_eq!(around(4_000_000, 2_000_000), (2_000_000, 8_000_000));
     }
 
     #[test]
-    fn after_a_pause_the_new_line_begins_where_the_old_one_is_by_then() {
+    fn after_a_pause_the_new_line_begins_at_the_current_time_of_the_old_one() {
         let clock = clock();
         // The thread is paused between the first two readings.
         let mut readings = [1_000_000, 9_000_000, 9_000_000, 9_000_001].into_iter();
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_late_each_time_is_used_in_the_end() {
+    fn a_line_that_is_late_every_time_is_eventually_used() {
         let clock = clock();
         let mut reading = 0;
         let ticks = || {
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_reset_of_the_counter_the_time_goes_on() {
+    fn time_continues_after_the_counter_is_reset() {
         let clock = clock();
         clock.set(5_000_000, 5_000_000, 1 << FRACTION);
         clock.calibration().reference = moment(4_000_000, 4_000_000);

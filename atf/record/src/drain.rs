@@ -37,7 +37,7 @@ pub struct Drain {
 struct Outlet {
     payloads: Payloads,
     losses: Arc<Losses>,
-    /// The times of the details, or whole events, that were discarded because they are outside
+    /// The times of the details, or complete events, that were discarded because they are outside
     /// every window.
     let_go: LetGo,
     totals: Drained,
@@ -153,7 +153,7 @@ impl Drain {
         self.outlet.losses.details.loss()
     }
 
-    /// Closes the ring: the recorder loses all further events and reports each loss.
+    /// Closes the ring: the recorder loses all later events and reports each loss.
     pub(super) fn close(&self) {
         self.outlet.losses.close();
     }
@@ -250,7 +250,7 @@ impl Drain {
         self.crowd().is_out()
     }
 
-    /// Returns by how much the ring exceeds half of its capacity.
+    /// Returns by how much the ring's contents exceed half of its capacity.
     fn crowd(&self) -> Crowd {
         let excess = |slots: usize, capacity: usize| {
             let most = if self.is_compact {
@@ -302,7 +302,7 @@ impl Drain {
 
     /// Takes the events that are in the ring now, up to the first one that a later trigger may
     /// request. Events recorded in the meantime wait for the next call, so that one busy thread
-    /// does not keep the drain from the other rings.
+    /// does not keep the drain away from the other rings.
     fn take_all(&mut self, target: &mut impl Target, windows: Option<&Windows>) -> Result<()> {
         let mut crowd = self.crowd();
         let mut left = self.events.slots();

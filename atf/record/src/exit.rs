@@ -16,7 +16,7 @@ static RUNNING: Mutex<Running> = Mutex::new(Running {
 /// The recordings to stop.
 struct Running {
     recordings: Vec<Weak<Shared>>,
-    /// Whether the system knows the function that stops them.
+    /// Whether the function that stops them is registered with the system.
     is_registered: bool,
 }
 
@@ -37,8 +37,8 @@ extern "C" fn stop_all() {
     }
 }
 
-/// Returns `None` if the lock is still taken after a while: in a forked child, the thread that
-/// holds it may not exist.
+/// Returns `None` if the lock is still held after a while: in a forked child, the thread that holds
+/// it may not exist.
 fn lock() -> Option<MutexGuard<'static, Running>> {
     for _ in 0..1000 {
         match RUNNING.try_lock() {

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_is_exact_for_its_times_which_extend_hardly_beyond_the_claimed_range() {
+    fn losses_are_exact_and_their_times_extend_little_beyond_the_claimed_range() {
         for (events, limit) in [(100, 100), (100_000, 100), (100_003, 64), (1_000, 1)] {
             let mut let_go = LetGo::new(limit);
             (0..events).for_each(|n| let_go.add(10 * n));

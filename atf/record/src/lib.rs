@@ -54,10 +54,10 @@
 //!
 //! A ring is in the memory of this process: SIGKILL loses all events that were not yet drained, or
 //! were drained only into the buffer of the thread's writer. Until the recording stops, the
-//! manifest contains the maximum number of events that the two may hold (`unwritten_events`). With
-//! [`survive_kill`](atf::write::WriteOptions::survive_kill) there are no rings: each call writes
-//! to the thread's files, whose buffers outlive the process. Each call takes longer, but once it
-//! has returned, its event is safe.
+//! manifest contains the maximum number of events that the two may contain (`unwritten_events`).
+//! With [`survive_kill`](atf::write::WriteOptions::survive_kill) there are no rings: each call
+//! writes to the thread's files, whose buffers outlive the process. Each call takes longer, but
+//! once it has returned, its event is safe.
 
 // Only the module `sys` may use unsafe code; each block has a safety comment.
 #![deny(unsafe_code)]
@@ -118,7 +118,7 @@ with_setters! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Capacity {
-        /// The number of events, from 1 to 2²⁵; each takes 32 bytes of memory.
+        /// The number of events, from 1 to 2²⁵; each uses 32 bytes of memory.
         pub events: usize,
         /// The number of bytes for the payloads of details, at most 2³⁰; 0 to record no details.
         pub payload_size: usize,
@@ -126,7 +126,7 @@ with_setters! {
 }
 
 impl Default for Capacity {
-    /// Returns a capacity of 2¹⁶ events, which take 2 MiB, and 1 MiB of payloads. At ten million
+    /// Returns a capacity of 2¹⁶ events, which use 2 MiB, and 1 MiB of payloads. At ten million
     /// events per second, a drain that runs every millisecond finds a sixth of the event slots
     /// full.
     fn default() -> Self {
@@ -226,7 +226,7 @@ impl Capacity {
     }
 }
 
-/// Sleeps in a traced thread, which must not be cancelled there: its state would stay in use.
+/// Sleeps in a traced thread, which must not be cancelled there: its state would remain in use.
 fn sleep(time: Duration) {
     uncancelled(|| std::thread::sleep(time));
 }

@@ -23,11 +23,11 @@ pub(super) struct AllLosses {
 pub(super) struct Losses {
     pub(super) events: Lane,
     pub(super) details: Lane,
-    /// Whether draining has ended, after which every further event is lost.
+    /// Whether draining has ended, after which every event is lost.
     is_closed: AtomicBool,
     /// Whether the recorder or the drain has left the ring.
     is_left: AtomicBool,
-    /// The time after which no events are wanted, so that none are lost.
+    /// The time after which events are not wanted, and therefore not counted as lost.
     wanted_until_ns: AtomicU64,
 }
 
@@ -131,8 +131,8 @@ impl Losses {
         self.is_closed.store(true, Ordering::Release);
     }
 
-    /// Tells the other end of the ring that this end has left it. Returns whether the other end
-    /// left first. The end that leaves last sees all events that are still in the ring.
+    /// Signals to the other end of the ring that this end has left it. Returns whether the other
+    /// end left first. The end that leaves last sees all events that are still in the ring.
     pub(super) fn leave(&self) -> bool {
         self.is_left.swap(true, Ordering::AcqRel)
     }

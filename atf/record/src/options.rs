@@ -19,13 +19,13 @@ with_setters! {
         pub overflow: Overflow,
         /// How long the drain sleeps after finding all rings empty.
         pub interval: Duration,
-        /// The maximum number of threads that may record at the same time. Each takes a ring, two
+        /// The maximum number of threads that may record at the same time. Each uses a ring, two
         /// buffers ([`buffer_size`](atf::write::WriteOptions::buffer_size)) and up to three open
         /// files. With a [`Window`], threads whose files are open count even after they have ended.
         pub max_threads: usize,
         /// The memory limit for the rings of all live threads together, in bytes, including the
         /// times of discarded events ([`Window`]). Rings of the full [`capacity`](Self::capacity)
-        /// take up to half of it. If a new ring does not fit into that half, its capacity is halved
+        /// use up to half of it. If a new ring does not fit into that half, its capacity is halved
         /// until it fits into the rest of that half, or into one sixteenth of the limit divided by
         /// the number of threads, but not below 256 events and 16 KiB of payloads. A thread whose
         /// ring still does not fit is not recorded, and its events count as lost. Rings are also
@@ -48,7 +48,7 @@ with_setters! {
 
 impl Default for RecordOptions {
     /// The drain checks the rings every millisecond; 256 threads may record; all rings together
-    /// take at most 2 GiB; the end of the process stops the recording.
+    /// use at most 2 GiB; the end of the process stops the recording.
     fn default() -> Self {
         Self {
             capacity: Capacity::default(),
@@ -86,10 +86,10 @@ impl RecordOptions {
         }
     }
 
-    /// Returns the capacity of a new ring when `count` other rings take `taken` bytes; `None` if
-    /// the new ring does not fit into the memory limit.
+    /// Returns the capacity of a new ring when `count` other rings use `taken` bytes; `None` if the
+    /// new ring does not fit into the memory limit.
     pub(super) fn next_capacity(&self, count: usize, taken: usize) -> Option<Capacity> {
-        /// A ring may always take 1 / `PARTS` of the limit, divided by the number of threads.
+        /// A ring may always use 1 / `PARTS` of the limit, divided by the number of threads.
         const PARTS: usize = 16;
         let is_judged = self.window.is_some();
         let (limit, full) = (self.ring_memory, self.capacity);
@@ -188,13 +188,12 @@ mod tests {
     #[test]
     fn rings_of_many_threads_get_smaller_and_all_fit() {
         let options = RecordOptions::default();
-        // Each ring takes 3 MiB, and all of them may take 1 GiB.
+        // Each ring uses 3 MiB, and all of them may use 1 GiB.
         assert_eq!(rings(&options, 256), [1 << 16; 256]);
         let flight = Capacity::default().events(1 << 20).payload_size(0);
         let flight = options.max_threads(4096).capacity(flight);
         let flight = flight.window(Some(Window::default()));
-        // Each ring takes 33.5 MiB: a million events of 32 bytes, and 65,536 timestamps of 24
-        // bytes.
+        // Each ring uses 33.5 MiB: a million events of 32 bytes, and 65,536 timestamps of 24 bytes.
         let events = rings(&flight, 4096);
         assert_eq!(events.len(), 4096);
         assert!(events.starts_with(&[1 << 20; 30]));
@@ -206,7 +205,7 @@ mod tests {
     fn a_limit_that_is_too_small_leaves_threads_without_rings() {
         let options = RecordOptions::default().ring_memory(MIB / 4);
         // Half of the limit is 128 KiB, into which a ring of 1/32 of 3 MiB fits. The smallest ring
-        // takes 24 KiB.
+        // uses 24 KiB.
         let rings = rings(&options, 256);
         assert!(rings.starts_with(&[2048, 512]), "{rings:?}");
         assert!(rings.len() < 12, "{rings:?}");

@@ -19,7 +19,7 @@ const BLOCKED: Duration = Duration::from_micros(50);
 /// threads would leave the drain little time.
 const BLOCKED_LONG: Duration = Duration::from_millis(1);
 const MOST_CHECKS: u32 = 20;
-/// After so many checks, a blocked thread asks whether the drain's thread still exists.
+/// After this many checks, a blocked thread checks whether the drain's thread still exists.
 const MOST_CHECKS_IN_VAIN: u32 = 200;
 
 /// A recorder for the events of one thread: see the [module](super).
@@ -110,7 +110,7 @@ impl Recorder {
     /// Records an event and returns its `index_seq`: its position in the file that the ring is
     /// drained into, provided that the file was new. With a [window](super::Window), the drain
     /// decides what is written, so a `detail_seq` counts recorded details and is not a position in
-    /// a file. With [`Lanes::Both`](super::Lanes::Both), the same holds for `index_seq` and
+    /// a file. With [`Lanes::Both`](super::Lanes::Both), the same applies to `index_seq` and
     /// recorded events.
     ///
     /// # Errors
@@ -227,7 +227,7 @@ impl Recorder {
         self.losses.details.count()
     }
 
-    /// Returns whether the ring is no longer drained, in which case all further events are lost.
+    /// Returns whether the ring is no longer drained, in which case all later events are lost.
     #[must_use]
     #[inline]
     pub fn is_abandoned(&self) -> bool {
@@ -325,7 +325,7 @@ impl Recorder {
         let mut checks = 0_u32;
         loop {
             let has_room = has_room(self);
-            // Check this after the room: a drain that gives up closes the ring and then empties it.
+            // Do this after `has_room`: a drain that gives up closes the ring and then empties it.
             if self.is_abandoned() {
                 return false;
             }
@@ -374,7 +374,7 @@ mod tests {
             let event = Event::new(7, 7, EventKind::CALL, 1);
             assert!(recorder.record(&event).is_ok());
             drain.give_up();
-            // As if the drain gave up after the recorder looked whether it had.
+            // Simulate a drain that gives up after the recorder checks for that.
             let late = event.timestamp_ns(9);
             assert!(recorder.events.push(Slot::without_detail(&late)).is_ok());
             recorder.count(late.timestamp_ns);

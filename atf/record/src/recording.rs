@@ -40,25 +40,25 @@ use crate::sys::{self, Barrier};
 /// library is loaded by `dlopen`. On Unix, [`exit`](std::process::exit) and a return from `main`
 /// stop a recording that is still running, unless
 /// [`stop_at_exit`](RecordOptions::stop_at_exit) is unset. If another thread is stopping it, they
-/// wait for that thread, but at most 10 seconds. `abort`, `exec` and `_exit` lose what a kill would
-/// lose.
+/// wait for that thread, but for at most 10 seconds. `abort`, `exec` and `_exit` lose the same
+/// events as a kill.
 ///
 /// # Failed writes
 ///
-/// If a thread's files cannot be written, for example on a full disk, the thread's further events
-/// are lost and counted, and [`flush`](Self::flush) and [`stop`](Self::stop) return the error. If
-/// the manifest cannot be replaced either, the losses and the first error are stored in the spare
-/// room of its last version, if it can be mapped. A session's folder that is deleted is not created
+/// If a thread's files cannot be written, for example on a full disk, the thread's later events are
+/// lost and counted, and [`flush`](Self::flush) and [`stop`](Self::stop) return the error. If the
+/// manifest cannot be replaced either, the losses and the first error are stored in the spare space
+/// of its last version, if it can be mapped. A session's folder that is deleted is not created
 /// again: new threads get no files.
 ///
 /// # Forks
 ///
 /// A forked child has the rings but not the drain, so all events it records are lost: its calls
-/// never block, and return [`Lost::Event`] once the ring is full. Waiting for triggers never
-/// waits, and functions that return a [`Result`] return [`ErrorKind::Forked`]. With
-/// [`survive_kill`](atf::write::WriteOptions::survive_kill), each call returns [`Lost::Event`],
-/// and the parent's files stay as they are. A child of `vfork` must not record at all. A forked
-/// child can start a recording of its own, in another session.
+/// never block, and return [`Lost::Event`] once the ring is full. Waiting for triggers returns
+/// immediately, and functions that return a [`Result`] return [`ErrorKind::Forked`]. With
+/// [`survive_kill`](atf::write::WriteOptions::survive_kill), each call returns [`Lost::Event`], and
+/// the parent's files stay as they are. A child of `vfork` must not record at all. A forked child
+/// can start its own recording, in another session.
 #[derive(Debug)]
 pub struct Recording {
     shared: Arc<Shared>,
@@ -85,7 +85,7 @@ impl Recording {
     /// receives the thread's work. It returns a function that waits for the thread to end and
     /// returns whether it ended without a panic.
     ///
-    /// The work uses no thread-local variables with destructors. Threads of `std` do register such
+    /// The work uses no thread-local variables with destructors. `std` threads do register such
     /// destructors, and the C library takes the loader's lock for them. A thread that waits for the
     /// drain in the constructor of a library that is being loaded already holds that lock, so start
     /// a plain system thread, as [`start`](Self::start) does on Unix.
@@ -106,7 +106,7 @@ impl Recording {
         let start = || {
             shared.session.store_manifest()?;
             if shared.session.options().survive_kill {
-                // The first use of a barrier takes less time before the drain's thread exists.
+                // The first use of a barrier is faster before the drain's thread exists.
                 let _ = Barrier::new();
             }
             let drainer = Drainer::new(Arc::clone(&shared));
@@ -194,8 +194,8 @@ impl Recording {
 
     /// Records an event of the calling thread. The first event registers the thread under its
     /// [`std::thread`] name. The thread's files are finalized when the thread ends. Its ring is
-    /// freed then too, or, once this recording has stopped, when the thread's first event of another
-    /// recording registers it there.
+    /// also freed then, or, once this recording has stopped, when the thread's first event of
+    /// another recording registers it there.
     ///
     /// # Errors
     ///
@@ -346,8 +346,8 @@ impl Recording {
     ///
     /// The recording's first error: [`ErrorKind::Io`], the error of a thread that could not be
     /// registered, [`ErrorKind::LimitReached`] if a file cannot count all events, or
-    /// [`ErrorKind::ManifestTooLarge`] if the manifest lacks the symbols because it would be too
-    /// large with them. The rest of the session is still finalized.
+    /// [`ErrorKind::ManifestTooLarge`] if the symbols are missing from the manifest because they
+    /// would make it too large. The rest of the session is still finalized.
     /// [`ErrorKind::AlreadyFinalized`] if the recording was already stopped; [`ErrorKind::Forked`].
     pub fn stop(&self) -> Result<RecordSummary> {
         self.shared.stop()

@@ -14,7 +14,7 @@ use super::RecordSummary;
 
 with_setters! {
     /// When a recording continues in another session. Segments let a recording run indefinitely,
-    /// although files hold a limited number of events, and disks a limited number of bytes.
+    /// although the number of events in a file is limited, and so is disk space.
     ///
     /// Each segment is a valid session. The first is the one that the recording was started with,
     /// and the others are created next to it: `pid_42` is followed by `pid_42_segment_000002`.
@@ -160,7 +160,7 @@ impl Segments {
     }
 
     /// Keeps the error of a segment that could not be created, until a later attempt succeeds.
-    /// Doubles the number of passes to wait before each further attempt.
+    /// Doubles the number of passes to wait before each later attempt.
     pub(super) fn fail(&mut self, error: Error) {
         let last = self.failure.as_ref().map_or(0, |failure| failure.passes);
         let passes = last.saturating_mul(2).clamp(1, MOST_PASSES);

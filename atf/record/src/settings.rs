@@ -44,7 +44,7 @@ pub enum Kind {
     Globs,
 }
 
-/// The other settings without which a setting means nothing.
+/// The other settings without which a setting has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -152,7 +152,7 @@ impl Setting {
     ///
     /// # Errors
     ///
-    /// A text that says what was expected instead.
+    /// A text that states the expected values.
     pub fn check(&self, text: &str) -> Result<(), String> {
         self.parse(text).map(drop)
     }
@@ -255,8 +255,8 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// A sentence that says, with these `names`, which value is wrong, or which setting means
-    /// nothing without another.
+    /// A sentence, with these `names`, about an invalid value or a setting that has no effect
+    /// without another.
     pub fn read(
         names: SettingNames,
         mut given: impl FnMut(&'static Setting) -> Result<Option<String>, String>,
@@ -325,7 +325,7 @@ impl Settings {
         })
     }
 
-    /// Rejects settings without those that they need.
+    /// Rejects settings whose required settings are missing.
     fn check(&self, names: SettingNames) -> Result<(), String> {
         let [flight, segment] = [&FLIGHT, &SEGMENT].map(|setting| names.name(setting));
         let windowed = names.with(&DETAILS, "trigger");
@@ -334,7 +334,7 @@ impl Settings {
         }
         if self.is_set(&PRE_ROLL) && self.is_set(&FLIGHT) {
             return Err(format!(
-                "{}: {flight} has its length",
+                "{}: {flight} already sets the length",
                 names.name(&PRE_ROLL)
             ));
         }
@@ -436,8 +436,8 @@ impl Settings {
         let default = Capacity::default();
         let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
         let events = self.ring().map_or(default.events, size);
-        // With windows, there is room for every event's payload. Without, less suffices, because
-        // the drain takes payloads right away.
+        // With windows, there is room for every event's payload. Without windows, less is enough,
+        // because the drain removes payloads immediately.
         let most = self.window().map_or(MOST_DRAINED, |_| 1 << 30);
         let payloads = (events as u64).saturating_mul(self.payload_size());
         let segment = self.is_set(&SEGMENT).then(|| {

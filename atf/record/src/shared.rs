@@ -102,7 +102,7 @@ impl State {
     }
 }
 
-/// How long a thread waits for the drain before it asks whether the drain's thread still exists.
+/// How long a thread waits for the drain before checking whether the drain's thread still exists.
 const IN_VAIN: Duration = Duration::from_millis(200);
 
 /// How long the end of the process waits for a thread that stops the recording.
@@ -193,8 +193,8 @@ impl Shared {
         made.inspect_err(|error| self.segment().set_recording_error(error.reason()))
     }
 
-    /// Waits while something is missing that the drain makes. Returns early if the drain's thread
-    /// is gone.
+    /// Waits until the drain has produced what `is_missing` checks for. Returns early if the
+    /// drain's thread is gone.
     pub(super) fn wait_for_drain<'a>(
         &self,
         mut state: MutexGuard<'a, State>,
@@ -237,7 +237,7 @@ impl Shared {
         Ok(thread_id)
     }
 
-    /// Waits for a whole pass of the drain, or until the recording stops.
+    /// Waits for a complete pass of the drain, or until the recording stops.
     fn after_a_pass<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         let ticket = state.commands.push(Command::Pass);
         self.changed.notify_all();
@@ -299,7 +299,7 @@ impl Shared {
             // full.
             segment.set_drops_events();
             if segment.options().survive_kill && !state.is_stopping {
-                // Only the event that is being recorded, but the latest losses are not counted yet.
+                // Only the current event is unwritten, but the latest losses are not counted yet.
                 segment.set_unwritten_events(Some(1));
             }
         }
@@ -335,7 +335,7 @@ impl Shared {
         drop(state);
         let segment = self.segment();
         if segment.options().survive_kill {
-            // Only the event that is being recorded.
+            // Only the event being recorded is unwritten.
             segment.set_unwritten_events(Some(1));
         }
         segment.set_drops_events();
@@ -377,7 +377,7 @@ impl Shared {
         let mut state = self.lock();
         state.is_stopped = true;
         let outcome = state.outcome.take();
-        // Only the system ends the drain's thread earlier. Do not repeat the call that it died of.
+        // Otherwise, the system has killed the drain's thread. Do not repeat the fatal call.
         Some(outcome.unwrap_or_else(|| {
             let why = io::Error::other("the system ended the thread that writes the recording");
             Err(Error::io(why).with_path(Some(self.session.path())))
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn once_events_are_lost_a_kill_may_lose_more_that_are_not_counted() -> Result<()> {
+    fn after_losses_a_kill_may_lose_events_that_are_not_counted() -> Result<()> {
         let memory = Memory::new();
         let write = WriteOptions::default().survive_kill(true);
         let session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &write)?;

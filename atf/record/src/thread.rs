@@ -109,7 +109,7 @@ impl ThreadRecorder {
         })
     }
 
-    /// Returns whether the recording has stopped or failed, in which case all further events are
+    /// Returns whether the recording has stopped or failed, in which case all later events are
     /// lost.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {

@@ -24,17 +24,17 @@ with_setters! {
     /// Loss counts are exact for the times in the manifest. If a ring discards more events within
     /// the pre-roll and a second than it holds, or more than 65,536, their times are stored in
     /// groups, so the times in the manifest may begin before the window. In that case, up to 4/N of
-    /// the discarded events are counted in addition, where N is the ring's capacity in events, but
-    /// at most 65,536.
+    /// the discarded events are also counted, where N is the ring's capacity in events, but at most
+    /// 65,536.
     ///
-    /// A ring takes memory only for the parts written so far. When a thread ends, the events that a
+    /// A ring uses memory only for the parts written so far. When a thread ends, the events that a
     /// trigger may still request move to a block of exactly the size they need: 32 bytes each, plus
-    /// their payloads. The events of all ended threads take at most 512 MiB, unless there is only
+    /// their payloads. The events of all ended threads use at most 512 MiB, unless there is only
     /// one such thread. At most 128 ended threads with open files keep events: with
     /// [`Lanes::Details`], all of them have files; with [`Lanes::Both`], only those whose events
     /// were requested. Beyond that, the events of the thread that ended first count as lost. Each
-    /// live thread takes up to its [capacity](super::Capacity), plus 1.5 MiB for the times of
-    /// discarded events. All live threads together take at most
+    /// live thread uses up to its [capacity](super::Capacity), plus 1.5 MiB for the times of
+    /// discarded events. All live threads together use at most
     /// [`ring_memory`](super::RecordOptions::ring_memory), so with many threads, rings are smaller.
     ///
     /// With [`Lanes::Both`], a thread gets files when a trigger first requests one of its events,

@@ -17,11 +17,11 @@ const MARGIN: u32 = 6;
 /// The kind of outcome, which determines the badge's colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
-    /// Nothing is wrong.
+    /// There are no problems.
     Good,
-    /// There are only known or allowed problems.
+    /// All problems are known or allowed.
     Known,
-    /// Something is wrong.
+    /// There are unexpected problems.
     Bad,
     /// Nothing was graded.
     Nothing,

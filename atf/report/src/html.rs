@@ -22,7 +22,7 @@ const VALUE_LETTERS: usize = 1000;
 const BASE: &str = include_str!("../templates/page.html");
 /// The style of all pages, in dark and light.
 pub const STYLE: &str = include_str!("../templates/report.css");
-/// The script of all pages: the choice of colours, and filters of lists.
+/// The script of all pages: the choice of colours, and list filters.
 pub const SCRIPT: &str = include_str!("../templates/report.js");
 
 /// A page with the parts shared by all pages.
@@ -73,7 +73,7 @@ fn policy() -> String {
     )
 }
 
-/// Returns an environment that has `page.html`. It escapes text in HTML, and refuses unknown names.
+/// Returns an environment that has `page.html`. It escapes text in HTML, and rejects unknown names.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! JUnit XML in the form that CI services read. All JUnit reports share this code.
+//! JUnit XML in the form that CI services accept. All JUnit reports share this code.
 //!
 //! This code does not use quick-junit, which keeps all test cases in memory, because a check's
 //! report is written while the check runs.

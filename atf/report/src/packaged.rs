@@ -1,4 +1,4 @@
-//! Completion scripts and manual pages, which packages ship next to a program, from its command line.
+//! Generates completion scripts and manual pages for packages from a program's command line.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -104,7 +104,7 @@ impl Target {
         let file = options.write(true).create(true).truncate(false).open(path);
         let checked = file.and_then(|_| {
             if is_new {
-                // The path may be a symlink, which stays.
+                // The path may be a symlink, which is kept.
                 fs::remove_file(fs::canonicalize(path)?)?;
             }
             Ok(())
@@ -199,7 +199,7 @@ pub enum Form {
     Html,
     /// A small SVG image for a README.
     Badge,
-    /// SARIF 2.1.0, for services that show findings at their files. Only for a check.
+    /// SARIF 2.1.0, for services that show findings next to the files. Only for a check.
     Sarif,
 }
 

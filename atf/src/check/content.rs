@@ -131,7 +131,7 @@ pub(crate) fn detail(
 }
 
 /// Checks that a detail event repeats the values of its index event. Reports differences at their
-/// places in the detail file.
+/// locations in the detail file.
 pub(crate) fn agreement(
     wire: Wire,
     event: &IndexEvent,

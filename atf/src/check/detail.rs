@@ -59,7 +59,7 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     }
 }
 
-/// Checks the events one by one. Returns the least and the largest `index_seq`.
+/// Checks the events one by one. Returns the smallest and the largest `index_seq`.
 fn events(
     detail: &DetailReader,
     mut links: Option<&mut Backward<'_>>,

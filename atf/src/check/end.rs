@@ -34,7 +34,7 @@ impl Times {
         }
     }
 
-    /// Returns the right values of the fields that repeat this range.
+    /// Returns the correct values of the fields that repeat this range.
     pub(crate) fn repeated(self) -> Option<(u64, u64)> {
         match self {
             Self::Unknown => None,

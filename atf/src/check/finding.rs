@@ -64,7 +64,7 @@ impl Finding {
     }
 }
 
-/// The maximum number of further places in a finding; the rest are only counted.
+/// The maximum number of additional places in a finding; the rest are only counted.
 const MORE_PLACES: usize = 7;
 
 /// The kind of a file or folder in a session.
@@ -97,7 +97,7 @@ pub struct FileReport {
     pub events: Option<u64>,
     /// The number of readable detail events.
     pub details: Option<u64>,
-    /// The number of index events that the header counts but the file lacks.
+    /// The number of index events that are counted in the header but missing from the file.
     pub missing: u64,
     /// Broken rules, by id.
     findings: BTreeMap<&'static str, Finding>,
@@ -217,7 +217,7 @@ pub struct Summary {
     pub events: u64,
     /// The number of readable detail events in all files.
     pub details: u64,
-    /// The number of index events that headers count but their files lack.
+    /// The number of index events that are counted in headers but missing from the files.
     pub missing: u64,
     /// The number of broken MUST rules, each counted once per file.
     pub must: u64,

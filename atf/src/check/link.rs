@@ -29,7 +29,7 @@ impl<'a> Pair<'a> {
         may_be_lost(self.index, self.detail)
     }
 
-    /// Returns the rule broken by a link to a detail event that is not there.
+    /// Returns the rule broken by a link to a detail event that does not exist.
     pub(crate) fn dangling_rule(&self) -> &'static Rule {
         of_file::dangling(self.may_dangle())
     }
@@ -68,7 +68,7 @@ impl<'a> Pair<'a> {
             let Some(to) = event.detail_seq else { continue };
             if let Some(next) = next.filter(|next| *next != to) {
                 report.add(&rules::ATF_LINK_005, self.index_place(seq), || {
-                    format!("{to}, {next} would be the next in the order of the index")
+                    format!("{to}, expected {next}, which is next in the order of the index")
                 });
             }
             next = Some(to.saturating_add(1));
@@ -110,8 +110,8 @@ impl<'a> Pair<'a> {
         let why = match (self.may_dangle(), self.detail, problem) {
             (true, _, Some(_)) => "cannot be found after an impossible total_length",
             (true, _, None) => "did not reach the disk",
-            (false, None, _) => "is not there: the thread has no detail.atf",
-            (false, Some(_), _) => "is not there",
+            (false, None, _) => "does not exist: the thread has no detail.atf",
+            (false, Some(_), _) => "does not exist",
         };
         report.add(self.dangling_rule(), place, || {
             format!("detail event {to} {why}")
@@ -186,7 +186,7 @@ impl<'a> Backward<'a> {
                 None if pair.may_dangle() => {
                     format!("an orphan: event {from} did not reach the disk")
                 }
-                None => format!("event {from} is not there, the index has {count}"),
+                None => format!("event {from} does not exist, the index has {count}"),
             }
         });
         Ok(())

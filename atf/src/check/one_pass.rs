@@ -34,7 +34,7 @@ pub(super) struct OnePass {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Links {
     pub(super) count: u64,
-    /// The least and the largest `index_seq`; 0 if there are no details.
+    /// The smallest and the largest `index_seq`; 0 if there are no details.
     pub(super) range: (u64, u64),
 }
 

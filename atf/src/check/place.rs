@@ -79,7 +79,7 @@ impl At {
         }
     }
 
-    /// Returns the place of a field, or of the whole record if the wire version lacks the field.
+    /// Returns the place of a field, or of the record if the wire version has no such field.
     pub(crate) fn field(&self, name: &str) -> Place {
         let field_in = |wire: Wire| self.record.field(wire, name);
         debug_assert!(

@@ -74,7 +74,7 @@ impl MediaClock {
         check_timescales(self.timescale, other.timescale)
     }
 
-    /// Converts a trace's first timestamp, to check that the whole trace can be shown on this
+    /// Converts a trace's first timestamp, to check that the complete trace can be shown on this
     /// clock.
     ///
     /// # Errors
@@ -157,10 +157,10 @@ impl fmt::Display for MediaClockError {
             Self::NoAnchors => f.write_str("the manifest has no timing anchors"),
             Self::Timescales([expected, found]) => write!(
                 f,
-                "timing anchors have timescales of {expected} and {found}: not one recording"
+                "timing anchors have timescales of {expected} and {found}: they are from different recordings"
             ),
             Self::NotOneRecording => {
-                f.write_str("the timing anchors are not those of one recording")
+                f.write_str("the timing anchors are from different recordings")
             }
             Self::EventsBefore { zero_ns } => write!(
                 f,

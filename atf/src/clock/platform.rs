@@ -65,7 +65,7 @@ mod ticks {
     }
 
     /// Returns the length of a tick. If the platform does not report it, a tick counts as a
-    /// nanosecond, so that at least the order of events is right.
+    /// nanosecond, so that at least the order of events is correct.
     fn timebase() -> &'static Timebase {
         TIMEBASE.get_or_init(|| ask().unwrap_or(Timebase::NANOSECONDS))
     }
@@ -82,8 +82,8 @@ mod ticks {
     }
 }
 
-/// The standard library's clock, measured from its first reading, for platforms for which the format
-/// defines no clock.
+/// The standard library's clock, measured from its first reading, for platforms without a clock in
+/// the format.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",

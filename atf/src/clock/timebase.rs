@@ -7,7 +7,7 @@ use std::num::NonZeroU64;
 /// ```
 /// use atf::clock::Timebase;
 ///
-/// // Apple silicon counts at 24 MHz: 125/3 ns a tick.
+/// // Apple silicon counts at 24 MHz: 125/3 ns per tick.
 /// let apple = Timebase::new(125, 3).unwrap();
 /// assert_eq!(apple.to_ns(24_000_000), 1_000_000_000);
 /// assert_eq!(Timebase::from_frequency(24_000_000), Timebase::new(1_000_000_000, 24_000_000));

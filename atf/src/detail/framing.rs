@@ -155,7 +155,7 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Why the bytes where an event should begin cannot be one.
+/// Why the bytes where an event should begin are not an event.
 pub(crate) struct Misfit {
     kind: ErrorKind,
     /// The field, after the event's name.
@@ -233,7 +233,7 @@ struct EventWalker {
 
 impl EventWalker {
     /// Walks to `end`, or to the first offset where no event fits before `end`. With
-    /// `look_for_footer`, the walk stops at a footer that is in the place of an event and followed
+    /// `look_for_footer`, the walk stops at a footer found where an event should begin and followed
     /// by other bytes; without it, the bytes are passed to `tap` as they are added to the checksum.
     fn new(
         input: &Input,

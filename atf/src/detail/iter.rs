@@ -72,7 +72,7 @@ impl<'a> DetailCursor<'a> {
         }
     }
 
-    /// Returns the payload of a call or a return, or `None` if the event has another shape.
+    /// Returns the payload of a call or a return, or `None` if the payload has a different shape.
     ///
     /// # Errors
     ///

@@ -57,7 +57,7 @@ impl FunctionPayload {
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
     /// Returns the names of `x_regs`, `lr`, `fp` and `sp` on this architecture. A register that the
-    /// architecture lacks has its field's name, and so has every register of an unknown architecture.
+    /// architecture does not have, or any of an unknown one, is named after its field.
     #[must_use]
     pub fn register_names(arch: Arch) -> [&'static str; 11] {
         match arch {
@@ -114,7 +114,7 @@ impl FunctionPayload {
         }))
     }
 
-    /// Decodes an event's whole payload. Returns `None` if it has another shape.
+    /// Decodes an event's complete payload. Returns `None` if it has a different shape.
     #[must_use]
     #[inline]
     pub fn decode(payload: &[u8]) -> Option<Self> {
@@ -130,8 +130,8 @@ impl FunctionPayload {
         })
     }
 
-    /// Splits a whole payload into its numbers and the stack, without copying. Returns `None` if it
-    /// has another shape.
+    /// Splits a complete payload into its numbers and the stack, without copying. Returns `None` if
+    /// it has a different shape.
     #[inline]
     pub(crate) fn split(payload: &[u8]) -> Option<(&DetailFunctionPayload, &[u8])> {
         let (raw, stack) = DetailFunctionPayload::ref_from_prefix(payload).ok()?;

@@ -18,8 +18,8 @@ use crate::wire::offset;
 
 /// A reader of a `detail.atf` of either wire version, finalized or not.
 ///
-/// Opening walks the events once and keeps their offsets, which takes 8 bytes per event. After
-/// that, all lookups cost the same. Opening fails only if the header does not determine where the
+/// Opening walks the events once and keeps their offsets, which use 8 bytes per event. After that,
+/// all lookups take constant time. Opening fails only if the header does not determine where the
 /// events are; everything else is reported as data: [`completeness`](Self::completeness),
 /// [`framing_problem`](Self::framing_problem), [`checksum`](Self::checksum),
 /// [`disagreements`](Self::disagreements).
@@ -201,8 +201,8 @@ impl DetailReader {
             .slice(start, start.checked_add(event.payload_size())?)
     }
 
-    /// Returns the whole payload of an event. Fails if it exceeds `limit` bytes, because a payload
-    /// can be as large as the file.
+    /// Returns the complete payload of an event. Fails if it exceeds `limit` bytes, because a
+    /// payload can be as large as the file.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl DetailReader {
         Ok(payload)
     }
 
-    /// Returns the payload of a call or a return, or `None` if the event has another shape.
+    /// Returns the payload of a call or a return, or `None` if the payload has a different shape.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use crate::index::{Disorder, IndexEvent, IndexReader, Record, Steps};
 use crate::wire::DetailEventType;
 
 /// The maximum number of types to count separately, because every event in a hostile file can have
-/// its own type.
+/// a different type.
 const TYPES: usize = 16;
 
 impl DetailReader {
@@ -37,7 +37,7 @@ pub struct Scan {
     pub disorder: Option<Disorder>,
     /// The number of events whose index event links back to them; 0 if the index was not read.
     pub linked: u64,
-    /// How many of these have a time other than their index event's.
+    /// How many of these have a different time than their index event.
     pub times_differ: u64,
 }
 

@@ -169,9 +169,9 @@ pub enum ErrorKind {
     Disagrees {
         /// The value of this field.
         found: u64,
-        /// The value in the trusted place.
+        /// The value in the trusted location.
         expected: u64,
-        /// The trusted place: `the footer`, `the events section`, …
+        /// The trusted location: `the footer`, `the events section`, …
         by: &'static str,
     },
     /// The header's flag and the thread's folder disagree on whether there is a `detail.atf`.
@@ -296,7 +296,7 @@ pub enum ErrorKind {
     },
     /// The path does not lead to a trace.
     NotATrace {
-        /// A description of what is there instead.
+        /// A description of the object at the path.
         found: String,
     },
     /// Another path leads to the same trace, whose events would count twice.
@@ -348,7 +348,7 @@ pub enum ErrorKind {
         /// The expected type or range.
         expected: &'static str,
     },
-    /// An object in the manifest lacks a required key.
+    /// A required key is missing from an object in the manifest.
     MissingKey,
     /// The manifest has an unknown key.
     UnknownKey,
@@ -363,7 +363,7 @@ pub enum ErrorKind {
     LostInRecovery {
         /// The thread; `None` for the session.
         thread: Option<u32>,
-        /// What was lost, in words.
+        /// A description of the loss.
         what: String,
     },
 }

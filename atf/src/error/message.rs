@@ -20,7 +20,10 @@ impl fmt::Display for ErrorKind {
                 f,
                 "the file was truncated after it was opened: {missing} bytes are missing"
             ),
-            Self::Internal { broken } => write!(f, "a bug in atf: {broken}; please report it"),
+            Self::Internal { broken } => write!(
+                f,
+                "a bug in atf: broken invariant: {broken}; please report it"
+            ),
             Self::NothingWritten => f.write_str("the file is empty: nothing was written to it"),
             Self::TooShort { found, needed } => write!(f, "truncated: {found} of {needed} bytes"),
             Self::BadMagic { found, expected } => write!(
@@ -152,7 +155,7 @@ impl fmt::Display for ErrorKind {
                 "belongs to process {owner}; this process is a fork of it"
             ),
             Self::NeedsRings => {
-                f.write_str("needs rings, which a session that survives a kill lacks")
+                f.write_str("needs rings, which a session that survives a kill does not have")
             }
             Self::ThreadHasWriter { id } => write!(f, "thread {id} already has a writer"),
             Self::ThreadsNotFinalized { count } => write!(

@@ -23,8 +23,8 @@ const AHEAD: u64 = 16 << 10;
 /// A follower of a `detail.atf` of either wire version while it is being written.
 ///
 /// It returns the same events as a [`DetailReader`](crate::detail::DetailReader) of the finished
-/// file, each as soon as the whole event is certain (see the [module](super)). Payloads are read on
-/// demand. A follower takes a constant 16 KiB of memory, plus the requested payloads.
+/// file, each as soon as the complete event is certain (see the [module](super)). Payloads are read
+/// on demand. A follower uses a constant 16 KiB of memory, plus the requested payloads.
 #[derive(Debug)]
 pub struct DetailFollower {
     file: Growing,
@@ -178,7 +178,7 @@ impl DetailFollower {
         Ok(buffer.len())
     }
 
-    /// Returns the payload of a call or a return, or `None` if the event has another shape.
+    /// Returns the payload of a call or a return, or `None` if the payload has a different shape.
     ///
     /// # Errors
     ///

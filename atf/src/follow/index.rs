@@ -25,7 +25,7 @@ const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZ
 /// A follower of an `index.atf` of either wire version while it is being written.
 ///
 /// It returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished
-/// file, each as soon as it is certain (see the [module](super)). A follower takes a constant 128
+/// file, each as soon as it is certain (see the [module](super)). A follower uses a constant 128
 /// KiB of memory.
 ///
 /// ```
@@ -66,8 +66,8 @@ pub struct IndexFollower {
     last: Option<Record>,
     /// The size of the file when it last ended in zeros.
     zeros_end: u64,
-    /// Whether the header ever lacked the footer's offset, which is the only header field that
-    /// changes when a file without events is finalized.
+    /// Whether the footer's offset was ever missing from the header. It is the only header field
+    /// that changes when a file without events is finalized.
     had_no_offset: bool,
     crc: Crc32c,
     has_footer: bool,
@@ -155,7 +155,7 @@ impl IndexFollower {
     /// header exists, those of [`IndexHeader::decode`]. If the file contradicts events already
     /// returned:
     ///
-    /// - [`ErrorKind::Replaced`]: the path refers to another file, so every later poll fails as well
+    /// - [`ErrorKind::Replaced`]: the path refers to another file, so every later poll also fails
     ///   (see [When the writer dies](super#when-the-writer-dies));
     /// - [`ErrorKind::UnexpectedEnd`] at the file's end: the file ends before the last event
     ///   returned; [`ErrorKind::TooShort`] if even the header is incomplete;
@@ -340,7 +340,7 @@ impl IndexFollower {
         } else {
             u64::MAX
         };
-        // A damaged file may end in a footer between two events, or in one with a wrong magic.
+        // A damaged file may end in a footer between two events, or in one with an invalid magic.
         let last = size.saturating_sub(FOOTER_SIZE as u64);
         let is_footer = has_footer_at(input, header, last)?;
         self.has_footer = false;
@@ -418,8 +418,8 @@ fn has_footer_at(input: &Input, header: &IndexHeader, offset: u64) -> Result<boo
     Ok(!matches!(verdict, Verdict::NoFooter))
 }
 
-/// Returns whether the bytes at the place of event `seq` and the bytes `after` them may be a footer,
-/// intact or damaged: its magic is right, or its count, its length or its start time.
+/// Returns whether the bytes where event `seq` would be, and the bytes `after` them, may be a
+/// footer, intact or damaged: its magic, count, length or start time is correct.
 fn may_begin_footer(record: &Record, after: &[u8], seq: u64, first_timestamp: Option<u64>) -> bool {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const TIME: usize = offset!(IndexFooter.time_start_ns);

@@ -22,9 +22,9 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! A follower can be polled at any rate: `poll` never waits, and returns what has become certain
-//! since the last call ([`Polled`]). Over time, it returns exactly the events that a reader of the
-//! finished file returns, once each and in the same order. To guarantee this, it holds back:
+//! A follower can be polled at any rate: `poll` never waits, and returns newly certain events
+//! ([`Polled`]). Over time, it returns exactly the events that a reader of the finished file
+//! returns, once each and in the same order. To guarantee this, it holds back:
 //! - an incomplete event, and a detail whose length or end is not written yet;
 //! - bytes that could begin a footer, until later bytes show whether they do;
 //! - zeros, which may still be overwritten with data, and an event that is followed only by zeros,
@@ -51,8 +51,8 @@
 //!
 //! `atf record` replaces the session of a killed program with a recovered copy, which ends its
 //! followers with [`Replaced`](crate::ErrorKind::Replaced). The copy repeats the events that they
-//! returned and has all later ones: open it with a [`ThreadReader`](crate::thread::ThreadReader)
-//! and read its index's
+//! returned and contains all later ones: open it with a
+//! [`ThreadReader`](crate::thread::ThreadReader) and read its index's
 //! [`events_in(next_seq..)`](crate::index::IndexReader::events_in). To make sure that the new file
 //! is such a copy, compare its event `next_seq - 1` with the last one returned.
 

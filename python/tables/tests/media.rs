@@ -134,7 +134,7 @@ fn sessions_without_one_recording_are_refused() {
     assert!(scales.contains("timescales of 600 and 44100"), "{scales}");
     let backwards = refusal(&[anchor(100, 5, 600), anchor(200, 4, 600)]);
     assert!(
-        backwards.contains("not those of one recording"),
+        backwards.contains("from different recordings"),
         "{backwards}"
     );
     let late = refusal(&[anchor(101, 0, 600)]);

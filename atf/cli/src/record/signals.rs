@@ -15,7 +15,7 @@ use signal_hook::iterator::Signals;
 
 use super::proc::{field, stat, text};
 
-/// Signals that no longer end this program, because it must finish the recording first.
+/// Signals that must not end this program before it has finished the recording.
 pub(super) struct Held(Signals);
 
 /// Starts catching the signals, except those that this program ignores, for example because of

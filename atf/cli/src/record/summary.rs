@@ -99,7 +99,7 @@ impl Summary {
         Ok(())
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "a rate for people")]
+    #[allow(clippy::cast_precision_loss, reason = "an approximate rate is enough")]
     pub(super) fn report(&self, folder: &Path, settings: &Settings<'_>, elapsed: Duration) {
         let rate = self.events as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
         complain(format_args!(
@@ -125,7 +125,7 @@ impl Summary {
         complain(format_args!("written to {}", Printable(folder.display())));
     }
 
-    /// Returns the number of threads of the process that has the most.
+    /// Returns the largest number of threads in any one process.
     fn most_threads(&self) -> u64 {
         let threads: Vec<_> = self.threads.iter().collect();
         let processes = threads.chunk_by(|one, other| one.0 == other.0);
@@ -138,12 +138,12 @@ impl Summary {
         is_some.then(|| format!("{} lost", self.lost))
     }
 
-    /// Returns whether events of the program may be missing.
+    /// Returns whether any of the program's events may be missing.
     pub(super) fn may_lack_events(&self) -> bool {
         self.lost.get(LossKind::Events).is_some() || self.unwritten.is_some() || self.is_unfinished
     }
 
-    /// Describes the numbers of processes and segments, if there are several.
+    /// Describes the numbers of processes and segments, if there is more than one.
     fn places(&self) -> String {
         let (processes, sessions) = (self.processes.len() as u64, self.sessions);
         match (processes, sessions > processes) {

@@ -14,11 +14,11 @@ use crate::output::{Failure, complain};
 use crate::text::{Printable, counted};
 
 /// The CSV output for tables (RFC 4180, but with a line feed at the end of each line). The last
-/// column contains notes on missing or wrong events, each in a row without numbers.
+/// column contains notes on missing or invalid events, each in a row without numbers.
 pub(super) struct Csv<W> {
     out: W,
     formulas: Formulas,
-    /// The number of columns between the section's place and the note; 0 before the first table.
+    /// The number of columns between the path and thread and the note; 0 before the first table.
     columns: usize,
 }
 
@@ -176,7 +176,7 @@ impl<W: Write> Sink for Csv<W> {
         for note in section.note.iter().chain(&section.problems) {
             self.note(&place, note)?;
         }
-        // Report on standard error what the rows do not show.
+        // Report problems that the rows do not show on standard error.
         let place = Place(section);
         let cut = match &section.rows {
             Rows::Functions(_, cut) | Rows::Histograms(_, cut) | Rows::Tree(_, cut) => cut.rows,

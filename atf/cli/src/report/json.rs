@@ -25,7 +25,7 @@ struct Table<'a> {
     totals: Sums,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
-    /// The messages of the problems that no earlier object contains.
+    /// The messages of problems that are not in an earlier object.
     problems: &'a [String],
 }
 
@@ -68,7 +68,7 @@ struct Left {
 struct Numbers {
     calls: U64,
     open: U64,
-    /// How many of the open calls last at least until the process's last event. The times are then
+    /// How many open calls last at least until the process's last event, so that their times are
     /// minimums.
     at_least: U64,
     self_ns: U64,
@@ -142,9 +142,9 @@ pub(crate) struct Sums {
     given_up: U64,
     #[serde(flatten)]
     lost: LossInfo,
-    /// Whether these are all lost events. If not, a manifest or a thread could not be read.
+    /// Whether all lost events are counted. If not, a manifest or a thread could not be read.
     knows_losses: bool,
-    /// How many events the headers of the files count, but the files lack.
+    /// How many of the events counted in the file headers are missing from the files.
     missing_events: U64,
     /// The maximum number of events per thread that the tracer had not yet written when it ended.
     unwritten_events: U64,

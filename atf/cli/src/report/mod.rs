@@ -48,7 +48,7 @@ pub(crate) enum Form {
     Csv(Formulas),
 }
 
-/// The options for CSV, of `report` and `diff`.
+/// The CSV options of `report` and `diff`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CsvOption {
     /// Write CSV
@@ -60,7 +60,7 @@ pub(crate) struct CsvOption {
 }
 
 impl CsvOption {
-    /// Returns the format, with this value of the option `--json`.
+    /// Returns the format for this value of `--json`.
     pub(crate) const fn form(&self, json: bool) -> Form {
         match (json, self.csv, self.escape_formulas) {
             (true, ..) => Form::Json,
@@ -148,9 +148,9 @@ struct Section<'a> {
     totals: Totals,
     /// The length of the time range, if it covers only part of the trace.
     range_ns: Option<u64>,
-    /// How precise the quantiles are, if less than usual.
+    /// The precision of the quantiles, if lower than usual.
     note: Option<String>,
-    /// The messages of the problems that no earlier section contains.
+    /// The messages of problems that are not in an earlier section.
     problems: Vec<String>,
 }
 
@@ -166,7 +166,7 @@ impl Section<'_> {
     }
 }
 
-/// Reports the lost events that belong to none of the threads.
+/// Reports the lost events that do not belong to any thread.
 fn report_losses_without_files(process: &TimedProcess) {
     let lost = process.losses_without_files();
     if let Some((first_ns, last_ns)) = lost.time_range() {
@@ -192,7 +192,7 @@ impl Report {
         report_unnamed(&processes);
         report_several(paths, processes.iter().map(|process| process.path()));
         if self.sort == Some(Sort::Max) && self.has_pairs() {
-            let message = "--sort max: callers and callees have no durations of single calls";
+            let message = "--sort max: callers and callees have no durations of individual calls";
             return Err(Failure::Usage(message.to_owned()));
         }
         let mut out = stdout();
@@ -297,7 +297,7 @@ impl Report {
         self.csv.form(self.json)
     }
 
-    /// Writes a table. `problems` are those that the analysis did not find. Returns whether the time
+    /// Writes a table. `problems` are problems found before the analysis. Returns whether the time
     /// range has events or calls.
     fn write(
         &self,
@@ -348,7 +348,7 @@ fn percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "expected a number from 0 to 100".to_owned())
 }
 
-/// Returns the maximum number of functions that `--limit` allows; 0 stands for any number.
+/// Returns the maximum number of functions that `--limit` allows; 0 means any number.
 pub(crate) const fn most(limit: usize) -> usize {
     match limit {
         0 => usize::MAX,

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_names_are_told_apart_by_module_then_by_id() {
+    fn equal_names_are_distinguished_by_module_then_by_id() {
         let main = (Some("main"), Some("program"), 1);
         let a = (Some("init"), Some("liba.so"), 2);
         let b = (Some("init"), Some("libb.so"), 3);

@@ -73,7 +73,7 @@ impl<W: Write> Text<W> {
         Ok(write!(self.out, "{:>11} ", times.calls)?)
     }
 
-    /// Writes a time's share of the table's time.
+    /// Writes a time as a share of the table's time.
     fn percent(&mut self, ns: u64, whole_ns: u64) -> Written {
         match whole_ns {
             0 => write!(self.out, "{:>PERCENT$} ", "-")?,
@@ -85,7 +85,7 @@ impl<W: Write> Text<W> {
         Ok(())
     }
 
-    /// Writes the times of a row of the table of functions.
+    /// Writes the times in a row of the function table.
     fn shared_times(&mut self, times: &Times, whole_ns: u64) -> Written {
         self.percent(times.self_ns, whole_ns)?;
         self.times(times)

@@ -55,7 +55,7 @@ fn in_parts(session: &SessionReader, size: u64) -> (HashSet<u64>, Vec<atf::Error
     (ids, errors.collect())
 }
 
-/// Returns the place of a recently seen function. The lowest bits of offsets are often zeros.
+/// Returns the slot of a recently seen function. The lowest bits of offsets are often zero.
 #[allow(clippy::cast_possible_truncation, reason = "the remainder is small")]
 fn place(id: u64) -> usize {
     ((id ^ id >> 4 ^ id >> 14) % RECENT as u64) as usize
@@ -98,7 +98,7 @@ mod tests {
     fn the_functions_of_all_parts_of_all_threads_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
-        // The last thread has no events; 0x10 and 0x5100 share a place among the recent ones.
+        // The last thread has no events; 0x10 and 0x5100 share a slot among the recent ones.
         for (thread, ids) in [
             (0, &[0x10, 0x5100, 0x10, 0x30, 0x5100][..]),
             (1, &[0x40, 0x40, 0x10]),

@@ -41,7 +41,7 @@ struct ModuleReport {
     /// The file with the names.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// Why the functions were not looked up, or which check could not be made.
+    /// Why the functions were not looked up, or which check was not possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
     /// The rejected files, each with the reason.

@@ -1,4 +1,4 @@
-//! `diff`: its numbers match `report` on both sides.
+//! `diff`: the numbers on both sides match those of `report`.
 
 use std::collections::BTreeMap;
 

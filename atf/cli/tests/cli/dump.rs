@@ -1,4 +1,4 @@
-//! `dump` of a detail that is larger than any buffer.
+//! `dump`: dumps a detail that is larger than any buffer.
 
 use std::fs;
 

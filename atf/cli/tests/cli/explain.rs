@@ -128,7 +128,7 @@ fn killed(folder: &Path) {
             _ => drop(writer.write(&event).unwrap()),
         }
     }
-    // Like a process that is killed, do not run the destructor.
+    // Skip the destructor, as if the process were killed.
     std::mem::forget(writer);
 }
 
@@ -141,7 +141,7 @@ fn every_byte_of_a_kill_journal_is_shown_once() {
     for shown in shown_in_both_forms(folder.path(), &ring) {
         assert!(shown == whole);
     }
-    // Test wrong numbers and truncated rings.
+    // Test invalid numbers and truncated rings.
     for offset in (16..72).step_by(4) {
         fs::write(&ring, patched(&whole, offset, &[0xff; 4])).unwrap();
         let [text, json] = shown_in_both_forms(folder.path(), &ring);

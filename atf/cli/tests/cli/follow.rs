@@ -128,7 +128,7 @@ fn the_wait_for_a_selected_thread_is_reported() {
 }
 
 #[test]
-fn names_come_with_the_manifest() {
+fn names_appear_once_the_manifest_exists() {
     let folder = tempfile::tempdir().unwrap();
     let thread = folder.path().join("thread_0");
     let mut writer = ThreadWriter::create(&thread, 0, &WriteOptions::default()).unwrap();
@@ -194,7 +194,7 @@ fn a_replaced_file_is_reported_and_ends_following() {
     assert!(messages.contains("replaced by another file"), "{messages}");
 }
 
-/// `atf record` swaps the session of a killed program with a recovered copy.
+/// `atf record` replaces the session of a killed program with a recovered copy.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_recovered_copy_is_followed_from_the_next_event() {

@@ -1,5 +1,5 @@
-//! The peak memory of commands, according to the system. Reports and exports: at most 256 MiB for
-//! 100 million events. Other commands: at most 8 bytes per detail.
+//! Measures the peak memory of commands, as reported by the system. Reports and exports: at most
+//! 256 MiB for 100 million events. Other commands: at most 8 bytes per detail.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -170,7 +170,7 @@ fn memory_does_not_grow_with_events() {
 }
 
 #[test]
-fn info_takes_as_much_memory_per_thread_as_its_help_says() {
+fn info_uses_as_much_memory_per_thread_as_its_help_states() {
     const COUNTS: [u32; 2] = [200, 1_200];
     if !tools::has("python3") {
         return;
@@ -201,7 +201,7 @@ fn info_takes_as_much_memory_per_thread_as_its_help_says() {
     assert!(per_thread <= 1000 * kilobytes, "{peaks:?} bytes");
 }
 
-/// Writes a thread of these calls, each with its function and the power of two that is its duration.
+/// Writes a thread with these calls, each a function and the base-2 logarithm of its duration.
 fn write_calls(writer: &SessionWriter, id: u32, calls: impl Iterator<Item = (u64, u32)>) {
     let mut thread = writer.thread(id).unwrap();
     let mut now_ns = 0;
@@ -250,7 +250,7 @@ fn many_functions_with_widely_spread_durations_fit() {
 }
 
 /// This trace has as many functions as a report can distinguish, more than a comparison can, and
-/// more different durations than histograms keep.
+/// more distinct durations than histograms keep.
 #[test]
 #[ignore = "slow: the nightly job runs it"]
 fn functions_and_durations_that_reach_their_limits_fit() {

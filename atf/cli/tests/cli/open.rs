@@ -1,4 +1,4 @@
-//! `open`: which requests get the trace.
+//! `open`: serves the trace only to the intended page.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -34,7 +34,7 @@ fn an_unreadable_trace_is_not_served() {
 /// A running `atf open`.
 struct Server {
     child: Child,
-    /// Such as `127.0.0.1:9001`.
+    /// The host and port, such as `127.0.0.1:9001`.
     address: String,
     /// The path with the random number.
     path: String,
@@ -68,7 +68,7 @@ impl Server {
 }
 
 #[test]
-fn only_the_page_with_the_address_gets_the_trace_as_often_as_it_asks() {
+fn only_the_page_with_the_address_gets_the_trace_and_can_reload_it() {
     let mut server = serve("2s");
     let (address, path) = (&*server.address, &*server.path);
     let status = |request: &str, host: &str, more: &str| {
@@ -116,7 +116,7 @@ fn only_the_page_with_the_address_gets_the_trace_as_often_as_it_asks() {
         "the same bytes"
     );
     assert!(server.get(ORIGIN) == answer, "the page was loaded again");
-    assert!(server.child.wait().unwrap().success(), "it ends by itself");
+    assert!(server.child.wait().unwrap().success(), "exits by itself");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn the_address_has_128_random_bits() {
     }
 }
 
-/// There are more connections than the server keeps.
+/// Opens more connections than the server keeps.
 #[test]
 fn idle_connections_do_not_delay_the_page() {
     let mut server = serve("2s");

@@ -1,4 +1,4 @@
-//! Measures how many bytes of a session commands read, according to the system.
+//! Measures how many bytes of a session commands read, as reported by the system.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! `recover` reports files that it may not read.
+//! `recover` reports files that it is not allowed to read.
 
 use std::fs;
 

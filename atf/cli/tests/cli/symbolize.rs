@@ -44,7 +44,7 @@ fn compile(path: &Path) -> (String, [u64; 3]) {
     )
 }
 
-/// Writes a session with a call of each function.
+/// Writes a session with one call of each function.
 fn write(folder: &Path, modules: Vec<Module>, functions: &[u64]) {
     let session = SessionWriter::create(folder, &WriteOptions::default()).unwrap();
     session.set_modules(modules);
@@ -104,7 +104,7 @@ fn names_are_found_in_the_modules_files_and_shown_by_dump() {
 }
 
 #[test]
-fn each_module_without_names_has_its_reason() {
+fn a_reason_is_given_for_each_module_without_names() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let program = path.join("program");
@@ -165,8 +165,8 @@ fn each_module_without_names_has_its_reason() {
     assert!(messages.contains("thread_0/index.atf"), "{messages}");
 }
 
-/// The time of a processor is limited, since the work used to be the product of the modules, the
-/// functions and the length of their name.
+/// Limits the CPU time, because the work used to be proportional to the number of modules times the
+/// number of functions times the length of their name.
 #[test]
 fn many_modules_and_functions_that_share_a_file_and_a_name_are_looked_up_once() {
     let folder = TempDir::new().unwrap();

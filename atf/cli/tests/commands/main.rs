@@ -1,7 +1,7 @@
 //! Runs the commands in this folder's text files and compares what they print.
 //!
-//! A file has the cases of one command, or of a subject that several commands share. A case begins
-//! with `# SENTENCE`, which says what must be true, and runs in a folder of its own:
+//! A file contains the cases of one command, or of a topic shared by several commands. A case
+//! begins with `# SENTENCE`, which states what must be true, and runs in a separate folder:
 //!
 //! - `$ COMMAND`, continued by lines that begin with `> `, is a command for Bash, which may use the
 //!   functions in `functions.sh` and the samples in `$SAMPLES`. It is followed by its output, its
@@ -10,9 +10,9 @@
 //! - `= PATH VERSION EVENTS` writes a thread; see [`threads::write`].
 //!
 //! In the output, `[CWD]` stands for the case's folder, `[..]` for any text in a line, and a line
-//! `...` for any lines. `ATF_BLESS=1` writes what is printed to the files, and keeps what matches.
+//! `...` for any lines. `ATF_BLESS=1` updates the lines that do not match.
 
-// The cases use the tools of GNU, and devices of Linux.
+// The cases use GNU tools and Linux devices.
 #![cfg(target_os = "linux")]
 
 mod threads;
@@ -47,7 +47,7 @@ impl Sandbox {
         Self { folder, redactions }
     }
 
-    /// Runs a command and returns its output, messages and exit status, as in the files.
+    /// Runs a command and returns its output, messages and exit status, in the format of the files.
     fn run(&self, command: &str) -> String {
         let atf = assert_cmd::cargo::cargo_bin("atf");
         let mut path = atf.parent().unwrap().as_os_str().to_owned();
@@ -104,7 +104,7 @@ impl Sandbox {
 /// A line of a case with its continuations, and the expected output.
 type Step = (String, String);
 
-/// Splits a file into its titles, each with its steps.
+/// Splits a file into cases, each with its title and its steps.
 fn sections(text: &str) -> Vec<(String, Vec<Step>)> {
     let mut sections: Vec<(String, Vec<Step>)> = Vec::new();
     for line in text.lines() {

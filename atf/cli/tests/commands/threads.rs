@@ -1,4 +1,4 @@
-//! Threads of the cases, described by a line of text.
+//! Writes the threads of the cases, each described by a line of text.
 
 use std::fs;
 use std::path::Path;
@@ -13,8 +13,8 @@ struct Events {
 }
 
 impl Events {
-    /// Adds an event, such as `5 call 1`: its time, kind and function. A fourth word is its depth, in
-    /// wire version 1, and a fifth one the payload of its detail.
+    /// Adds an event, such as `5 call 1`: its time, kind and function. An optional fourth word is
+    /// its depth (wire version 1), and a fifth is the payload of its detail.
     fn add(&mut self, text: &str) {
         let words: Vec<_> = text.splitn(5, ' ').collect();
         let timestamp = words[0].parse().unwrap();
@@ -41,8 +41,8 @@ impl Events {
         });
     }
 
-    /// Parses events that are separated by commas. `9 events` stands for generated ones, a third of
-    /// them with details, and `9 calls` for calls that do not return.
+    /// Parses events that are separated by commas. `9 events` generates nine events, a third of
+    /// them with details; `9 calls`, nine calls that do not return.
     fn parse(text: &str, version: u8) -> Self {
         if let Some(count) = text.strip_suffix(" events") {
             let count: u64 = count.parse().unwrap();
@@ -62,7 +62,7 @@ impl Events {
 }
 
 /// Writes a finalized thread: `v` with the wire version, then its events. The path is a folder whose
-/// name begins with `thread_`, or that of an index file.
+/// name begins with `thread_`, or an index file.
 ///
 /// With ` unfinalized` at the end of the text, the file has no footer and the header of a file that
 /// is being written. The events after ` | ` are in a kill journal.

@@ -1,6 +1,6 @@
-//! Checks that all commands tell the same story of a damaged session: `table.txt` lists states of a
-//! session, and what each command says about them. Only the built command is used, so the table
-//! stays valid whatever its implementation is.
+//! Checks that all commands report a damaged session consistently: `table.txt` lists states of a
+//! session, and the output of each command for each state. Only the built command is used, so the
+//! table does not depend on its implementation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Brings a copy of the intact session into a state. Its thread 1 has a header of 64 bytes, 1000
+/// Puts a copy of the intact session into a state. Its thread 1 has a header of 64 bytes, 1000
 /// events of 32 bytes and a footer of 64 bytes.
 fn damage(session: &Path, state: &str) {
     let index = session.join("thread_1/index.atf");
@@ -100,7 +100,7 @@ fn damage(session: &Path, state: &str) {
     }
 }
 
-/// Creates a session in a state. `STATE.COMMAND` is what the command makes of the state.
+/// Creates a session in a state. `STATE.COMMAND` is the command's output for `STATE`.
 fn create(folder: &Path, state: &str) {
     let session = folder.join(state);
     if session.exists() {
@@ -152,7 +152,7 @@ fn rows() -> Vec<Row> {
 }
 
 #[test]
-fn all_commands_tell_the_same_story_of_each_state() {
+fn all_commands_report_each_state_consistently() {
     let folder = TempDir::new().unwrap();
     create(folder.path(), "intact");
     let mut outputs = BTreeMap::new();
@@ -160,7 +160,7 @@ fn all_commands_tell_the_same_story_of_each_state() {
     for row in rows() {
         create(folder.path(), row.state);
         let run = outputs.entry((row.state, row.command)).or_insert_with(|| {
-            // Whether a rewrite's output was needed already as a state.
+            // A rewrite's output may exist, because it is itself a state.
             let out = folder.path().join(format!("{}.{}", row.state, row.command));
             let _ = fs::remove_dir_all(out);
             atf(folder.path(), &line(row.command, row.state))

@@ -1,4 +1,4 @@
-//! The SVG picture.
+//! Draws the SVG.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
@@ -57,7 +57,7 @@ pub(super) fn write(
     let mut about = match changes {
         None => "click: zoom".to_owned(),
         Some(changes) => format!(
-            "red: more self time than before, blue: less; stacks that only the first trace has: {}",
+            "red: more self time than before, blue: less; stacks only in the first trace: {}",
             Time(changes.vanished_ns)
         ),
     };
@@ -152,7 +152,7 @@ fn frames(tree: &Tree) -> (Vec<Frame<'_>>, usize) {
     (frames, left_out)
 }
 
-/// Returns the largest change of a frame's self time.
+/// Returns the largest change in a frame's self time.
 fn greatest_change(frames: &[Frame<'_>], changes: &Changes) -> u64 {
     let changes = frames.iter().filter_map(|frame| {
         let (before_ns, _) = changes.before.get(frame.place as usize)?;
@@ -161,7 +161,7 @@ fn greatest_change(frames: &[Frame<'_>], changes: &Changes) -> u64 {
     changes.max().unwrap_or(0)
 }
 
-/// Returns a warm colour that depends on the name only.
+/// Returns a warm colour that depends only on the name.
 fn colour_of(name: &str) -> String {
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -19,10 +19,10 @@ pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
     /// Positions in `nodes`, by parent and name.
     places: HashMap<(u32, u32), u32>,
-    /// All nodes but the root, sorted by parent; those of one parent in the order of `nodes`.
+    /// All nodes except the root, sorted by parent, then by their order in `nodes`.
     children: Vec<u32>,
-    /// The nodes with calls that last at least until the process's last event. In `Node`, this would
-    /// take 8 bytes per node.
+    /// The nodes with calls that last at least until the process's last event. A field of `Node`
+    /// would take 8 bytes per node.
     pub(super) minimums: HashSet<u32>,
     /// Sentences about missing or damaged data.
     pub(super) notes: Vec<String>,
@@ -148,7 +148,7 @@ impl Tree {
         let above = self.nodes.get(parent as usize);
         match u32::try_from(self.nodes.len()) {
             _ if is_full && name != others => match above {
-                // All calls below a node without room are combined in one node.
+                // Beyond the limit, all new children of a node are combined in one node.
                 Some(above) if above.name == others => parent,
                 _ => self.child(parent, others, others),
             },

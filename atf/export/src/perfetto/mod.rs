@@ -23,7 +23,7 @@ use proto::{
 const MOST_NAMES: usize = 1 << 16;
 
 /// A sink that writes packets. A call that is still open at the end of the trace has no end event.
-/// Times are the trace's own.
+/// Times are on the trace's clock.
 #[derive(Debug)]
 pub(crate) struct Perfetto<W> {
     out: W,
@@ -83,7 +83,7 @@ impl<W: Write> Perfetto<W> {
 
     /// Writes an event of the current thread, or of the process if the event has its own track.
     fn event(&mut self, time_ns: u64, event: TrackEvent, new: Option<Interned>) -> io::Result<()> {
-        // Perfetto refuses sequence 0, and events that need a sequence that did not start yet.
+        // Perfetto rejects sequence 0, and events that need a sequence that has not started.
         let needs_state = event.track_uuid.is_none();
         self.packet(&TracePacket {
             timestamp: Some(time_ns),

@@ -64,7 +64,7 @@ impl<'a> Sink<'a> for Checker {
 fn check(session: &SessionReader, options: &Options) {
     let mut checker = Checker::default();
     let summary = export_to(&[session.into()], options, &mut checker).unwrap();
-    // An export ends at the latest signed number.
+    // An export ends at the largest signed number.
     let until = Options {
         to_ns: options.to_ns.min((1 << 63) - 1),
         ..options.clone()
@@ -102,7 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn any_damage_leaves_valid_forms(
+    fn damage_never_makes_a_form_invalid(
         changes in prop::collection::vec(change(), 1..6),
         range in any::<(u16, u16)>(),
     ) {
@@ -183,7 +183,7 @@ fn damaged_details_are_noted_in_the_form_that_has_details() {
 }
 
 #[test]
-fn more_open_calls_than_are_kept_end_there_and_stay_nested() {
+fn open_calls_beyond_the_limit_end_there_and_stay_nested() {
     const LIMIT: u64 = atf::spans::CallStack::LIMIT as u64;
     let calls = (0..LIMIT + 10).map(|time| (time, 1, CALL));
     let returns = (0..5).map(|time| (LIMIT + 10 + time, 1, RETURN));

@@ -71,7 +71,7 @@ fn frames_are_as_wide_as_their_time_and_above_their_callers() {
 }
 
 #[test]
-fn changes_of_self_time_have_a_colour() {
+fn changes_in_self_time_are_coloured() {
     let slow = &[
         (0, 1, CALL),
         (10, 2, CALL),
@@ -103,7 +103,7 @@ fn changes_of_self_time_have_a_colour() {
 }
 
 #[test]
-fn lines_above_the_frames_say_what_is_missing() {
+fn lines_above_the_frames_report_missing_data() {
     let (folder, session) = session();
     let lacking = lacking(&folder);
     let svg = drawn(&lacking);
@@ -120,7 +120,7 @@ fn lines_above_the_frames_say_what_is_missing() {
         tops.fold(f64::INFINITY, f64::min)
     };
     assert_eq!(top(&svg), 52.0 + 4.0 * 16.0);
-    // A differential flame graph states which of the two traces lacks the data.
+    // A differential flame graph states which of the two traces is missing the data.
     let mut out = Vec::new();
     let (before, after) = ([(&lacking).into()], [(&session).into()]);
     let options = Options::default();
@@ -132,7 +132,7 @@ fn lines_above_the_frames_say_what_is_missing() {
 }
 
 #[test]
-fn lines_above_the_frames_say_that_stacks_are_combined() {
+fn lines_above_the_frames_report_combined_stacks() {
     let calls = (0..2_000).map(|time| (time, 1, CALL));
     let returns = (2_000..4_000).map(|time| (time, 1, RETURN));
     let events: Vec<_> = calls.chain(returns).collect();

@@ -14,7 +14,7 @@ fn parsed(form: Form) -> Value {
 }
 
 #[test]
-fn chrome_has_a_begin_and_an_end_of_each_call_in_order() {
+fn chrome_has_begin_and_end_events_of_all_calls_in_order() {
     let events = parsed(Form::Chrome);
     let of_thread = |number: u64| {
         let events = events.as_array().unwrap().iter();
@@ -152,7 +152,7 @@ fn a_selected_range_fills_the_page_and_is_described() {
     let range = json!({"name": "atf", "ph": "M", "pid": 42, "args": {"time range": until_the_end}});
     let events = chrome.as_array().unwrap();
     assert!(events.contains(&range), "{events:?}");
-    // A note on the process lies within the range too: 1 µs after the first event.
+    // A note on the process is also within the range: 1 µs after the first event.
     let notes: Vec<_> = events.iter().filter(|event| event["s"] == "p").collect();
     assert!(!notes.is_empty() && notes.iter().all(|note| note["ts"] == 1.0));
     let extra = &firefox["meta"]["extra"][0]["entries"];
@@ -161,7 +161,7 @@ fn a_selected_range_fills_the_page_and_is_described() {
 }
 
 #[test]
-fn firefox_samples_weigh_as_much_as_the_self_times() {
+fn firefox_sample_weights_match_the_self_times() {
     let profile = parsed(Form::Firefox);
     assert_eq!(profile["meta"]["preprocessedProfileVersion"], 55);
     let threads = profile["threads"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! Times that signed 64-bit numbers cannot hold.
+//! Times that do not fit in signed 64-bit numbers.
 
 use atf_analyze::Options;
 use atf_export::Form;
@@ -7,7 +7,8 @@ use crate::{CALL, FORMS, RETURN, exported, write_session};
 
 /// 2⁶³.
 const LATE: u64 = 1 << 63;
-const NOTE: &str = "2 events after 9223372036854775807 ns, the latest time that an export can hold";
+const NOTE: &str =
+    "2 events after 9223372036854775807 ns, the latest time that an export can contain";
 
 #[test]
 fn events_from_2_to_the_63_on_are_left_out_and_counted_in_every_form() {
@@ -25,7 +26,7 @@ fn events_from_2_to_the_63_on_are_left_out_and_counted_in_every_form() {
         let text = String::from_utf8_lossy(&out);
         assert_eq!(text.matches(NOTE).count(), 1, "{form:?}: {text}");
         assert!(!text.contains("0x3"), "{form:?}: {text}");
-        // If the range ends before, nothing is missing from it.
+        // If the range ends earlier, nothing is missing from it.
         let (out, summary) = exported(
             &session,
             &Options {
@@ -37,7 +38,7 @@ fn events_from_2_to_the_63_on_are_left_out_and_counted_in_every_form() {
         assert_eq!((summary.late_events, summary.is_whole()), (0, true));
         assert!(!String::from_utf8_lossy(&out).contains(NOTE));
     }
-    // The second call is cut at the end: 2 ns.
+    // The second call is cut off at the end: 2 ns.
     let (folded, _) = exported(&session, &Options::default(), Form::Folded);
     let folded = String::from_utf8(folded).unwrap();
     assert_eq!(folded.lines().next(), Some("main 8"));

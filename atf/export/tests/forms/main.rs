@@ -62,7 +62,7 @@ fn write_session(threads: &[(u32, Events<'_>)]) -> (TempDir, SessionReader) {
     write_session_with(threads, |_| ())
 }
 
-/// Writes a session of these threads and of what `more` adds.
+/// Writes a session with these threads and anything that `more` adds.
 fn write_session_with(
     threads: &[(u32, Events<'_>)],
     more: impl FnOnce(&SessionWriter),

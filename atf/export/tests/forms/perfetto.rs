@@ -104,7 +104,7 @@ fn registers_are_annotations_and_notes_are_instants() {
 }
 
 #[test]
-fn fields_are_annotations_of_their_types() {
+fn fields_become_annotations_of_the_same_types() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s");
     let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
@@ -151,7 +151,7 @@ fn fields_are_annotations_of_their_types() {
 }
 
 #[test]
-fn a_note_of_a_process_without_threads_needs_no_earlier_packet() {
+fn a_note_on_a_process_without_threads_needs_no_earlier_packet() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pid_42");
     std::fs::create_dir(&path).unwrap();
@@ -164,7 +164,7 @@ fn a_note_of_a_process_without_threads_needs_no_earlier_packet() {
     let [_, note] = &packets[..] else {
         panic!("{packets:x?}");
     };
-    // timestamp (8) 0; sequence 1, because Perfetto refuses sequence 0; track_event (11). No
+    // timestamp (8) 0; sequence 1, because Perfetto rejects sequence 0; track_event (11). No
     // sequence_flags (13) follow the event.
     assert!(note.starts_with(b"\x40\x00\x50\x01\x5a"), "{note:x?}");
     assert!(!note.ends_with(b"\x68\x02"), "{note:x?}");

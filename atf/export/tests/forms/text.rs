@@ -56,7 +56,7 @@ fn csv_has_each_call_with_its_times_and_its_end() {
 }
 
 #[test]
-fn calls_are_cut_to_the_time_range_and_those_outside_are_left_out() {
+fn calls_are_clipped_to_the_time_range_and_those_outside_are_left_out() {
     let events = &[
         (10, 1, CALL),
         (15, 2, CALL),
@@ -103,7 +103,7 @@ fn stacks_of_several_processes_begin_with_the_process() {
 }
 
 #[test]
-fn a_deep_recursion_is_cut_and_marked_as_cut() {
+fn deep_recursion_is_truncated_and_marked_as_truncated() {
     let calls = (0..3_000).map(|time| (time, 1, CALL));
     let returns = (3_000..6_000).map(|time| (time, 1, RETURN));
     let events: Vec<_> = calls.chain(returns).collect();

@@ -1,4 +1,4 @@
-//! Details, triggers, and the flight recorder.
+//! Tests details, triggers, and the flight recorder.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
@@ -172,7 +172,7 @@ fn a_function_whose_name_stays_mangled_has_no_details() {
 }
 
 #[test]
-fn a_handler_of_the_program_s_is_called_after_a_trigger() {
+fn the_program_s_own_handler_is_called_after_a_trigger() {
     Program::with("details.c", |program| {
         let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "SIGUSR2")];
         let run = program.run_with(&["handler"], &variables);
@@ -181,7 +181,7 @@ fn a_handler_of_the_program_s_is_called_after_a_trigger() {
 }
 
 #[test]
-fn a_crash_leaves_the_last_calls_and_the_signal() {
+fn the_last_calls_before_a_crash_and_its_signal_are_recorded() {
     Program::with("details.c", |program| {
         for (how, signal, last) in [
             ("segv", libc::SIGSEGV, "rare"),
@@ -215,7 +215,7 @@ fn a_crash_leaves_the_last_calls_and_the_signal() {
 }
 
 #[test]
-fn a_crash_that_the_program_handles_is_handled() {
+fn a_program_can_still_handle_its_crashes() {
     Program::with("details.c", |program| {
         let run = program.run_with(&["crash", "handled"], &[("ATF_FLIGHT", "10")]);
         assert_eq!(run.output.status.code(), Some(77), "{:?}", run.output);
@@ -224,7 +224,7 @@ fn a_crash_that_the_program_handles_is_handled() {
 }
 
 #[test]
-fn a_forked_child_that_crashes_leaves_its_own_last_calls() {
+fn the_last_calls_of_a_forked_child_that_crashes_are_recorded() {
     Program::with("details.c", |program| {
         let run = program.run_with(&["fork"], &[("ATF_FLIGHT", "10")]);
         assert!(run.output.status.success(), "{:?}", run.output);
@@ -236,7 +236,7 @@ fn a_forked_child_that_crashes_leaves_its_own_last_calls() {
 }
 
 #[test]
-fn a_program_that_exits_has_its_last_calls_written() {
+fn the_last_calls_of_a_program_that_exits_are_recorded() {
     Program::with("details.c", |program| {
         let run = program.run_with(&["down"], &[("ATF_FLIGHT", "3600")]);
         let trace = run.session().accepted();
@@ -275,7 +275,7 @@ fn the_memory_for_details_is_bounded() {
 }
 
 #[test]
-fn the_memory_for_details_is_bounded_by_what_the_system_has() {
+fn the_memory_for_details_is_bounded_by_the_system_s_memory() {
     Program::with("details.c", |program| {
         let run = limited(program, 150_000, ("ATF_FLIGHT", "64M"));
         assert!(run.output.status.success(), "{:?}", run.output);
@@ -286,7 +286,7 @@ fn the_memory_for_details_is_bounded_by_what_the_system_has() {
 }
 
 #[test]
-fn contradictory_settings_of_details_are_reported() {
+fn contradictory_detail_settings_are_reported() {
     Program::with("details.c", |program| {
         for (variables, message) in [
             (
@@ -309,7 +309,7 @@ fn contradictory_settings_of_details_are_reported() {
             (vec![("ATF_FLIGHT", "513M")], "a size up to 512M"),
             (
                 vec![("ATF_FLIGHT", "1"), ("ATF_PRE_ROLL", "1")],
-                "has its length",
+                "already sets the length",
             ),
             (
                 vec![("ATF_FLIGHT", "1"), ("ATF_DETAILS", "trigger")],
@@ -333,7 +333,7 @@ fn contradictory_settings_of_details_are_reported() {
 }
 
 #[test]
-fn a_long_run_is_in_several_segments_with_every_call_once() {
+fn a_long_run_is_split_into_segments_with_every_call_once() {
     Program::with("life.c", |program| {
         // A segment ends only while the program runs. With small rings, the program must wait for
         // the drain.

@@ -1,4 +1,4 @@
-//! How programs end.
+//! Tests how programs end.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -49,7 +49,7 @@ fn a_program_whose_main_thread_has_ended_ends_with_its_last_thread() {
     });
 }
 
-/// The bit of a status, as from `wait`, that tells whether there is a core dump.
+/// The bit of a status, as from `wait`, that indicates a core dump.
 const CORE: i32 = 0x80;
 
 #[test]
@@ -92,7 +92,7 @@ fn a_process_whose_main_thread_ends_without_notice_ends_as_if_it_were_not_record
     });
 }
 
-/// A program that forbids itself to open or write files is not killed for the library's files.
+/// A program that forbids itself to open or write files is not killed because of the library's.
 #[test]
 fn a_program_in_a_sandbox_ends_as_if_it_were_not_recorded() {
     Program::each("leader.c", |program| {
@@ -117,7 +117,7 @@ fn a_process_that_changed_its_root_directory_ends_as_if_it_were_not_recorded() {
         for (mode, status) in [
             ("exit, chroot", 3 << 8),
             ("die, chroot", libc::SIGSYS),
-            // Nothing tells the status.
+            // The library cannot find out the status.
             ("exit, closed, chroot", 0),
         ] {
             let mut command = program.command(&[mode, root.path().to_str().unwrap()]);
@@ -141,7 +141,7 @@ fn a_child_that_ends_without_notice_ends_with_its_status() {
 }
 
 #[test]
-fn a_program_that_dies_leaves_all_its_events() {
+fn all_events_of_a_program_that_dies_are_recorded() {
     Program::each("life.c", |program| {
         for (way, code, signal) in [("_exit", Some(3), None), ("abort", None, Some(6))] {
             let run = program.run(&[way]);
@@ -154,7 +154,7 @@ fn a_program_that_dies_leaves_all_its_events() {
 }
 
 #[test]
-fn a_program_that_dies_leaves_the_names_that_its_threads_got_after_their_first_call() {
+fn names_that_threads_got_after_their_first_call_survive_the_program_s_death() {
     Program::each("life.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_FLIGHT", "10")]] {
             let run = program.run_with(&["renamed"], variables);
@@ -215,7 +215,7 @@ fn messages_that_nobody_reads_do_not_kill_a_program_or_end_up_in_its_files() {
 }
 
 #[test]
-fn a_program_without_memory_goes_on_and_its_losses_are_counted() {
+fn a_program_without_memory_continues_and_its_losses_are_counted() {
     Program::with("no_memory.c", |program| {
         for variables in [
             &[][..],

@@ -1,4 +1,4 @@
-//! Other processes and other modules.
+//! Tests child processes and loaded modules.
 
 use std::process::Command;
 
@@ -7,20 +7,20 @@ use atf_samples::tools::skip_without;
 use crate::support::{Program, Run, Trace, libraries, source, succeed};
 
 #[test]
-fn a_forked_child_records_a_session_of_its_own() {
+fn a_forked_child_records_its_own_session() {
     children("fork");
 }
 
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn so_does_one_that_no_handler_of_forks_was_called_in() {
+fn a_child_forked_without_fork_handlers_records_its_own_session() {
     children("raw-fork");
 }
 
 /// Needs the C library's `_dl_find_object`.
 #[test]
 #[cfg(target_env = "gnu")]
-fn so_does_one_that_was_forked_while_another_thread_had_the_loaders_lock() {
+fn a_child_forked_while_the_loader_s_lock_is_held_records_its_own_session() {
     children("fork-locked");
 }
 
@@ -91,7 +91,7 @@ fn a_program_that_replaces_itself_leaves_two_sessions() {
 }
 
 #[test]
-fn a_module_at_the_address_of_another_one_is_a_module_of_its_own() {
+fn modules_loaded_at_the_same_address_are_told_apart() {
     Program::with("life.c", |program| {
         let plugins = ["first.so", "second.so"].map(|name| plugin(program, "plugin.c", name));
         let run = program.run(&["plugins", &plugins[0], &plugins[1]]);
@@ -118,7 +118,7 @@ fn a_module_at_the_address_of_another_one_is_a_module_of_its_own() {
 }
 
 #[test]
-fn modules_that_are_loaded_again_and_again_take_no_more_memory() {
+fn repeatedly_loaded_modules_use_no_more_memory() {
     Program::with("life.c", |program| {
         let plugins = ["first.so", "second.so"].map(|name| plugin(program, "plugin.c", name));
         let run = program.run(&["reload", &plugins[0], &plugins[1]]);
@@ -174,7 +174,7 @@ fn plugin(program: &Program, from: &str, name: &str) -> String {
 }
 
 #[test]
-fn the_first_call_may_come_while_the_loader_has_its_lock() {
+fn the_first_call_can_be_made_while_the_loader_s_lock_is_held() {
     Program::with("host.c", |program| {
         let path = plugin(program, "constructor.c", "constructor.so");
         for ring in ["", "1024"] {

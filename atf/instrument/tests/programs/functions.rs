@@ -1,4 +1,4 @@
-//! Which functions are recorded, by name and by size.
+//! Tests the selection of functions by name and by size.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -79,7 +79,7 @@ fn cpp_functions_are_chosen_by_demangled_and_by_raw_names() {
 }
 
 #[test]
-fn a_cpp_name_that_takes_hours_to_demangle_is_recorded_and_the_program_s_other_functions_chosen() {
+fn a_function_whose_name_takes_hours_to_demangle_is_recorded_and_the_others_are_chosen() {
     Program::with("slow_name.c", |program| {
         let run = program.run_with(&[], &[("ATF_FUNCTIONS", "f")]);
         assert_eq!(run.session().event_count(), 2);
@@ -127,7 +127,7 @@ fn the_symbols_of_loaded_modules_are_read_before_the_first_event() {
 }
 
 #[test]
-fn a_library_s_constructor_is_chosen_while_the_loader_has_its_lock() {
+fn a_library_s_constructor_is_chosen_while_the_loader_s_lock_is_held() {
     Program::with("life.c", |program| {
         let library = library(program, "constructor.c", &[]);
         let library = library.to_str().unwrap();
@@ -142,7 +142,7 @@ fn a_library_s_constructor_is_chosen_while_the_loader_has_its_lock() {
 }
 
 #[test]
-fn a_stripped_program_is_recorded_as_a_whole_unless_its_symbols_are_found() {
+fn all_functions_of_a_stripped_program_are_recorded_unless_its_symbols_are_found() {
     Program::with("life.c", |program| {
         if !has("strip") {
             return;

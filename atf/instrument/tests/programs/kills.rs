@@ -1,4 +1,4 @@
-//! Programs that are killed by SIGKILL.
+//! Tests programs that are killed by SIGKILL.
 
 use std::fs;
 use std::thread;

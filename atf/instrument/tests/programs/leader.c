@@ -27,7 +27,7 @@ static PLAIN void count(void) {
     fflush(stdout);
 }
 
-// Runs on after the end of the main thread.
+// Keeps running after the end of the main thread.
 static FUNCTION void *work(void *way) {
     calls++;
     usleep(100000);
@@ -50,7 +50,7 @@ static FUNCTION int child(void *unused) {
     return 7;
 }
 
-// The C library ends such a child by a system call.
+// The C library ends such a child with a system call.
 static PLAIN void clone_a_child(void) {
     static _Alignas(16) char stack[1 << 18];
     int status = 0;

@@ -56,7 +56,7 @@ BARE int main(int argc, char **argv) {
     if (strcmp(argv[1], "busy") == 0) {
         at_once(count);
     } else {
-        /* Threads may allocate memory that later ones reuse: the more, the busier the machine is. A
+        /* Threads may allocate memory that later ones reuse, and more of it on a busy machine. A
            leak would grow with each round. */
         size_t before = 0;
         size_t after = one_by_one(count);

@@ -1,11 +1,11 @@
-//! Many threads: their events, their losses and their memory.
+//! Tests many threads: events, losses and memory use.
 
 use crate::support::{Program, Run, Trace};
 
-/// The number of threads that run simultaneously.
+/// The number of simultaneous threads.
 const THREADS: u64 = 64;
 
-/// Returns how many events the threads record in total. `ATF_TEST_EVENTS` sets another number.
+/// Returns how many events the threads record in total. `ATF_TEST_EVENTS` overrides it.
 fn events() -> u64 {
     let set = std::env::var("ATF_TEST_EVENTS").ok();
     set.map_or(2_000_000, |events| events.parse().unwrap())
@@ -49,7 +49,7 @@ fn many_threads_that_wait_for_room_lose_nothing_in_bounded_memory() {
         let trace = run.session().accepted();
         assert_eq!(counts(&trace), [expected, 0, 0, 0]);
         assert_eq!(run.messages(), "");
-        // Each thread takes 128 KiB for its ring, and as much for its buffer.
+        // Each thread uses 128 KiB for its ring, and 128 KiB for its buffer.
         assert!(run.counted() < 128 << 10, "{} KiB", run.counted());
     });
 }

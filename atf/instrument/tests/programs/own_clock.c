@@ -1,4 +1,4 @@
-// A program with a clock, a sleep and a process id of its own, as a simulator has. Prints how often they were called.
+// Defines its own clock, sleep and process id functions, like a simulator. Prints how often they were called.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-// A program that defines functions of the C library itself, with hooks. Prints the number of its own calls.
+// A program that itself defines C library functions, with hooks. Prints the number of its own calls.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* A program that gives up rights or resources after its first calls. Then the main thread, another
+/* A program that drops privileges or resources after its first calls. Then the main thread, another
    thread and a child call functions. */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-//! Programs that give up rights or resources while they are recorded.
+//! Tests programs that drop privileges or resources while they are recorded.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{Program, Run, Trace};
 
-/// The calls of the main thread: `main`, `work` and `leaf` before, and after, the rights are gone.
+/// The calls of the main thread: `main`, `work` and `leaf` before and after privileges are dropped.
 const MAIN: u64 = 1 + 11 + 1 + 100_001;
 /// The calls of another thread, and of a child.
 const THREAD: u64 = 12;
@@ -62,7 +62,7 @@ fn files_and_folders_belong_to_their_owner_whatever_the_umask() {
 }
 
 #[test]
-fn descriptors_that_the_program_closes_or_reuses_cost_no_calls() {
+fn closing_or_reusing_descriptors_loses_no_calls() {
     Program::with("rights.c", |program| {
         for what in ["descriptors", "numbers", "reused", "none"] {
             let run = run(program, what);
@@ -98,7 +98,7 @@ fn a_program_that_changes_its_root_directory_loses_no_calls() {
 }
 
 #[test]
-fn the_manifest_has_the_losses_of_a_program_without_rights() {
+fn the_manifest_lists_the_losses_of_a_program_without_privileges() {
     Program::with("rights.c", |program| {
         for (what, kept, lost, why) in [
             // The descriptor of the main thread's file stays open.

@@ -1,4 +1,4 @@
-//! The environment variables.
+//! Tests the environment variables.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -44,7 +44,7 @@ fn modules_are_chosen_by_path_or_name() {
 }
 
 #[test]
-fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
+fn times_come_from_the_chosen_clock_and_its_error_is_recorded() {
     Program::with("life.c", |program| {
         for (clock, has_error) in [("system", false), ("tsc", CounterClock::is_available())] {
             let before = now_ns();
@@ -71,7 +71,7 @@ fn times_are_from_the_clock_that_is_chosen_and_its_error_is_recorded() {
 }
 
 #[test]
-fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
+fn nothing_is_recorded_on_request_or_if_a_setting_is_invalid() {
     Program::with("life.c", |program| {
         for (name, value, message) in [
             ("ATF_RECORD", "off", ""),
@@ -126,7 +126,7 @@ fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
 }
 
 #[test]
-fn a_program_runs_on_if_its_folder_cannot_be_written() {
+fn a_program_continues_if_its_folder_cannot_be_written() {
     Program::with("life.c", |program| {
         fs::write(program.traces(), []).unwrap();
         let run = program.command(&["threads"]).output().unwrap();
@@ -141,7 +141,7 @@ fn a_program_runs_on_if_its_folder_cannot_be_written() {
 }
 
 #[test]
-fn a_folder_that_is_moved_is_still_written() {
+fn a_session_is_still_written_after_its_folder_is_moved() {
     Program::with("life.c", |program| {
         let moved = program.folder.path().join("moved");
         let run = program.run(&["moved", moved.to_str().unwrap()]);
@@ -156,7 +156,7 @@ fn a_folder_that_is_moved_is_still_written() {
 }
 
 #[test]
-fn a_program_with_more_rights_than_its_user_is_not_recorded() {
+fn a_program_with_more_privileges_than_its_user_is_not_recorded() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return skip("only root can start such a program");
     }

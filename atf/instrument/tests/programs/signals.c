@@ -44,7 +44,7 @@ static PLAIN void telling_handler(int number) {
     if (write(told[1], "h", 1) != 1) _exit(1);
 }
 
-// Waits until the process waits for something itself.
+// Waits until the process itself is waiting.
 static PLAIN void wait_for_sleep(pid_t process) {
     char path[64], text[4096];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);

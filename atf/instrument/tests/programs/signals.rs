@@ -1,11 +1,11 @@
-//! Signal handlers installed by the program.
+//! Tests signal handlers installed by the program.
 
 use std::os::unix::process::ExitStatusExt as _;
 
 use crate::support::{Program, Trace};
 
 #[test]
-fn a_crash_after_others_that_the_program_handled_leaves_the_last_calls() {
+fn the_last_calls_before_a_crash_are_recorded_even_if_the_program_handled_earlier_ones() {
     Program::with("signals.c", |program| {
         let variables = [("ATF_FLIGHT", "10")];
         let found = program.run_with(&["crash again", "segv"], &variables);
@@ -48,7 +48,7 @@ fn assert_whole(session: &Trace) {
 }
 
 #[test]
-fn a_signal_that_ends_the_program_leaves_its_last_calls() {
+fn the_last_calls_before_a_signal_that_ends_the_program_are_recorded() {
     Program::with("signals.c", |program| {
         let flight = [("ATF_FLIGHT", "10")];
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
@@ -64,7 +64,7 @@ fn a_signal_that_ends_the_program_leaves_its_last_calls() {
 }
 
 #[test]
-fn a_signal_that_the_program_handles_or_ignores_stays_as_it_is() {
+fn a_signal_that_the_program_handles_or_ignores_is_not_changed() {
     Program::with("signals.c", |program| {
         for signal in [libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
             let arguments = ["untouched", &signal.to_string()];
@@ -75,7 +75,7 @@ fn a_signal_that_the_program_handles_or_ignores_stays_as_it_is() {
 }
 
 #[test]
-fn a_signal_ends_the_program_after_a_handler_that_it_had_for_some_time() {
+fn a_signal_ends_a_program_that_removed_a_temporary_handler() {
     Program::with("signals.c", |program| {
         for signal in [libc::SIGSEGV, libc::SIGABRT, libc::SIGFPE, libc::SIGINT] {
             let arguments = ["in between", &signal.to_string()];
@@ -86,7 +86,7 @@ fn a_signal_ends_the_program_after_a_handler_that_it_had_for_some_time() {
 }
 
 #[test]
-fn a_child_that_shares_the_memory_of_its_parent_does_not_trigger_for_it() {
+fn a_child_that_shares_its_parent_s_memory_does_not_fire_its_parent_s_trigger() {
     Program::with("signals.c", |program| {
         let variables = [("ATF_FLIGHT", "10"), ("ATF_TRIGGER_SIGNAL", "USR2")];
         for signal in [libc::SIGTERM, libc::SIGSEGV] {

@@ -241,7 +241,7 @@ impl Trace {
         threads.map(|(_, events)| events.len() as u64).sum()
     }
 
-    /// Returns how many events the manifest says were lost.
+    /// Returns the number of lost events in the manifest.
     pub(crate) fn lost(&self) -> u64 {
         let threads = &self.reader.manifest().unwrap().threads;
         let lost = threads.iter().filter_map(|thread| thread.lost_events);

@@ -1,4 +1,4 @@
-//! Functions that the library calls and the program may define.
+//! Tests functions that the library calls and the program may define.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -8,13 +8,13 @@ use atf_samples::tools::has;
 
 use crate::support::{Program, libraries};
 
-/// The functions that `libatf_instrument.so` takes from other libraries, each with a decision.
+/// The functions that `libatf_instrument.so` imports from other libraries, each with a decision.
 const SYMBOLS: &str = include_str!("symbols.txt");
 
-/// Other processors and C libraries have other names.
+/// The names differ on other processors and C libraries.
 #[test]
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
-fn each_function_of_another_library_is_decided() {
+fn there_is_a_decision_for_each_function_of_other_libraries() {
     if !has("nm") {
         return;
     }
@@ -42,7 +42,7 @@ fn each_function_of_another_library_is_decided() {
 }
 
 #[test]
-fn a_program_s_own_clock_is_not_the_recording_s() {
+fn the_recording_does_not_use_the_program_s_own_clock() {
     Program::with("own_clock.c", |program| {
         for variables in [&[][..], &[("ATF_RING", "64")], &[("ATF_FLIGHT", "60")]] {
             let run = program.run_with(&[], variables);
@@ -51,7 +51,7 @@ fn a_program_s_own_clock_is_not_the_recording_s() {
                 "{variables:?}: {:?}",
                 run.output
             );
-            // Nothing but the program may call its functions, and it does not.
+            // Only the program may call its functions, and it never does.
             assert_eq!(
                 (run.counted(), run.messages().as_str()),
                 (0, ""),
@@ -99,7 +99,7 @@ fn a_program_may_define_functions_of_the_c_library() {
     });
 }
 
-/// Linked statically, the library reads the program's clock only apart from events.
+/// A statically linked library uses the program's clock, but not for the times of events.
 #[test]
 fn a_program_with_its_own_clock_may_be_linked_with_the_library() {
     Program::each("own_clock.c", |program| {

@@ -1,4 +1,4 @@
-//! Programs with threads.
+//! Tests programs with threads.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -81,7 +81,7 @@ fn a_thread_s_stack_may_be_small() {
 }
 
 #[test]
-fn hooks_change_no_errno_and_act_on_no_cancellation() {
+fn hooks_do_not_change_errno_or_act_on_cancellation() {
     Program::each("life.c", |program| {
         // The calls in addition to those of early and late.
         for (way, details, calls) in [
@@ -148,7 +148,7 @@ fn exceptions_end_their_functions() {
 }
 
 #[test]
-fn after_a_longjmp_the_depth_is_right_at_the_next_return() {
+fn after_a_longjmp_the_depth_is_correct_at_the_next_return() {
     Program::each("life.c", |program| {
         let run = program.run(&["jumps"]);
         let trace = run.session();

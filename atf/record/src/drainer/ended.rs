@@ -193,8 +193,8 @@ mod tests {
     }
 
     #[test]
-    fn ended_threads_take_the_memory_of_their_events_and_the_oldest_events_are_discarded()
-    -> Result<()> {
+    fn ended_threads_use_only_the_memory_of_their_events_and_the_oldest_are_discarded() -> Result<()>
+    {
         for lanes in [Lanes::Both, Lanes::Details] {
             let window = Window::default().lanes(lanes).pre_roll(HOUR);
             let mut drainer = drainer_with(&Memory::new(), window)?;
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manifest_has_the_losses_of_threads_without_files() -> Result<()> {
+    fn the_manifest_lists_the_losses_of_threads_without_files() -> Result<()> {
         let memory = Memory::new();
         let window = Window::default().lanes(Lanes::Both);
         let mut drainer = drainer_with(&memory, window)?;

@@ -206,7 +206,7 @@ fn a_process_that_waits_for_its_last_trigger_is_not_expected_to_continue() -> Re
 }
 
 #[test]
-fn symbols_that_are_too_large_cost_no_events() -> Result<()> {
+fn symbols_that_are_too_large_cause_no_lost_events() -> Result<()> {
     let memory = Memory::new();
     let (storage, write) = (Arc::new(memory.clone()), WriteOptions::default());
     let mut session = SessionWriter::create_on(storage, "pid_42", &write)?;

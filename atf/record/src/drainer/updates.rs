@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn long_updates_are_rare_even_if_threads_begin_all_the_time() {
+    fn long_updates_are_rare_even_if_threads_begin_constantly() {
         let mut updates = Updates::new();
         let start = updates.last;
         let is_due = |n: &u32| {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn new_threads_do_not_put_off_updates() {
+    fn new_threads_do_not_postpone_updates() {
         let mut updates = Updates::new();
         let start = updates.last;
         let is_due = |n: &u32| {

@@ -63,7 +63,7 @@ mod system {
     }
 
     fn call(command: libc::c_int) -> bool {
-        // SAFETY: the call takes two numbers more, and touches no memory.
+        // SAFETY: the call takes two more numbers, and accesses no memory.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 }

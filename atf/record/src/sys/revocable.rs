@@ -10,8 +10,8 @@ use super::barrier::Barrier;
 
 /// Creates a value that its [`Holder`] uses until a [`Revoker`] takes it.
 ///
-/// Using the value takes no atomic read-modify-write and, where the system supports a [`Barrier`],
-/// no fence.
+/// Using the value requires no atomic read-modify-write and, where the system supports a
+/// [`Barrier`], no fence.
 pub(crate) fn revocable<T>(value: T) -> (Holder<T>, Revoker<T>) {
     with_barrier(value, Barrier::new())
 }
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_never_used_and_taken_at_once() {
+    fn a_value_is_never_used_and_taken_at_the_same_time() {
         const ROUNDS: u64 = if cfg!(miri) { 20 } else { 20_000 };
         for barrier in [Barrier::new(), Barrier::FENCE] {
             for round in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Starts a plain system thread, and asks the system whether a thread still exists.
+//! Starts a plain system thread, and checks whether a thread still exists.
 
 use std::io;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -10,7 +10,7 @@ pub(crate) type Joining = Box<dyn FnOnce() -> bool + Send>;
 
 /// Starts the thread that drains rings.
 ///
-/// It is not a `std` thread, because these register destructors for thread-local variables. For
+/// It is not a `std` thread, because those register destructors for thread-local variables. For
 /// that, the C library takes the loader's lock, which a thread that waits for the drain may hold:
 /// it may run a constructor of a library that is being loaded with `dlopen`.
 #[cfg(all(unix, not(miri)))]
@@ -60,7 +60,7 @@ mod unix {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Does the work that `spawn` passes, and notes whether it ended without a panic.
+    /// Does the work that `spawn` passes, and records whether it ended without a panic.
     pub(super) extern "C" fn begin(task: *mut c_void) -> *mut c_void {
         // SAFETY: `spawn` passes a pointer of this type from `Box::into_raw`, only to this thread.
         let task = unsafe { Box::from_raw(task.cast::<(super::Work, Arc<AtomicBool>)>()) };
@@ -106,8 +106,8 @@ impl Watched {
         self.0.store(unsafe { libc::gettid() }, Ordering::Release);
     }
 
-    /// Returns whether the thread began and no longer exists. Always false where the system cannot
-    /// be asked.
+    /// Returns whether the thread began and no longer exists. Always false on systems where this
+    /// cannot be checked.
     pub(crate) fn is_gone(&self) -> bool {
         let thread = self.0.load(Ordering::Acquire);
         #[cfg(all(any(target_os = "linux", target_os = "android"), not(miri)))]

@@ -20,7 +20,7 @@ fn difference(clock: &CounterClock) -> u64 {
 }
 
 #[test]
-fn it_agrees_with_the_system_clock_on_every_core_while_it_is_adjusted() {
+fn the_counter_agrees_with_the_system_clock_on_every_core_while_it_is_adjusted() {
     let Some(clock) = CounterClock::start() else {
         atf_samples::tools::skip("no constant-rate counter");
         return;
@@ -56,7 +56,7 @@ fn it_agrees_with_the_system_clock_on_every_core_while_it_is_adjusted() {
 }
 
 #[test]
-fn a_clock_that_nobody_adjusts_keeps_its_first_rate() {
+fn a_clock_that_is_not_adjusted_keeps_its_first_rate() {
     let Some(clock) = CounterClock::start() else {
         return;
     };

@@ -9,7 +9,7 @@ use atf_record::{Lost, RecordOptions, Recording};
 use crate::{event, read, ring, writer};
 
 #[test]
-fn a_dropped_recorder_leaves_its_events_and_its_losses() {
+fn the_events_and_losses_of_a_dropped_recorder_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(3, 0);
@@ -49,7 +49,7 @@ fn without_a_drain_recording_returns_and_counts() {
 }
 
 #[test]
-fn losses_while_the_last_manifest_is_written_are_in_it() {
+fn losses_while_the_last_manifest_is_written_are_included() {
     for is_registered in [true, false] {
         let memory = Memory::new();
         let options = WriteOptions::default();

@@ -91,7 +91,7 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
 }
 
 #[test]
-fn another_writer_gets_the_events_that_the_failed_one_did_not_take() {
+fn another_writer_gets_the_events_that_the_failed_one_did_not_accept() {
     let folder = tempfile::tempdir().unwrap();
     let mut failing = on_a_full_disk();
     let (mut recorder, mut drain) = ring_with(200, 4_000, Overflow::DropNewest);
@@ -230,7 +230,7 @@ fn a_recording_that_cannot_replace_its_manifest_stores_the_reason_in_it() {
     let path = root.path().join("pid_1");
     let session = SessionWriter::create(&path, &WriteOptions::default()).unwrap();
     let recording = Recording::start(session, &RecordOptions::default()).unwrap();
-    // Nothing can replace a folder, whatever the rights of the user who runs this test.
+    // Nothing can replace a folder, whatever the privileges of the user who runs this test.
     std::fs::create_dir_all(path.join("manifest.json.part/full")).unwrap();
     recording.loss_counter().lose_event(7);
     recording.thread(None).unwrap_err();

@@ -15,8 +15,8 @@ use crate::event;
 /// Returns the number of minor page faults of this thread.
 fn faults() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
-    // The name may contain any characters, but it ends at the last bracket. The name is followed by
-    // state, ppid, pgrp, session, tty_nr, tpgid, flags and minflt.
+    // The name may contain any characters, but it ends at the last parenthesis. The name is
+    // followed by state, ppid, pgrp, session, tty_nr, tpgid, flags and minflt.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').nth(7).unwrap().parse().unwrap()
 }
@@ -36,10 +36,10 @@ fn a_ring_is_in_memory_before_the_first_event() {
 }
 
 #[test]
-fn a_ring_with_windows_takes_memory_when_it_is_written() {
+fn a_ring_with_windows_uses_memory_only_once_it_is_written() {
     let storage = Arc::new(Memory::new());
     let session = SessionWriter::create_on(storage, "pid_42", &WriteOptions::default()).unwrap();
-    // The events take 32 MiB, or 8192 pages.
+    // The events use 32 MiB, or 8192 pages.
     let capacity = Capacity::default().events(1 << 20);
     let window = Window::default().lanes(Lanes::Both);
     let options = RecordOptions::default()

@@ -44,7 +44,7 @@ fn a_blocked_thread_loses_nothing() {
 }
 
 #[test]
-fn a_payload_larger_than_its_lane_is_not_waited_for() {
+fn no_thread_waits_for_a_payload_larger_than_its_lane() {
     let (mut recorder, _drain) = ring_with(3, 9, Overflow::Block);
     let recorded = recorder.record_with_detail(&event(0), &DETAIL);
     assert_eq!(recorded, Err(Lost::Detail));
@@ -71,7 +71,7 @@ fn details_are_dropped_before_events() {
 }
 
 #[test]
-fn a_blocked_thread_goes_on_when_its_drain_goes() {
+fn a_blocked_thread_continues_when_its_drain_is_gone() {
     let (mut recorder, drain) = ring_with(1, 0, Overflow::Block);
     recorder.record(&event(0)).unwrap();
     let traced = thread::spawn(move || (recorder.record(&event(1)), recorder.lost_events()));

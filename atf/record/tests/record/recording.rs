@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::{event, many, read};
 
-/// A deadline that not even a slow machine exceeds. Only a failing test waits this long.
+/// A deadline that even a slow machine does not exceed. Only a failing test waits this long.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
@@ -76,7 +76,7 @@ fn threads_are_registered_with_their_first_event_and_all_is_written() {
 }
 
 #[test]
-fn a_thread_is_finalized_when_it_ends_and_its_place_is_free() {
+fn a_thread_is_finalized_when_it_ends_and_its_slot_is_freed() {
     for survive_kill in [false, true] {
         let options = blocking(64).max_threads(1);
         let (folder, recording) = start_in_new_folder(survive_kill, &options);
@@ -132,8 +132,8 @@ fn threads_that_have_ended_do_not_count_towards_the_limit() {
 }
 
 #[test]
-fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
-    // Full-size rings take 64 KiB, and the smallest rings take 8 KiB.
+fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_has_none() {
+    // Full-size rings use 64 KiB, and the smallest rings use 8 KiB.
     let capacity = Capacity::default().events(2048).payload_size(0);
     let options = blocking(0).capacity(capacity).ring_memory(136 << 10);
     let (_folder, recording) = start_in_new_folder(false, &options);
@@ -164,7 +164,7 @@ fn threads_beyond_the_memory_limit_have_smaller_rings_and_the_last_none() {
 }
 
 #[test]
-fn the_manifest_has_the_losses_of_a_full_ring() {
+fn the_manifest_lists_the_losses_of_a_full_ring() {
     let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[7; 600]);
     // The drain sleeps until the recording stops.
     let options = RecordOptions::default()
@@ -203,7 +203,7 @@ fn the_manifest_has_the_losses_of_a_full_ring() {
 }
 
 #[test]
-fn the_manifest_has_the_losses_of_unregistered_threads() {
+fn the_manifest_lists_the_losses_of_unregistered_threads() {
     for survive_kill in [false, true] {
         let (folder, recording) = start_in_new_folder(survive_kill, &blocking(64).max_threads(1));
         let mut first = recording.thread(None).unwrap();
@@ -229,7 +229,7 @@ fn the_manifest_has_the_losses_of_unregistered_threads() {
 }
 
 #[test]
-fn until_a_recording_stops_its_manifest_has_the_number_of_events_in_memory() {
+fn until_a_recording_stops_its_manifest_contains_the_number_of_events_in_memory() {
     for (survive_kill, unwritten) in [(false, Some(64 + 2 * 4096 / 32)), (true, None)] {
         let folder = tempfile::tempdir().unwrap();
         let write = WriteOptions::default().survive_kill(survive_kill);
@@ -258,7 +258,7 @@ fn a_flush_writes_the_events_recorded_before_it() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_go_on() {
+fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_continue() {
     let (folder, recording) = start_in_new_folder(false, &blocking(64));
     // Put a file where the second thread's folder would be.
     fs::write(thread_folder(folder.path(), 1), []).unwrap();
@@ -284,7 +284,7 @@ fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_go_on() {
 }
 
 #[test]
-fn a_dropped_recording_is_finalized_and_takes_no_more() {
+fn a_dropped_recording_is_finalized_and_accepts_no_more_events() {
     for survive_kill in [false, true] {
         let (folder, recording) = start_in_new_folder(survive_kill, &blocking(64));
         let mut thread = recording.thread(None).unwrap();
@@ -316,7 +316,7 @@ fn a_stop_while_threads_record_keeps_events_recorded_before_it() {
             let before = returned.load(Ordering::Acquire);
             (recording.stop().unwrap(), before)
         });
-        // While the recording stops, calls may succeed whose events come too late.
+        // While the recording stops, calls may succeed although their events come too late.
         let kept = summary.totals.event_count;
         assert!((before..=returned.into_inner()).contains(&kept), "{kept}");
         let events = read(&thread_folder(folder.path(), 0));
@@ -361,7 +361,7 @@ fn a_shared_session_can_be_used_until_the_recording_stops_and_not_after() {
     recording.record(&event(0)).unwrap();
     session.set_modules(vec![atf::manifest::Module::new(3)]);
     thread::scope(|scope| {
-        // A flush that the end of the recording interrupts returns before its deadline.
+        // A flush that is interrupted by the end of the recording returns before its deadline.
         scope.spawn(|| while recording.flush(Duration::MAX).is_ok() {});
         assert_eq!(recording.stop().unwrap().totals.event_count, 1);
     });
@@ -454,7 +454,7 @@ fn the_name_of_a_refused_thread_is_forgotten() {
 }
 
 #[test]
-fn a_thread_that_ends_while_the_recording_stops_is_finalized_by_either() {
+fn a_thread_that_ends_while_the_recording_stops_is_finalized_either_way() {
     for round in 0..200 {
         let (_folder, recording) = start_in_new_folder(round % 2 == 0, &blocking(64));
         let (send, receive) = mpsc::channel();

@@ -170,7 +170,7 @@ fn fill_segments(recording: &Recording, count: u64) {
 }
 
 #[test]
-fn files_of_others_in_an_old_segment_stay_and_the_recording_goes_on() {
+fn other_files_in_an_old_segment_are_kept_and_the_recording_continues() {
     let folder = tempfile::tempdir().unwrap();
     let session = folder.path().join("pid_42");
     let options = options(Segment::default().size(Some(1)).keep(Some(1)));
@@ -190,7 +190,7 @@ fn files_of_others_in_an_old_segment_stay_and_the_recording_goes_on() {
 }
 
 #[test]
-fn a_file_that_cannot_be_deleted_keeps_no_other_from_being_deleted() {
+fn a_file_that_cannot_be_deleted_does_not_prevent_other_deletions() {
     let memory = Memory::new();
     let options = options(Segment::default().size(Some(1)).keep(Some(1)));
     let recording = start_on(&memory, &options);
@@ -255,7 +255,7 @@ fn an_old_segment_ends_once_it_has_events() {
 }
 
 #[test]
-fn threads_that_have_ended_count_for_the_size() {
+fn threads_that_have_ended_count_towards_the_size() {
     let folder = tempfile::tempdir().unwrap();
     let segment = Segment::default().size(Some(3 * 32));
     let recording = start(&folder.path().join("pid_42"), false, &options(segment));
@@ -303,7 +303,7 @@ fn losses_are_reported_in_the_segment_that_counted_them() {
 }
 
 #[test]
-fn names_of_segments_that_are_taken_are_skipped() {
+fn segment_names_that_are_taken_are_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("pid_42_segment_000002"), "mine").unwrap();
@@ -331,7 +331,7 @@ pub(crate) fn manifest_in(memory: &Memory, session: &str) -> Manifest {
 }
 
 #[test]
-fn a_recording_goes_on_in_its_segment_until_the_next_one_can_be_created() {
+fn a_recording_continues_in_its_segment_until_the_next_one_can_be_created() {
     for (step, end) in [
         (Step::CreateFolder, "_000002"),
         (Step::Create, "_000002/manifest.json.part"),
@@ -430,7 +430,7 @@ fn a_manifest_that_cannot_be_written_at_the_change_is_written_at_the_end() {
 }
 
 #[test]
-fn a_session_that_survives_a_kill_has_no_segments_and_one_segment_stays() {
+fn a_session_that_survives_a_kill_has_no_segments_and_at_least_one_segment_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let session = |name: &str, survive_kill| {
         let write = WriteOptions::default().survive_kill(survive_kill);

@@ -378,7 +378,7 @@ fn ended_threads_keep_their_last_events_even_if_more_than_max_threads_have_recor
         .lanes(Lanes::Both)
         .pre_roll(Duration::MAX)
         .on_stop(true);
-    // Each ring takes 160 MiB, so 15 of them would not fit into 512 MiB.
+    // Each ring uses 160 MiB, so 15 of them would not fit into 512 MiB.
     let options = sleepy(5 << 20, 16, window).max_threads(2);
     let (folder, recording) = start_in_new_folder(false, &options);
     let mut living = recording.thread(None).unwrap();
@@ -449,7 +449,7 @@ fn unwritten(session: &Path, is_it: impl Fn(Option<u64>) -> bool) -> Option<u64>
 }
 
 #[test]
-fn a_last_trigger_that_was_served_leaves_nothing_unwritten_until_the_process_lives_on() {
+fn a_last_trigger_that_was_served_leaves_nothing_unwritten_unless_the_process_keeps_running() {
     let window = Window::default().lanes(Lanes::Both).pre_roll(DEADLINE);
     let options = sleepy(8, 0, window).interval(MILLISECOND);
     let (folder, recording) = start_in_new_folder(false, &options);

@@ -1,6 +1,6 @@
 //! A check's reports in all formats, written while the check runs.
 //!
-//! No report is kept in memory as a whole. Data that must be written later is spooled to an unnamed
+//! No report is kept in memory completely. Data that must be written later is spooled to an unnamed
 //! file. The HTML page shows only the worst sessions and states how many it omits.
 
 mod badge;

@@ -1,5 +1,5 @@
-//! The SARIF 2.1.0 report, for services that show findings at their files. The results are written
-//! while the check runs, and then the rules that they name.
+//! The SARIF 2.1.0 report, for services that show findings next to the files. The results are
+//! written while the check runs, followed by the rules that they name.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -57,7 +57,7 @@ impl Allowed {
                 files: 0,
             };
             if let Some(first) = this.rules.insert(rule.id, line) {
-                return Err(at(&format!("{id} is already in line {}", first.number)));
+                return Err(at(&format!("{id} is already on line {}", first.number)));
             }
         }
         Ok(this)

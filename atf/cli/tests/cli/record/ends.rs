@@ -1,4 +1,4 @@
-//! The end of a run: the program's exit status, its folder, and which processes are still running.
+//! Tests the end of a run: the exit status, the session's folder, and processes still running.
 
 use std::fs;
 use std::path::Path;
@@ -98,9 +98,9 @@ fn a_full_disk_is_reported_as_the_reason_why_recording_stopped() {
     );
 }
 
-/// The first process of a namespace has the number of the system's first process.
+/// The first process in a PID namespace is process 1, like the system's first process.
 #[test]
-fn a_process_of_another_namespace_is_not_taken_for_the_program() {
+fn a_process_in_another_namespace_is_not_mistaken_for_the_program() {
     let Some(folder) = built(PROGRAM) else { return };
     let can = Command::new("unshare").args(["-rpf", "true"]).status();
     if !can.is_ok_and(|status| status.success()) {

@@ -172,7 +172,7 @@ fn sessions(folder: &TempDir) -> Vec<PathBuf> {
     runs.iter().flat_map(|run| list(run)).collect()
 }
 
-/// Checks a session, and fails for advice too.
+/// Checks a session, and fails even for advice.
 fn check(folder: &TempDir, session: &Path) -> Output {
     let arguments = ["check", "--deny", "should", session.to_str().unwrap()];
     super::atf(folder.path(), &arguments)
@@ -212,7 +212,7 @@ calls function";
 }
 
 #[test]
-fn the_program_s_exit_status_is_returned_and_a_dead_program_s_session_finalized() {
+fn the_program_s_exit_status_is_returned_and_a_dead_program_s_session_is_finalized() {
     let Some(folder) = program() else { return };
     let output = record(&folder, "", "./program 1 fail").output().unwrap();
     assert_eq!(output.status.code(), Some(7));
@@ -307,10 +307,10 @@ fn the_events_that_a_dead_program_may_have_lost_are_reported() {
 }
 
 #[test]
-fn only_options_set_how_a_program_is_recorded() {
+fn only_options_determine_how_a_program_is_recorded() {
     let Some(folder) = program() else { return };
     let mut record = record(&folder, "", "./program 3");
-    // As in a program that is itself recorded.
+    // Simulate an `atf record` that is itself recorded.
     let variables = [
         ("ATF_RECORD", "off"),
         ("ATF_DEPTH", "1"),
@@ -422,7 +422,7 @@ fn a_program_without_hooks_and_one_that_cannot_be_run_leave_no_session() {
         (Some(2), String::new(), expected)
     );
     assert!(sessions(&folder).is_empty());
-    // Nothing was there before this run.
+    // A failed run removes the folder that it created.
     fs::remove_dir(folder.path().join("traces")).unwrap();
     record(&folder, "", "./missing").output().unwrap();
     assert!(!folder.path().join("traces").exists());
@@ -449,7 +449,7 @@ atf: nothing was recorded: the program's hooks wrote no event";
 }
 
 #[test]
-fn functions_of_equal_names_are_told_apart_by_their_modules() {
+fn functions_with_equal_names_are_distinguished_by_module() {
     let text = r#"
         #ifdef PART
         static __attribute__((noinline)) void same(void) { __asm__ volatile(""); }

@@ -1,8 +1,8 @@
-//! Tests which libraries a program gets, and programs into which none can be preloaded.
+//! Tests the libraries preloaded into programs, and programs that do not allow preloading.
 
 use super::*;
 
-/// A program with a thread. It has the fault that its argument names, and exits with 3.
+/// A program with threads that commits the fault named by its argument, and exits with 3.
 const FAULTY: &str = r#"
 #include <pthread.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ fn faulty(compiler: &str, flags: &[&str]) -> Option<TempDir> {
     Some(folder)
 }
 
-/// Asserts that a program with a sanitizer ends as it does without being recorded, with and without
-/// its fault, and that all its events are recorded.
+/// Asserts that recording does not change how a program with a sanitizer ends, with and without its
+/// fault, and that all its events are recorded.
 #[track_caller]
 fn assert_same_as_alone(folder: &TempDir, fault: &str, status: i32, report: &str) {
     let alone = |arguments: &[&str]| {
@@ -52,7 +52,7 @@ fn assert_same_as_alone(folder: &TempDir, fault: &str, status: i32, report: &str
     };
     let found = alone(&[]);
     if found.status.code() != Some(3) {
-        // Sanitizers need a certain layout of memory, which some kernels do not provide.
+        // Sanitizers need a memory layout that some kernels do not provide.
         return atf_samples::tools::skip(format_args!("the sanitizer does not run: {found:?}"));
     }
     assert_eq!(alone(&[fault]).status.code(), Some(status));
@@ -90,7 +90,7 @@ fn libraries_that_the_user_preloads_come_first() {
 }
 
 #[test]
-fn a_program_with_the_shared_address_sanitizer_ends_as_it_does_alone() {
+fn recording_does_not_change_how_a_program_with_the_shared_address_sanitizer_ends() {
     let report = "AddressSanitizer: heap-use-after-free";
     let flags = ["-fsanitize=address", "-finstrument-functions"];
     if let Some(folder) = faulty("gcc", &flags) {
@@ -119,7 +119,7 @@ fn a_program_with_the_shared_address_sanitizer_ends_as_it_does_alone() {
 }
 
 #[test]
-fn a_program_with_thread_sanitizer_ends_as_it_does_alone() {
+fn recording_does_not_change_how_a_program_with_thread_sanitizer_ends() {
     for compiler in ["gcc", "clang"] {
         let flags = ["-fsanitize=thread", "-finstrument-functions"];
         if let Some(folder) = faulty(compiler, &flags) {
@@ -130,7 +130,7 @@ fn a_program_with_thread_sanitizer_ends_as_it_does_alone() {
 }
 
 #[test]
-fn a_musl_program_runs_as_it_does_alone_and_the_summary_says_what_it_is() {
+fn a_musl_program_runs_unchanged_and_the_summary_identifies_it() {
     if !atf_samples::tools::has("musl-gcc") {
         return;
     }
@@ -157,7 +157,7 @@ fn a_musl_program_runs_as_it_does_alone_and_the_summary_says_what_it_is() {
 }
 
 #[test]
-fn the_summary_says_that_a_program_is_linked_statically() {
+fn the_summary_reports_that_a_program_is_linked_statically() {
     let Some(folder) = compiled(PROGRAM, "-finstrument-functions -static") else {
         return;
     };

@@ -193,7 +193,7 @@ PLAIN int main(void) {
 "#;
 
 #[test]
-fn the_summary_says_why_threads_gave_up_their_last_events() {
+fn the_summary_explains_why_threads_lost_their_last_events() {
     let Some(folder) = compiled(THREADS, "-finstrument-functions -pthread") else {
         return;
     };
@@ -217,7 +217,7 @@ fn losses_are_reported_once() {
 }
 
 #[test]
-fn a_flight_recording_of_a_killed_program_says_what_may_be_missing() {
+fn the_summary_of_a_killed_flight_recording_reports_possible_losses() {
     let Some(folder) = program() else { return };
     let messages = messages(&folder, "--flight 10", "./program 1 kill");
     let lost = "events in its rings that were not yet written are lost";
@@ -261,7 +261,7 @@ fn a_pattern_without_a_match_may_match_lost_events() {
 }
 
 #[test]
-fn no_pattern_is_unmatched_if_segments_were_deleted() {
+fn no_pattern_is_called_unmatched_if_segments_were_deleted() {
     let text = r#"
         static __attribute__((noinline)) void early(void) { __asm__ volatile(""); }
         static __attribute__((noinline)) void later(void) { __asm__ volatile(""); }
@@ -280,7 +280,7 @@ fn no_pattern_is_unmatched_if_segments_were_deleted() {
 }
 
 #[test]
-fn no_pattern_is_unmatched_if_a_cpp_name_takes_too_long_to_demangle() {
+fn no_pattern_is_called_unmatched_if_a_cpp_name_takes_too_long_to_demangle() {
     let outer = format!("-DOUTER=\"_Z1fDv{}\"", "nw".repeat(40));
     let Some(folder) = compiled(PROGRAM, &format!("-finstrument-functions {outer}")) else {
         return;

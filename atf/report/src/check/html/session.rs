@@ -110,8 +110,8 @@ impl Session {
         self.cost
     }
 
-    /// Returns what a reader gets from the session: the verdict, unless the verdict is to accept
-    /// files and data are missing.
+    /// Returns the session's outcome for a reader: the verdict, or `incomplete` if the files are
+    /// accepted but data is missing.
     pub(super) fn outcome(&self) -> &'static str {
         match self.verdict {
             Verdict::Accept if self.cost == Some(Severity::Must) => "incomplete",
