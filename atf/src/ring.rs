@@ -44,7 +44,8 @@ pub(crate) struct Snapshot {
     thread_id: u32,
     index: Area,
     detail: Area,
-    /// The maximum number of bytes that a file with a whole header may lack before its area.
+    /// The maximum number of bytes that may be missing before the area if the file has a whole
+    /// header.
     most_missing: u64,
     /// Whether the index area is used even if the details do not belong to their file.
     is_used_without_details: bool,

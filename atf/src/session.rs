@@ -293,7 +293,7 @@ impl ThreadEntry {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::SymbolicLink`], [`ErrorKind::MissingFolder`], and those of
+    /// [`ErrorKind::SymbolicLink`], [`ErrorKind::MissingFolder`], and the errors of
     /// [`ThreadReader::open`].
     pub fn open(&self) -> Result<ThreadReader> {
         self.check_presence()?;
@@ -322,8 +322,8 @@ impl ThreadEntry {
         thread::open_index(&self.path, self.options, open)
     }
 
-    /// Returns the problems with the thread's details and with the links to them. `index` is the
-    /// reader of the thread's index whose events were all read.
+    /// Returns the problems with the thread's details and with the links to them. `index` is a
+    /// reader of the thread's index that has read all events.
     #[must_use]
     pub fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
         thread::problems_beside(index, &self.path, self.options)

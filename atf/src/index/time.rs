@@ -75,7 +75,7 @@ impl IndexReader {
     /// be in order: the file must be finalized; its header, footer, first event and last event must
     /// agree on its times; and the events that the search reads must be in order.
     ///
-    /// Writers must keep events in order, but only a read of all events can prove that they did.
+    /// Writers must keep events in order, but only reading all events can prove that they did.
     /// Until the file is [verified](Self::known_checksum), rely on the result only if you trust the
     /// writer.
     ///

@@ -1,4 +1,4 @@
-//! Describes the data that a trace lacks.
+//! Describes the data that is missing from a trace.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::rules::table as rules;
 use crate::text::counted;
 
-/// Data that a trace lacks according to its manifest. Its `Display` output is a sentence.
+/// Data that is missing from a trace according to its manifest. Its `Display` output is a sentence.
 ///
 /// ```
 /// use atf::manifest::Manifest;
@@ -36,7 +36,7 @@ pub enum Missing {
         events: u64,
         /// Whether the tracer is known to have ended. Otherwise, it may still be running.
         has_ended: bool,
-        /// Whether the tracer drops events, so that the losses lack the latest drops.
+        /// Whether the tracer drops events; if so, the losses exclude the latest drops.
         drops: bool,
     },
 }
@@ -120,9 +120,9 @@ impl Manifest {
             })
     }
 
-    /// Returns all data that the trace lacks, each item with its thread's id. The id is `None` for
-    /// threads that the manifest does not list, and for unwritten events, because any thread may
-    /// lack them.
+    /// Returns all data missing from the trace, each item with its thread's id. The id is `None`
+    /// for threads that the manifest does not list, and for unwritten events, because they may be
+    /// missing from any thread.
     #[must_use]
     pub fn missing(&self) -> Vec<(Option<u32>, Missing)> {
         let of_thread = |thread: &ManifestThread| {

@@ -44,7 +44,8 @@ impl AsMut<dyn StorageFile> for Part {
     }
 }
 
-/// The minimum room in a manifest for what a recording that cannot go on has to add, in bytes.
+/// The minimum room in a manifest, in bytes, for the last update of a recording that cannot
+/// continue.
 const SPARE: usize = 4096;
 
 impl SessionWriter {
@@ -101,8 +102,8 @@ impl SessionWriter {
     }
 
     /// Writes a file next to the manifest, and renames it over the manifest once it is complete.
-    /// Omits symbols that are too large, so that they cost no thread its events, and returns the
-    /// error.
+    /// Omits symbols that are too large, so that no thread loses events because of them, and
+    /// returns the error.
     pub(super) fn replace_manifest(&self, written: &mut Written) -> Result<Option<Error>> {
         let (mut manifest, changes) = self.manifest();
         let path = self.path.join(MANIFEST_FILE);

@@ -280,7 +280,7 @@ session: recovered, 2 events and 0 details of 1 thread; 1 could not be read; 1 t
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
   thread_3: no events: index.atf: 0 bytes [ATF-IFTR-001]
   manifest.json: 0 modules, 0 symbols
-    lost: the entry of a thread that is left out: manifest.json: threads[1]: thread 2
+    lost: the entry of an omitted thread: manifest.json: threads[1]: thread 2
     lost: a thread whose folder is missing: manifest.json: threads[3]: thread 4 [ATF-MANI-005]
 ";
     assert_report(&report, 2, expected);
