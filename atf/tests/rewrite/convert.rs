@@ -9,7 +9,7 @@ use crate::{Places, count, files, notes, thread_of};
 use atf_samples::files::{DetailFile, EventRecord, IndexFile, patched};
 
 #[test]
-fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
+fn events_and_details_match_the_other_version_byte_for_byte() {
     let places = Places::new();
     places.put_thread(
         "thread_7",
