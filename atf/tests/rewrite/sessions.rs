@@ -20,7 +20,7 @@ fn folders(report: &Report) -> Vec<String> {
 }
 
 #[test]
-fn each_process_of_a_session_is_recovered_in_its_place() {
+fn each_process_of_a_session_keeps_its_relative_path() {
     let places = Places::new();
     let whole = IndexFile::finalized(1, 9);
     let detail = DetailFile::finalized(1, 3);
