@@ -34,7 +34,7 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! # Write one
+//! # Write a trace
 //!
 //! ```
 //! use atf::EventKind;

@@ -304,8 +304,7 @@ impl Snapshot {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(area.start_field));
         }
-        // Read no further than the size that the file had when it was opened; it may have grown
-        // since.
+        // Do not read past the size that the file had when it was opened; it may have grown since.
         let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
         let size = size.min(area.bytes.len());
         // Compare only readable bytes.

@@ -519,7 +519,7 @@ fn entries(
         .collect();
     let most = folders.len().saturating_add(MOST_MISSING);
     for id in &listed {
-        // A folder with another name can have this id, too: `thread_01` is also thread 1.
+        // A folder with another name can also have this id: `thread_01` is also thread 1.
         if folders.len() < most
             && folders
                 .range((*id, String::new())..)

@@ -200,9 +200,9 @@ fn has_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> {
     Ok(u32::from(event.event_kind) == 0)
 }
 
-/// Searches all event offsets for a footer that the header does not mention and that is followed by
-/// other bytes or zeros. Returns the first verified one or, if there is none, the first with only
-/// zeros after it, or with a single mismatch and correct reserved bytes or start time.
+/// Searches all event offsets for a footer that the header does not point to and that is followed
+/// by other bytes or zeros. Returns the first verified one or, if there is none, the first with
+/// only zeros after it, or with a single mismatch and correct reserved bytes or start time.
 fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFooter>> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     let mut window = Window::new(input);

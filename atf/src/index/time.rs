@@ -56,7 +56,7 @@ impl IndexReader {
                     let event = cursor.get(seq)?;
                     Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
                 };
-                // Search for one bound after the other, so that each search stays within the
+                // Search for the bounds one after the other, so that each search stays within the
                 // cursor's buffer.
                 let [start] = find([start], &mut time_at)?;
                 let [end] = find([end], &mut time_at)?;

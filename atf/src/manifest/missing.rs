@@ -29,7 +29,7 @@ use crate::text::counted;
 pub enum Missing {
     /// Data that the tracer lost.
     Lost(LossKind, Loss),
-    /// Events that the tracer held in memory when it ended.
+    /// Events that were still in the tracer's memory when it ended.
     #[non_exhaustive]
     Unwritten {
         /// The maximum number of unwritten events per thread.
@@ -138,8 +138,8 @@ impl Manifest {
             .collect()
     }
 
-    /// Returns the events that the tracer held in memory when it ended; `None` if it wrote all
-    /// events.
+    /// Returns the events that were still in the tracer's memory when it ended; `None` if it wrote
+    /// all events.
     #[must_use]
     pub fn unwritten(&self) -> Option<Missing> {
         let events = self.unwritten_events.filter(|events| *events > 0)?;

@@ -11,7 +11,7 @@ use crate::error::Error;
 /// A thread that failed: its rank among the threads, and the error.
 pub(super) type Failure = (usize, Error);
 
-/// The lanes of all threads, from which the earliest event is taken repeatedly, breaking ties by
+/// The lanes of all threads, from which the earliest event is taken repeatedly. Ties are broken by
 /// thread.
 ///
 /// Finding a turn must wait for the result of the previous one, but returning events need not.

@@ -335,8 +335,8 @@ impl Merge {
         self
     }
 
-    /// Returns the known problems: those of the sessions, those of threads that could not be
-    /// opened, and those that the ends of the other threads or earlier iterations have revealed.
+    /// Returns the known problems: with the sessions, with threads that could not be opened, and
+    /// any that the ends of the other threads or earlier iterations have revealed.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();

@@ -39,7 +39,7 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usi
     file.write_at(within_limit(offset, bytes)?, offset)
 }
 
-/// Returns as many of the bytes as may be written at `offset`. If none may, returns an error,
+/// Returns the part of the bytes that may be written at `offset`. If none may, returns an error,
 /// because writing beyond the file-size limit (`ulimit -f`) would kill the process with SIGXFSZ.
 pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     let limit = sys::file_size_limit()?;

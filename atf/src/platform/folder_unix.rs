@@ -111,7 +111,7 @@ impl Folder {
         self.open_below(below, PLACE)
     }
 
-    /// Creates a folder that its owner may use, whatever the umask.
+    /// Creates a folder that its owner may use, regardless of the umask.
     pub(crate) fn make_folder(&self, below: &Path) -> io::Result<()> {
         self.at(below, |folder, name| {
             sys::make_folder_at(folder, name)?;
@@ -127,7 +127,7 @@ impl Folder {
         })
     }
 
-    /// Creates a file that its owner may read and write, whatever the umask.
+    /// Creates a file that its owner may read and write, regardless of the umask.
     pub(crate) fn create(&self, below: &Path) -> io::Result<File> {
         let file = self.open_below(below, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL)?;
         allow_owner(&file)?;

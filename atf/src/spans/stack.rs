@@ -33,9 +33,9 @@ use crate::wire::{CallEffect, EventKind};
 pub struct CallStack {
     /// Outermost first.
     open: VecDeque<OpenCall>,
-    /// The number of open calls of each function, so that the stack is searched for a return's call
-    /// only if there is one. Built at the first return that does not match the innermost call,
-    /// because most threads never need it.
+    /// The number of open calls of each function, so that the stack is searched only if it contains
+    /// a return's call. Built at the first return that does not match the innermost call, because
+    /// most threads never need it.
     counts: Option<HashMap<u64, usize>>,
     /// The number of calls that were dropped.
     given_up: u64,

@@ -102,7 +102,7 @@ impl Trace {
         Ok(Self { processes })
     }
 
-    /// Takes all function names from another manifest.
+    /// Uses only the function names of another manifest.
     #[must_use]
     pub fn with_names(self, names: impl Into<Arc<SymbolTable>>) -> Self {
         let names = names.into();

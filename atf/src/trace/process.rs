@@ -148,7 +148,7 @@ impl Process {
         groups
     }
 
-    /// Takes function names from another manifest instead of the process's own.
+    /// Uses function names from another manifest instead of the process's own.
     #[must_use]
     pub fn with_names(mut self, names: Arc<SymbolTable>) -> Self {
         self.names = Some(names);

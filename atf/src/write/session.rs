@@ -263,7 +263,7 @@ impl SessionWriter {
         self.set(|shared| &mut shared.manifest.unwritten_events, events);
     }
 
-    /// Records in the manifest that the tracer drops events for which its memory has no room. As
+    /// Records in the manifest that the tracer drops events that do not fit into its memory. As
     /// long as the manifest has [`set_unwritten_events`](Self::set_unwritten_events), readers then
     /// report that the latest losses may not be counted.
     pub fn set_drops_events(&self) {

@@ -150,7 +150,7 @@ fn invalid_json_is_a_problem_at_its_byte() {
     let is_unreadable = |text: &str| Manifest::parse(text.as_bytes()).is_unreadable();
     assert!(is_unreadable("garbage") && is_unreadable("[]") && is_unreadable(""));
     assert!(!is_unreadable("{}") && !is_unreadable("{\"format_version\": 7}"));
-    // The message is that of the JSON parser, without its line and column.
+    // The message comes from the JSON parser, without its line and column.
     let text = Manifest::parse(b"{\"threads\": [").problems[0].to_string();
     assert!(text.contains("EOF while parsing a list"), "{text}");
     assert!(

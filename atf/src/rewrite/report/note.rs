@@ -19,8 +19,8 @@ pub(crate) struct Place {
     pub(crate) offset: Option<u64>,
     /// The content found there.
     pub(crate) found: String,
-    /// The id of the broken rule, such as `ATF-MANI-004`, as [`check`](crate::check) reports it. A
-    /// place in a [`Note`] has `None`, because the note has the rule.
+    /// The id of the broken rule, such as `ATF-MANI-004`, as [`check`](crate::check) reports it.
+    /// `None` for a place in a [`Note`], because the note contains the rule.
     pub(crate) rule: Option<&'static str>,
 }
 

@@ -347,8 +347,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Returns the thread id that an event must have to agree with the new header. If events have
-    /// no id of their own, any id agrees.
+    /// Returns the thread id that an event must have to agree with the new header. If events do not
+    /// contain an id, any id agrees.
     fn expected_thread_id(&self, found: u32) -> u32 {
         if self.pair.index.wire().records_thread_id() {
             self.thread_id
@@ -494,7 +494,7 @@ impl Pair<'_> {
         end > in_file.saturating_sub(self.ring.index_bytes)
     }
 
-    /// Returns whether the checker does not see an event.
+    /// Returns whether an event is invisible to the checker.
     fn is_unseen(&self, seq: u64) -> bool {
         let offset = self.index.event_offset(seq);
         self.is_ring_salvaged && offset.is_some_and(|offset| self.is_from_ring(offset))

@@ -21,8 +21,8 @@ pub(super) struct Written {
     pub(super) lists_threads: bool,
     /// The number of changes that the written manifest includes; `None` if no manifest was written.
     changes: Option<u64>,
-    /// The written manifest's size in bytes; the largest number if it lacks symbols that are too
-    /// large, because it takes as long to encode.
+    /// The written manifest's size in bytes; the maximum if symbols that are too large were
+    /// omitted, because encoding takes just as long.
     size: usize,
     /// The written manifest, with room for more, while the session is being recorded.
     spare: Option<Spare>,
@@ -110,7 +110,7 @@ impl SessionWriter {
         let encoded = manifest.encode_or_drop_symbols(&[], self.manifest_limit);
         let (bytes, too_large) = encoded.map_err(|error| error.with_path(Some(&path)))?;
         let stored = self.write_part(&path, &bytes).inspect_err(|_| {
-            // The disk may be full, or the process may have given up its rights. Keep the losses.
+            // The disk may be full, or privileges may have been dropped. Keep the losses.
             if let Some(spare) = &written.spare
                 && let Ok((text, _)) = manifest.encode_or_drop_symbols(&[], spare.size())
             {
