@@ -64,7 +64,7 @@ fn drain(follower: &mut ThreadFollower) -> (Vec<(u64, Option<u64>)>, Polled<Thre
 }
 
 #[test]
-fn a_follower_of_a_running_writer_returns_the_same_as_a_later_reader() {
+fn a_follower_of_a_running_writer_agrees_with_a_later_reader() {
     for (wire, survive_kill) in [(Wire::V1, false), (Wire::V2, false), (Wire::V1, true)] {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("thread_3");
