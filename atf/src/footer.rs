@@ -26,7 +26,7 @@ pub(crate) trait Footer: Sized {
     /// Returns the fields that cannot be correct for an events section of `section_bytes` bytes.
     fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<Wrong>;
 
-    /// Returns how many properties of a footer the start time in these bytes counts as, if
+    /// Returns the weight of the start time in these bytes, counted in footer properties, if
     /// `section_bytes` bytes of events precede them.
     fn start_time_weight(
         _input: &Input,
@@ -78,7 +78,7 @@ impl<F> Placed<F> {
     }
 }
 
-/// The result of examining a place where a footer may be.
+/// The result of examining an offset at which a footer may begin.
 #[derive(Debug)]
 pub(crate) enum Verdict<F> {
     /// A footer whose magic, count, length and position agree.

@@ -31,7 +31,7 @@ pub(crate) fn read_first(input: &Input, rules: &FileRules) -> Result<[u8; HEADER
     }
 }
 
-/// Creates an error about a field of the header, which breaks a rule.
+/// Creates an error for a header field that breaks a rule.
 pub(crate) fn error(
     kind: ErrorKind,
     field: &'static str,
@@ -43,7 +43,7 @@ pub(crate) fn error(
 }
 
 /// Checks magic, byte order and version, which have the same offsets in every header. `rules` are
-/// the rules about them.
+/// their rules.
 pub(crate) fn wire(bytes: &[u8], magic: [u8; 4], rules: [&'static Rule; 3]) -> Result<Wire> {
     let [of_magic, of_endian, of_version] = rules;
     let &[a, b, c, d, endian, version, ..] = bytes else {

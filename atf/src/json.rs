@@ -31,7 +31,7 @@ macro_rules! objects {
     )*};
 }
 
-/// Implements `name` and `Serialize` for enums: both give the name of the variant.
+/// Implements `name` and `Serialize` for enums: both use the variant's name.
 macro_rules! names {
     ($($vis:vis $type:ty { $($variant:ident = $name:literal),* $(,)? })*) => {$(
         impl $type {

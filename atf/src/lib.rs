@@ -34,7 +34,7 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! # Write one
+//! # Write a trace
 //!
 //! ```
 //! use atf::EventKind;
@@ -65,7 +65,7 @@
 //! Two incompatible layouts are called ATF v2. The header's `version` byte distinguishes them, and
 //! each reader decodes both into one set of types: see [`Wire`].
 //!
-//! # What readers promise
+//! # Guarantees of the readers
 //!
 //! No matter what the input is, a reader does not panic, does not allocate more than a small
 //! multiple of the file's size (40 times a manifest's size, plus 3 KB per thread that it lists),

@@ -120,8 +120,8 @@ fn side_by_side<U: Send, R: Send>(
 
 /// Returns the next unit, or `None` if no more are queued or wanted.
 ///
-/// Whether a unit is wanted is determined before another job can take the next one. So if a unit is
-/// worked on, those before it are too, and it may wait for them.
+/// Calls `is_wanted` before another job can take the next unit. Therefore, once a unit has started,
+/// all earlier ones have too, and it may wait for them.
 fn next<T>(queued: &Mutex<Receiver<T>>, is_wanted: impl FnOnce() -> bool) -> Option<T> {
     let queued = queued.lock().ok()?;
     queued.recv().ok().filter(|_| is_wanted())
@@ -167,9 +167,9 @@ mod tests {
     }
 
     /// A unit may wait for the units before it, as the rest of a session waits for its threads. So
-    /// no unit may begin before it is certain that the earlier ones do.
+    /// no unit may begin until all earlier ones are certain to begin.
     #[test]
-    fn no_unit_is_taken_before_it_is_known_whether_the_last_one_is_wanted() {
+    fn no_unit_is_taken_until_it_is_known_whether_the_previous_one_is_wanted() {
         let (queue, queued) = sync_channel(3);
         (0..3).for_each(|unit| queue.send(unit).unwrap());
         let queued = Mutex::new(queued);

@@ -45,7 +45,7 @@ pub(crate) struct FoundFooter<'a> {
     pub(crate) times: (u64, u64),
 }
 
-/// A field of a header, the rule that a wrong value breaks, the right value, and what states it.
+/// A header field, the rule that a wrong value breaks, the correct value, and its source.
 pub(crate) type Fact = (&'static str, &'static Rule, u64, &'static str);
 
 /// Implements the methods that do not depend on the kind of file. `$section` is the field that
@@ -245,7 +245,7 @@ macro_rules! reader_methods {
                 }
             }
 
-            /// Returns the error for missing events. Bytes that look like no event may contain them.
+            /// Returns the error for missing events. Bytes that are not an event may contain them.
             pub(crate) fn missing_events_error(&self) -> Option<crate::Error> {
                 let missing = match self.framing() {
                     None => self.missing_events(),

@@ -44,7 +44,8 @@ pub(crate) struct Snapshot {
     thread_id: u32,
     index: Area,
     detail: Area,
-    /// The maximum number of bytes that a file with a whole header may lack before its area.
+    /// The maximum number of bytes that may be missing before the area if the file has a whole
+    /// header.
     most_missing: u64,
     /// Whether the index area is used even if the details do not belong to their file.
     is_used_without_details: bool,
@@ -303,8 +304,7 @@ impl Snapshot {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(area.start_field));
         }
-        // Read no further than the size that the file had when it was opened; it may have grown
-        // since.
+        // Do not read past the size that the file had when it was opened; it may have grown since.
         let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
         let size = size.min(area.bytes.len());
         // Compare only readable bytes.

@@ -293,7 +293,7 @@ impl ThreadEntry {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::SymbolicLink`], [`ErrorKind::MissingFolder`], and those of
+    /// [`ErrorKind::SymbolicLink`], [`ErrorKind::MissingFolder`], and the errors of
     /// [`ThreadReader::open`].
     pub fn open(&self) -> Result<ThreadReader> {
         self.check_presence()?;
@@ -322,8 +322,8 @@ impl ThreadEntry {
         thread::open_index(&self.path, self.options, open)
     }
 
-    /// Returns the problems with the thread's details and with the links to them. `index` is the
-    /// reader of the thread's index whose events were all read.
+    /// Returns the problems with the thread's details and with the links to them. `index` is a
+    /// reader of the thread's index that has read all events.
     #[must_use]
     pub fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
         thread::problems_beside(index, &self.path, self.options)
@@ -519,7 +519,7 @@ fn entries(
         .collect();
     let most = folders.len().saturating_add(MOST_MISSING);
     for id in &listed {
-        // A folder with another name can have this id, too: `thread_01` is also thread 1.
+        // A folder with another name can also have this id: `thread_01` is also thread 1.
         if folders.len() < most
             && folders
                 .range((*id, String::new())..)

@@ -39,8 +39,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Indexes a manifest's names. If memory runs out, no names are available, and the manifest
-    /// reports the problem.
+    /// Indexes a manifest's names. If memory runs out, no names are available, and the manifest's
+    /// problems include this one.
     pub(crate) fn new(manifest: Option<&mut Manifest>, path: Option<&Path>) -> Self {
         let Some(manifest) = manifest else {
             return Self::default();

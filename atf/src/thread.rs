@@ -325,8 +325,8 @@ impl ThreadReader {
         Ok(problems)
     }
 
-    /// Returns all problems except those in the index. `index` is the reader of this index whose
-    /// events were read, and so knows the links.
+    /// Returns all problems except those in the index. `index` is a reader of this index that has
+    /// read the events and therefore knows the links.
     pub(crate) fn problems_beside(&self, index: &IndexReader) -> Result<Vec<Error>> {
         let mut problems = Vec::new();
         problems.extend(self.ring_error().cloned());
@@ -340,7 +340,7 @@ impl ThreadReader {
     }
 
     /// Returns the error for links to missing details. Details that cannot be opened are reported
-    /// as a separate problem, and do not prove any link wrong.
+    /// as a separate problem, and prove nothing about links.
     fn dangling(&self, index: &IndexReader) -> Result<Option<Error>> {
         let count = self.detail().map_or(0, DetailReader::event_count);
         let may_be_lost = may_be_lost(index, self.detail());
@@ -349,7 +349,7 @@ impl ThreadReader {
     }
 
     /// Returns whether a checksum shows that events of either file changed after they were written.
-    /// Such a file does not prove any link wrong.
+    /// Such a file proves nothing about links.
     ///
     /// # Errors
     ///

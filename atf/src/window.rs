@@ -80,8 +80,9 @@ impl<'a> Window<'a> {
         Ok(view.get(..most).unwrap_or(view))
     }
 
-    /// Returns the number of bytes from `offset` that are in a hole, for a scan forward that has
-    /// found zeros there. Asks the source at most once per 64 KiB of data, and otherwise returns 0.
+    /// Returns the number of bytes from `offset` that are in a hole, for a forward scan that has
+    /// found zeros there. Queries the source at most once per 64 KiB of data, and otherwise returns
+    /// 0.
     pub(crate) fn hole(&mut self, offset: u64) -> Result<u64> {
         if offset < self.hole_from {
             return Ok(0);

@@ -53,7 +53,7 @@ pub struct ThreadFollower {
     detail: DetailFollower,
     /// The last detail that was read, until its event is reached.
     seen: Option<DetailEvent>,
-    /// An event that waits for its detail.
+    /// An event waiting for its detail.
     waiting: Option<IndexEvent>,
     ignores_details: bool,
 }

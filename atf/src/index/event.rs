@@ -17,7 +17,7 @@ pub(crate) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Returns whether an event's bytes are all zeros: it was written so, or it never reached the disk.
+/// Returns whether an event's bytes are all zeros: written as zeros, or never stored on the disk.
 #[inline]
 pub(crate) fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
     *bytes == [0; IndexEvent::SIZE]

@@ -66,8 +66,8 @@ impl Footer for IndexFooter {
         problems
     }
 
-    /// A start time other than 0 after whole events is right if it is the first event's. It counts
-    /// double if, as an event, the bytes would have an unknown kind.
+    /// A nonzero start time after whole events is correct if it equals the first event's time. It
+    /// counts double if the bytes, read as an event, would have an unknown kind.
     fn start_time_weight(
         input: &Input,
         wire: Wire,

@@ -137,8 +137,8 @@ impl Layout {
         self.event_size.number(bytes) == u64::from(INDEX_EVENT_SIZE)
     }
 
-    /// Returns whether the reserved fields that the other layout lacks are 0; `None` if there are
-    /// no such fields.
+    /// Returns whether the reserved fields that the other layout does not have are 0; `None` if
+    /// there are no such fields.
     fn has_zeros(&self, other: &Self, bytes: &[u8; IndexHeader::SIZE]) -> Option<bool> {
         let own = self
             .fields

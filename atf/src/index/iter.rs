@@ -121,8 +121,8 @@ impl Block<'_> {
     }
 }
 
-/// The number of events in the first read (4 KiB). Each further read is twice as large as the
-/// previous one.
+/// The number of events in the first read (4 KiB). Each later read is twice as large as the one
+/// before.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
 /// The maximum number of events to buffer. They take 64 KiB, so both the scan and the caller find
 /// them in the cache.

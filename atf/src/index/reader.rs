@@ -210,7 +210,7 @@ impl IndexReader {
         Ok(self.problems())
     }
 
-    /// Returns `None`: each 32 bytes of an index can be an event.
+    /// Returns `None`: any 32 bytes of an index can be an event.
     fn framing(&self) -> Option<&Error> {
         None
     }

@@ -23,7 +23,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Looks for a footer wherever one may be. Without a footer, finds the last whole event.
+    /// Looks for a footer wherever one can be. Without a footer, finds the last whole event.
     pub(super) fn find(input: &Input, header: &IndexHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
@@ -118,7 +118,7 @@ impl Section {
         }
     }
 
-    /// Ends the events at the footer's offset that the header proves. The bytes there are a torn
+    /// Ends the events at the footer offset that the header proves. The bytes there are a torn
     /// footer, one that never reached the disk (64 zeros), or a damaged one.
     fn with_proven_end(input: &Input, header: &IndexHeader) -> Result<Self> {
         let offset = header.footer_offset;
@@ -154,7 +154,7 @@ impl Section {
             _ => touched,
         };
         let intact_end = event_end(events, intact);
-        // Zeros before a torn event are trailing bytes too: the file does not end in them.
+        // Zeros before a torn event are also trailing bytes, because they do not end the file.
         let torn_end = if touched == whole || after_zeros {
             input.size()
         } else {
@@ -200,9 +200,9 @@ fn has_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> {
     Ok(u32::from(event.event_kind) == 0)
 }
 
-/// Searches all event offsets for a footer that the header does not mention and that is followed by
-/// other bytes or zeros. Returns the first verified one or, if there is none, the first with nothing but
-/// zeros after it, or with a single mistake and the right reserved bytes or start time.
+/// Searches all event offsets for a footer that the header does not point to and that is followed
+/// by other bytes or zeros. Returns the first verified one or, if there is none, the first with
+/// only zeros after it, or with a single mismatch and correct reserved bytes or start time.
 fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Verdict<IndexFooter>> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     let mut window = Window::new(input);
@@ -283,9 +283,9 @@ fn footer_bytes(input: &Input, offset: u64) -> Result<[u8; FOOTER_SIZE]> {
     Ok(bytes)
 }
 
-/// Returns whether the first `written` bytes at the place of event `seq` are the beginning of a
-/// footer: two of magic, event count and start time are right, or the written part of the magic is
-/// right, or the start time is right and the bytes cannot be an event.
+/// Returns whether the first `written` bytes at the offset of event `seq` are the beginning of a
+/// footer: two of magic, event count and start time are correct, or the written part of the magic
+/// is, or the start time is and the bytes cannot be an event.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, written: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     let bytes = footer_bytes(input, event_end(header.events_offset, seq))?;
@@ -304,8 +304,8 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, written: u64) ->
     Ok(time.saturating_add(usize::from(has_magic || counts)) >= 2)
 }
 
-/// Returns how many properties of a footer the start time in these bytes counts as, if `seq` events
-/// precede them.
+/// Returns the weight of the start time in these bytes, counted in footer properties, if `seq`
+/// events precede them.
 fn start_time_weight(
     input: &Input,
     header: &IndexHeader,
@@ -317,7 +317,7 @@ fn start_time_weight(
     IndexFooter::start_time_weight(input, wire, events, section_bytes, bytes)
 }
 
-/// Returns whether the bytes at `offset`, the place of event `seq`, are a footer whose first half
+/// Returns whether the bytes at `offset`, where event `seq` would be, are a footer whose first half
 /// never reached the disk: zeros, followed by the length of the preceding events.
 fn is_end_of_footer(input: &Input, wire: Wire, offset: u64, seq: u64) -> Result<bool> {
     const LENGTH: usize = offset!(IndexFooter.bytes_written);

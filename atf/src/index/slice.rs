@@ -7,7 +7,7 @@ use super::IndexEvent;
 use super::event;
 use crate::wire::Wire;
 
-/// Consecutive events with the same bytes as in the file, without a copy.
+/// Consecutive events as they are stored in the file, accessed without copying them.
 ///
 /// Created by [`IndexReader::slice`](super::IndexReader::slice) and
 /// [`EventBlocks`](super::EventBlocks). Events are decoded on access.

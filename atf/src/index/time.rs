@@ -56,7 +56,7 @@ impl IndexReader {
                     let event = cursor.get(seq)?;
                     Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
                 };
-                // Search for one bound after the other, so that each search stays within the
+                // Search for the bounds one after the other, so that each search stays within the
                 // cursor's buffer.
                 let [start] = find([start], &mut time_at)?;
                 let [end] = find([end], &mut time_at)?;
@@ -75,7 +75,7 @@ impl IndexReader {
     /// be in order: the file must be finalized; its header, footer, first event and last event must
     /// agree on its times; and the events that the search reads must be in order.
     ///
-    /// Writers must keep events in order, but only a read of all events can prove that they did.
+    /// Writers must keep events in order, but only reading all events can prove that they did.
     /// Until the file is [verified](Self::known_checksum), rely on the result only if you trust the
     /// writer.
     ///

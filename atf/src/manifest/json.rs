@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
         };
         let end = values.byte_offset();
         let rest = self.text.get(end..).unwrap_or_default();
-        // The white space of JSON, to which a form feed does not belong.
+        // JSON's whitespace, which does not include the form feed.
         let text = rest.find(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
         if let Some(blank) = text {
             let kind = ErrorKind::NotJson("unexpected text after the value".to_owned());
@@ -388,7 +388,7 @@ impl<'de> Deserialize<'de> for List<'de> {
     }
 }
 
-/// A value that strict parsers accept, read without keeping it. It may not contain numbers such as
+/// A value that strict parsers accept, read but not kept. It must not contain numbers such as
 /// 1e999, although they are well-formed.
 pub(super) struct Strict;
 

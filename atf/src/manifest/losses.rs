@@ -38,13 +38,13 @@ impl LossKind {
     }
 }
 
-/// The tracer's losses in a thread, in several threads, or in a whole trace. Displays as the
+/// The tracer's losses in a thread, in several threads, or in an entire trace. Displays the
 /// numbers, such as `3 events and 1 detail`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Losses([Option<Loss>; LossKind::ALL.len()]);
 
 impl Losses {
-    /// Sets the loss of one kind; a count of 0 is no loss.
+    /// Sets the loss of one kind; a count of 0 means no loss.
     #[must_use]
     pub fn with(mut self, kind: LossKind, loss: Option<Loss>) -> Self {
         if let Some(place) = self.0.get_mut(kind as usize) {

@@ -1,4 +1,4 @@
-//! Describes the data that a trace lacks.
+//! Describes the data that is missing from a trace.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::rules::table as rules;
 use crate::text::counted;
 
-/// Data that a trace lacks according to its manifest. Its `Display` output is a sentence.
+/// Data that is missing from a trace according to its manifest. Its `Display` output is a sentence.
 ///
 /// ```
 /// use atf::manifest::Manifest;
@@ -29,14 +29,14 @@ use crate::text::counted;
 pub enum Missing {
     /// Data that the tracer lost.
     Lost(LossKind, Loss),
-    /// Events that the tracer held in memory when it ended.
+    /// Events that were still in the tracer's memory when it ended.
     #[non_exhaustive]
     Unwritten {
         /// The maximum number of unwritten events per thread.
         events: u64,
         /// Whether the tracer is known to have ended. Otherwise, it may still be running.
         has_ended: bool,
-        /// Whether the tracer drops events, so that the losses lack the latest drops.
+        /// Whether the tracer drops events; if so, the losses exclude the latest drops.
         drops: bool,
     },
 }
@@ -120,9 +120,9 @@ impl Manifest {
             })
     }
 
-    /// Returns all data that the trace lacks, each item with its thread's id. The id is `None` for
-    /// threads that the manifest does not list, and for unwritten events, because any thread may
-    /// lack them.
+    /// Returns all data missing from the trace, each item with its thread's id. The id is `None`
+    /// for threads that the manifest does not list, and for unwritten events, because they may be
+    /// missing from any thread.
     #[must_use]
     pub fn missing(&self) -> Vec<(Option<u32>, Missing)> {
         let of_thread = |thread: &ManifestThread| {
@@ -138,8 +138,8 @@ impl Manifest {
             .collect()
     }
 
-    /// Returns the events that the tracer held in memory when it ended; `None` if it wrote all
-    /// events.
+    /// Returns the events that were still in the tracer's memory when it ended; `None` if it wrote
+    /// all events.
     #[must_use]
     pub fn unwritten(&self) -> Option<Missing> {
         let events = self.unwritten_events.filter(|events| *events > 0)?;

@@ -17,7 +17,7 @@ use crate::rules::table as rules;
 use crate::source::{Input, MANIFEST_LIMIT, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
-/// The memory, in multiples of a manifest's size, that reading, checking and rewriting it may take.
+/// The memory limit for reading, checking and rewriting a manifest, as a multiple of its size.
 const MEMORY: u64 = 40;
 
 impl Manifest {
@@ -63,7 +63,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ManifestTooLarge`] if it is larger than [`LIMIT`](Self::LIMIT); those of
+    /// [`ErrorKind::ManifestTooLarge`] if it is larger than [`LIMIT`](Self::LIMIT); the errors of
     /// [`FileSource::open`](crate::FileSource::open); [`ErrorKind::Io`] if it cannot be read, or if
     /// there is not enough memory.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {

@@ -47,8 +47,8 @@ impl<'m> Merged<'m> {
         }
     }
 
-    /// Returns the known problems: those of the session, those of threads that could not be opened
-    /// or read further, and, after the last event, those of all threads.
+    /// Returns the known problems: with the session, with threads that could not be opened or read
+    /// further, and, after the last event, with all threads.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -66,7 +66,7 @@ impl<'m> Merged<'m> {
     /// loaded event.
     #[cold]
     fn load(&mut self) -> Option<Option<Result<MergedEvent>>> {
-        // The files are read and may be opened, and the calling thread may be one of C.
+        // This reads and may open files, and the calling thread may belong to a C program.
         sys::uncancelled(|| match self.lanes.load() {
             Ok(true) => None,
             Ok(false) => Some(self.problem()),

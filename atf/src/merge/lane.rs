@@ -12,7 +12,7 @@ use crate::wire::Wire;
 /// does not detect that the records of each are read sequentially.
 const PREFETCHED: usize = 512;
 const NEAR: (usize, usize) = (4, 16);
-/// The most threads whose verified blocks stay in the cache together with the blocks after them.
+/// The maximum number of threads whose verified blocks, and the next ones, all stay in the cache.
 const FEW: usize = 64;
 
 /// One thread's stream of events.
@@ -101,8 +101,8 @@ impl<'m> Lane<'m> {
         records.unwrap_or_default()
     }
 
-    /// Returns the time of the event that is `after` places after the first unordered one, if that
-    /// event is available.
+    /// Returns the time of the event that is `after` positions after the first unordered one, if
+    /// that event is available.
     #[inline(always)]
     pub(super) fn time(&self, after: usize) -> Option<u64> {
         let place = self.head.wrapping_add(after);

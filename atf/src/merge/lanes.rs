@@ -11,7 +11,7 @@ use crate::error::Error;
 /// A thread that failed: its rank among the threads, and the error.
 pub(super) type Failure = (usize, Error);
 
-/// The lanes of all threads, from which the earliest event is taken repeatedly, breaking ties by
+/// The lanes of all threads, from which the earliest event is taken repeatedly. Ties are broken by
 /// thread.
 ///
 /// Finding a turn must wait for the result of the previous one, but returning events need not.
@@ -114,7 +114,7 @@ mod tests {
 
     /// Only times that are 2⁵⁶ apart need more than one base here.
     #[test]
-    fn times_that_are_far_apart_do_not_require_a_look_at_all_threads_for_each_event() {
+    fn distant_times_do_not_make_each_event_search_all_threads() {
         let index = |id: u64| {
             let event = EventRecord {
                 timestamp_ns: id << 56,

@@ -264,7 +264,7 @@ impl Merge {
     ///
     /// A call that began before the range contributes only its return, and a call that ends after
     /// it contributes only its call event. To add up calls, pair all events and clip the
-    /// [spans](crate::spans#in-a-range-of-time) instead.
+    /// [spans](crate::spans#within-a-time-range) instead.
     ///
     /// For a finalized thread, only its ends and the events in the range are read, provided that
     /// header, footer, first and last event agree on its times ([`IndexReader::seek`]). Otherwise,
@@ -335,8 +335,8 @@ impl Merge {
         self
     }
 
-    /// Returns the known problems: those of the sessions, those of threads that could not be
-    /// opened, and those that the ends of the other threads or earlier iterations have revealed.
+    /// Returns the known problems: with the sessions, with threads that could not be opened, and
+    /// any that the ends of the other threads or earlier iterations have revealed.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();

@@ -89,7 +89,7 @@ impl Merge {
 fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     let jobs = NonZero::new(cores.min(threads.len())).unwrap_or(NonZero::<usize>::MIN);
     let produce = |take: &mut dyn FnMut(usize) -> bool| {
-        // No more threads are read once one cannot be.
+        // Stop reading threads once one is unreadable.
         let _ = (0..threads.len()).all(take);
     };
     let work = |place: usize, learned: &Results<'_, Result<()>>| {

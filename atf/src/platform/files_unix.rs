@@ -9,8 +9,8 @@ use std::path::Path;
 
 use crate::sys;
 
-/// Opens a file to read it. Does not wait if it is a FIFO, and refuses a symlink unless it may be
-/// followed: either may have taken a file's place since the file was checked.
+/// Opens a file to read it. Does not wait if it is a FIFO, and refuses a symlink unless symlinks
+/// may be followed: either may have replaced the file since it was checked.
 pub(crate) fn open(path: &Path, follow_links: bool) -> io::Result<File> {
     let no_follow = if follow_links { 0 } else { libc::O_NOFOLLOW };
     let mut options = OpenOptions::new();
@@ -26,9 +26,9 @@ pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result
     still_stored(file, offset, read)
 }
 
-/// Returns how many of the `read` bytes at `offset` the file still has. The others may be zeros
+/// Returns how many of the `read` bytes at `offset` are still in the file. The others may be zeros
 /// that were never written: a truncation reduces the size, and then clears the rest of the last
-/// page, even under a read. Moves the cursor to the end, which takes half as long as `fstat`.
+/// page, even during a read. Moves the cursor to the end, which takes half as long as `fstat`.
 pub(crate) fn still_stored(mut file: &File, offset: u64, read: usize) -> io::Result<usize> {
     let stored = file.seek(SeekFrom::End(0))?.saturating_sub(offset);
     Ok(usize::try_from(stored).map_or(read, |stored| stored.min(read)))
@@ -39,7 +39,7 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usi
     file.write_at(within_limit(offset, bytes)?, offset)
 }
 
-/// Returns as many of the bytes as may be written at `offset`. If none may, returns an error,
+/// Returns the part of the bytes that may be written at `offset`. If none may, returns an error,
 /// because writing beyond the file-size limit (`ulimit -f`) would kill the process with SIGXFSZ.
 pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     let limit = sys::file_size_limit()?;
@@ -66,7 +66,7 @@ pub(super) fn special(file_type: FileType) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a file has several names (hard links).
+/// Returns whether a file has more than one name (hard links).
 pub(crate) fn has_other_names(metadata: &Metadata) -> bool {
     metadata.nlink() > 1
 }

@@ -15,7 +15,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Returns the folder at a path, the working directory if it is empty.
+    /// Returns the folder at a path; an empty path is the working directory.
     pub(crate) fn open(path: &Path, is_lent: bool) -> io::Result<Self> {
         let path = path.to_path_buf();
         Ok(Self { path, is_lent })
@@ -30,7 +30,7 @@ impl Folder {
         }
     }
 
-    /// Returns true, because std reports no identity of folders.
+    /// Returns true, because std does not report the identity of folders.
     pub(crate) fn is_same(&self, _other: &Self) -> bool {
         true
     }
@@ -86,7 +86,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Does nothing, as [`sync`](Self::sync).
+    /// Does nothing, like [`sync`](Self::sync).
     pub(crate) fn sync_folder(&self, _below: &Path) -> io::Result<()> {
         Ok(())
     }
@@ -109,12 +109,12 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     fs::create_dir(path)
 }
 
-/// Does nothing, because std reports no identity of files.
+/// Does nothing, because std does not report the identity of files.
 pub(crate) fn same(_expected: Identity, _found: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// A descriptor that stays open. There is none, because no other program's descriptors are shared.
+/// A descriptor in a program that may close it. Never used, because no such program exists here.
 #[derive(Debug)]
 pub(crate) struct Lent;
 

@@ -1,5 +1,5 @@
-//! Open folders. A file is found by its name in an open folder, not by a path that another user may
-//! make lead elsewhere.
+//! Open folders. A file is found by its name in an open folder, not by a path that another user
+//! could redirect.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, Permissions};
@@ -12,8 +12,8 @@ use super::lent::Lent;
 use crate::error::{Error, ErrorKind};
 use crate::sys::{self, uncancelled};
 
-/// How to open a folder that is only a place to find names in. On Linux, this needs no permission
-/// to list it.
+/// How to open a folder only to look up names in it. On Linux, this requires no permission to list
+/// it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const PLACE: i32 = libc::O_PATH | libc::O_DIRECTORY;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -33,13 +33,13 @@ pub(crate) struct Folder {
 #[derive(Debug)]
 enum Handle {
     Own(File),
-    /// In a program that may close descriptors. Without one, the folder is opened for each use.
+    /// For a program that may close descriptors. With `None`, the folder is opened for each use.
     Lent(Option<Lent>),
 }
 
 impl Folder {
-    /// Opens a folder by its path, the working directory if it is empty. Follows symlinks. If it
-    /// `is_lent`, a program may close it.
+    /// Opens a folder by its path; an empty path is the working directory. Follows symlinks. If
+    /// `is_lent`, the program may close its descriptor.
     pub(crate) fn open(path: &Path, is_lent: bool) -> io::Result<Self> {
         Self::new(path, open_folder(path)?, is_lent)
     }
@@ -91,8 +91,8 @@ impl Folder {
         })
     }
 
-    /// Calls `work` with the open folder that contains `below`, and its name in there. Refuses
-    /// symlinks on the way.
+    /// Calls `work` with the open folder that contains `below`, and its name in that folder.
+    /// Refuses symlinks on the way.
     fn at<T>(&self, below: &Path, work: impl Fn(&File, &OsStr) -> io::Result<T>) -> io::Result<T> {
         let (Some(between), Some(name)) = (below.parent(), below.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -111,7 +111,7 @@ impl Folder {
         self.open_below(below, PLACE)
     }
 
-    /// Creates a folder that its owner may use, whatever the umask.
+    /// Creates a folder that its owner may use, regardless of the umask.
     pub(crate) fn make_folder(&self, below: &Path) -> io::Result<()> {
         self.at(below, |folder, name| {
             sys::make_folder_at(folder, name)?;
@@ -127,7 +127,7 @@ impl Folder {
         })
     }
 
-    /// Creates a file that its owner may read and write, whatever the umask.
+    /// Creates a file that its owner may read and write, regardless of the umask.
     pub(crate) fn create(&self, below: &Path) -> io::Result<File> {
         let file = self.open_below(below, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL)?;
         allow_owner(&file)?;
@@ -197,7 +197,7 @@ impl Folder {
     }
 }
 
-/// A folder during a call.
+/// A folder that is open for the duration of a call.
 enum Open<'a> {
     Held(&'a File),
     Brief(File),
@@ -249,8 +249,8 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(mode | OWNER_FOLDER))
 }
 
-/// Lets a new file's owner read and write it. The file is open already, so the process goes on if
-/// the file system has no permissions.
+/// Lets a new file's owner read and write it. The file is already open, so failures are ignored, as
+/// on a file system without permissions.
 fn allow_owner(file: &File) -> io::Result<()> {
     let mode = file.metadata()?.mode() & 0o7777;
     if mode & OWNER_FILE != OWNER_FILE {

@@ -17,14 +17,14 @@ use crate::reader::FileReader;
 use crate::rules::Rule;
 use crate::source::Unreadable;
 
-/// The part that the checker sees of a file that a rewrite reads.
+/// How much the checker sees of a file that a rewrite reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     /// All of its bytes.
     Whole,
-    /// All but the bytes that a ring adds, so the checker finds another end.
+    /// All but the bytes that a ring adds, so the checker finds a different end.
     WithoutRing,
-    /// Its header alone, which is invalid.
+    /// Only its header, which is invalid.
     Header,
 }
 
@@ -44,7 +44,7 @@ impl Seen {
 struct Ends<'a, R> {
     file: &'a R,
     seen: Seen,
-    /// Whether what looks like a torn event contains whole ones.
+    /// Whether the apparently torn event contains whole ones.
     hides_events: bool,
     /// The timestamps of the first and the last event, which the header and the footer repeat.
     times: Times,
@@ -71,7 +71,7 @@ pub(super) fn index(
     Ok(())
 }
 
-/// `hides_details` is set if what looks like a torn event contains whole ones.
+/// `hides_details` is set if the apparently torn event contains whole ones.
 pub(super) fn detail(
     detail: &DetailReader,
     seen: Seen,
@@ -227,14 +227,14 @@ impl<R: FileReader> Ends<'_, R> {
         Ok(missing)
     }
 
-    /// Returns whether a problem is one of bytes that could not be read.
+    /// Returns whether a problem is at a byte that could not be read.
     fn is_unreadable(&self, problem: &Error) -> bool {
         let offset = problem.offset();
         offset.is_some_and(|at| self.unreadable.overlaps(&(at..at.saturating_add(1))))
     }
 
     /// Returns the rule broken by a header that disagrees with the footer or the file. Only a
-    /// finalized file must have the right values. If header and footer disagree about a time, the
+    /// finalized file must have the correct values. If header and footer disagree about a time, the
     /// events show which of them is wrong.
     fn disagreement_rule(&self, error: &Error) -> Option<&'static Rule> {
         if !matches!(self.file.completeness(), Completeness::Finalized) {
@@ -256,7 +256,7 @@ impl<R: FileReader> Ends<'_, R> {
         }
     }
 
-    /// Describes events that a rewritten header counts but the file lacks.
+    /// Describes events that a rewritten header counts but that are missing from the file.
     fn missing_place(&self, missing: u64) -> Place {
         let count = self.file.event_count().saturating_add(missing);
         let size = self.file.input().size();
@@ -272,7 +272,7 @@ impl<R: FileReader> Ends<'_, R> {
         Place::new(R::NAME, "", None).found(format!("{missing} of {count}, {how}"))
     }
 
-    /// Notes a footer whose checksum reveals nothing.
+    /// Notes a footer whose checksum proves nothing.
     fn note_missing_checksum(&self, notes: &mut Notes) -> Result<()> {
         let Some(footer) = self.file.found_footer() else {
             return Ok(());

@@ -63,7 +63,7 @@ pub(super) fn index(
     IndexReader::new(file.with_header(header)).map(Some)
 }
 
-/// The threads of a session, which are of one machine.
+/// The threads of a session, which were all recorded on one machine.
 pub(super) struct Siblings<'a> {
     session: &'a SessionReader,
     machine: OnceLock<Option<(Arch, Os)>>,

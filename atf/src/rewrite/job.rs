@@ -56,7 +56,7 @@ pub(super) struct Job<'a> {
     /// Whether to keep data that does not fit into the regular files (orphans, unreadable files,
     /// unknown manifest keys), and to write the report.
     pub(super) keeps_rest: bool,
-    /// Another manifest, for modules and symbols that the session's own manifest lacks.
+    /// Another manifest, for modules and symbols missing from the session's own manifest.
     pub(super) symbols: Option<&'a Manifest>,
     /// Whether to shorten module paths to file names.
     pub(super) module_names_only: bool,

@@ -67,7 +67,7 @@ const RECOMPUTED: [&str; 5] = [
 /// The result of [`rewrite`].
 pub(super) struct Rewritten {
     pub(super) report: ManifestReport,
-    /// Whether the old manifest contains data that the new one lacks.
+    /// Whether the old manifest contains data that is not in the new one.
     pub(super) loses: bool,
     /// Whether the new manifest is a copy of the old one.
     pub(super) is_copied: bool,
@@ -342,8 +342,8 @@ fn note_differences(
     }
 }
 
-/// Adds modules and function names that the manifest lacks. A module with the same id but another
-/// build id is a different build, so its function names do not apply.
+/// Adds modules and function names that are not in the manifest. A module with the same id but
+/// another build id is a different build, so its function names do not apply.
 fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 {
     let known: HashMap<u32, Option<&str>> = new
         .modules

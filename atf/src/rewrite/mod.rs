@@ -112,11 +112,11 @@ with_setters! {
     #[non_exhaustive]
     pub struct RecoverOptions<'a> {
         /// Whether to also search past holes and damage, to rebuild damaged headers, and to use a
-        /// `ring.atf` although its file lost up to 16 MiB before it. The report marks events found
-        /// there.
+        /// `ring.atf` even if up to 16 MiB before its events were lost. The report marks events
+        /// found there.
         pub(crate) salvage: bool,
-        /// The manifest of another run, for modules and symbols that the session's own manifest
-        /// lacks. If the two manifests have different build ids for a module, the module's names
+        /// The manifest of another run, for modules and symbols missing from the session's own
+        /// manifest. If the two manifests have different build ids for a module, the module's names
         /// are not used.
         pub(crate) symbols: Option<Manifest>,
         /// Which data of the new trace survives a power loss after the call has returned.
@@ -291,7 +291,7 @@ pub fn scrub(
 /// dropped, as by [`scrub`].
 ///
 /// Takes as much memory as [`recover`], plus 37 MiB if 262,144 calls are open. If more calls are
-/// open, the new trace lacks the outermost ones, and the report states how many.
+/// open, the outermost ones are omitted, and the report states how many.
 ///
 /// # Errors
 ///

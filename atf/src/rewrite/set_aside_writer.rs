@@ -58,7 +58,7 @@ impl OrphansWriter {
         self.times = Some((self.times.map_or(time, |(first, _)| first), time));
     }
 
-    /// Adds bytes to the last detail that was begun.
+    /// Adds bytes to the current detail.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.section.write(bytes)
     }

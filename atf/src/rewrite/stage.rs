@@ -27,8 +27,7 @@ const PIECE_SIZE: usize = 0x1_0000;
 /// A folder that moves to its final path only when it is complete.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// The parent of the new folder and of the unfinished one, which are found by these names in
-    /// it.
+    /// The parent of the new folder and the unfinished one, which have these names in it.
     parent: Folder,
     unfinished: OsString,
     name: OsString,
@@ -136,7 +135,7 @@ impl Stage {
     }
 }
 
-/// Returns whether a folder is inside a trace or one of its sessions, by whatever path.
+/// Returns whether a folder is inside a trace or one of its sessions, regardless of the paths used.
 fn is_inside(folder: &Path, path: &Path, sessions: &[PathBuf]) -> Result<bool> {
     let folder = fs::canonicalize(folder).map_err(at(folder))?;
     if folder.starts_with(fs::canonicalize(path).map_err(at(path))?) {

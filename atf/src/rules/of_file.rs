@@ -76,8 +76,8 @@ pub(crate) static DETAIL: FileRules = FileRules {
     footer_length: &rules::ATF_DFTR_003,
 };
 
-/// Returns the rule broken by a link to a detail event that is not there. `may_be_lost` is whether
-/// a crash may have lost the detail event.
+/// Returns the rule broken by a link to a missing detail event. `may_be_lost` states whether a
+/// crash may have lost the detail event.
 pub(crate) const fn dangling(may_be_lost: bool) -> &'static Rule {
     if may_be_lost {
         &rules::ATF_LINK_002

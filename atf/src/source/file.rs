@@ -78,9 +78,9 @@ mod tests {
     use super::FileSource;
     use crate::platform;
 
-    /// A file may be replaced between its check and its opening.
+    /// A file can be replaced after it is checked and before it is opened.
     #[test]
-    fn opening_waits_for_no_fifo_and_follows_no_symlink_unless_allowed()
+    fn open_does_not_block_on_a_fifo_or_follow_a_symlink_unless_allowed()
     -> Result<(), Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let [fifo, path, link] = ["fifo", "index.atf", "link"].map(|name| folder.path().join(name));

@@ -31,8 +31,8 @@ pub struct OpenOptions {
     /// Whether to first read whole files to find unreadable ranges, which then read as zeros (see
     /// [`Input::unreadable`](super::Input::unreadable)). Must not be set for mapped files.
     pub(crate) around_errors: bool,
-    /// Whether `ring.atf` may continue a file that lost its end since. The missing bytes then count
-    /// as unreadable.
+    /// Whether `ring.atf` may continue a file whose end was lost later. The missing bytes then
+    /// count as unreadable.
     pub(crate) past_missing: bool,
     /// Whether the events in `ring.atf` are read even if its details do not belong to `detail.atf`.
     pub(crate) ring_without_details: bool,

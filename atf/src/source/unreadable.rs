@@ -5,7 +5,7 @@ use std::{io, iter};
 
 use super::ReadAt;
 
-/// The sizes in bytes of the pieces that a file is probed in. A piece that cannot be read is
+/// The sizes in bytes of the pieces in which a file is probed. A piece that cannot be read is
 /// divided into pieces of the next smaller size.
 const PIECES: [usize; 3] = [0x1_0000, 0x1000, 0x200];
 
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_sectors_that_cannot_be_read_become_zeros() {
+    fn exactly_the_unreadable_sectors_become_zeros() {
         assert_zeros(&[], &[]);
         assert_zeros(&[(0, 1)], &[(0, 512)]);
         assert_zeros(&[(1000, 1001)], &[(512, 1024)]);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_returned_if_it_is_no_bad_sector_or_nothing_can_be_read() {
+    fn other_errors_and_entirely_unreadable_sources_are_errors() {
         assert!(AroundErrors::new(disk(3000, &[(0, 3000)])).is_err());
         let kind = io::ErrorKind::PermissionDenied;
         let denied = disk(3000, &[(0, 9)]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_overlaps_agree_with_each_byte() {
+    fn gaps_and_overlaps_match_a_check_of_each_byte() {
         let mut ranges = Unreadable::default();
         for (start, end) in [(3, 5), (5, 6), (9, 12)] {
             ranges.add(start..end);

@@ -26,9 +26,9 @@ impl ThreadClock {
     }
 
     /// Advances to an event, and returns its time: at least the previous event's, and at most the
-    /// next one's if that is not 0 and not earlier than the previous event's. So a single wrong
-    /// timestamp, however great, does not affect other events. `next_ns` is `None` after a file's
-    /// last event.
+    /// next one's if that is not 0 and not earlier than the previous event's. Therefore, a single
+    /// wrong timestamp, however large, does not affect other events. `next_ns` is `None` after a
+    /// file's last event.
     pub fn advance(&mut self, timestamp_ns: u64, next_ns: Option<u64>) -> u64 {
         let before_ns = self.now_ns.unwrap_or_default();
         let most_ns = next_ns.filter(|next_ns| *next_ns > 0 && *next_ns >= before_ns);

@@ -10,7 +10,7 @@
 //!   came before the trace began, or was lost. It does not affect other calls.
 //! - Calls that are still open after the last event are reported at the end ([`SpanEnd::Open`]).
 //! - Events of other kinds are ignored.
-//! - Times are those of the events. To correct wrong ones first, as the commands do, use a
+//! - Times are the events' timestamps. To correct wrong ones first, as the commands do, use a
 //!   [`ThreadClock`].
 //!
 //! The cost is linear in the number of events. At most [`LIMIT`](CallStack::LIMIT) calls are kept
@@ -31,7 +31,7 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 //!
-//! # In a range of time
+//! # Within a time range
 //!
 //! The events in a range do not show everything that happened in it: a call that began before the
 //! range or returned after it has one of its two events outside the range. So pair all events, and

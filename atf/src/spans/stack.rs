@@ -9,7 +9,7 @@ use crate::index::IndexEvent;
 use crate::wire::{CallEffect, EventKind};
 
 /// The open calls of one thread. Pairs the thread's events one by one, starting with the first. To
-/// pair only part of them, see [In a range of time](crate::spans#in-a-range-of-time).
+/// pair only part of them, see [Within a time range](crate::spans#within-a-time-range).
 ///
 /// ```
 /// use atf::spans::{CallStack, Paired};
@@ -33,11 +33,11 @@ use crate::wire::{CallEffect, EventKind};
 pub struct CallStack {
     /// Outermost first.
     open: VecDeque<OpenCall>,
-    /// The number of open calls of each function, so that the stack is searched for a return's call
-    /// only if there is one. Built at the first return that does not match the innermost call,
-    /// because most threads never need it.
+    /// The number of open calls of each function, so that the stack is searched only if it contains
+    /// a return's call. Built at the first return that does not match the innermost call, because
+    /// most threads never need it.
     counts: Option<HashMap<u64, usize>>,
-    /// The number of calls that were given up.
+    /// The number of calls that were dropped.
     given_up: u64,
     limit: usize,
 }
@@ -70,7 +70,7 @@ impl CallStack {
     }
 
     /// Creates an empty stack that keeps at most `limit` calls, but at least 1. If one more is
-    /// opened, the outermost is given up ([`SpanEnd::GivenUp`]).
+    /// opened, the outermost is dropped ([`SpanEnd::GivenUp`]).
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl CallStack {
         (count > 0).then(error)
     }
 
-    /// Returns the number of open calls, including those given up.
+    /// Returns the number of open calls, including dropped ones.
     #[must_use]
     pub fn depth(&self) -> u64 {
         self.given_up.saturating_add(self.open.len() as u64)

@@ -1,4 +1,4 @@
-//! System calls that are relative to an open folder, which std lacks.
+//! System calls relative to an open folder, which std does not provide.
 
 use std::ffi::{CString, OsStr};
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use super::unix::check;
 
-/// Opens `name` in a folder. New files get `mode`, less the bits of the process's umask.
+/// Opens `name` in a folder. New files get `mode` minus the bits of the process's umask.
 pub(crate) fn open_at(folder: &File, name: &OsStr, flags: i32, mode: u32) -> io::Result<File> {
     let name = text(name)?;
     loop {
@@ -95,8 +95,8 @@ fn high_numbers() -> Option<(RawFd, RawFd)> {
 /// Lends the file with this number, which the program may have closed or reused. The caller must
 /// check which file it is.
 pub(crate) fn borrow(number: RawFd) -> ManuallyDrop<File> {
-    // SAFETY: dropping the value does not close the number. It may belong to any file of the
-    // program, or to none, so that calls fail; none of them accesses memory through it.
+    // SAFETY: dropping the value does not close the number. It may refer to any file of the
+    // program. If it refers to none, calls fail. No call accesses memory through it.
     ManuallyDrop::new(unsafe { File::from_raw_fd(number) })
 }
 

@@ -15,8 +15,8 @@ struct MachTimebaseInfo {
 // links on every Apple system. `mach_continuous_time` (macOS 10.12, iOS 10) takes no arguments and
 // accesses no memory of this program, so it is safe to call. `mach_timebase_info` writes two u32
 // through its pointer and does not keep the pointer after the call. Because of the struct's layout,
-// a `&mut MachTimebaseInfo` is a valid and exclusive pointer to two u32, so this function is safe
-// to call as well.
+// a `&mut MachTimebaseInfo` is a valid and exclusive pointer to two u32, so this function is also
+// safe to call.
 unsafe extern "C" {
     safe fn mach_continuous_time() -> u64;
     safe fn mach_timebase_info(info: &mut MachTimebaseInfo) -> c_int;

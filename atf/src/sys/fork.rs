@@ -4,8 +4,8 @@ use std::process;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// A process, which its forked children can distinguish from themselves. A child's process id may
-/// be that of its parent, in another namespace.
+/// A process that its forked children can distinguish from themselves. In another namespace, a
+/// child's process id may equal its parent's.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin {
     process: u32,

@@ -169,7 +169,7 @@ impl JournalArea {
         self.show();
     }
 
-    /// Shows the ring to a test between two stores.
+    /// Lets a test inspect the ring between two stores.
     #[inline]
     fn show(&self) {
         #[cfg(all(feature = "testing", debug_assertions))]
@@ -177,7 +177,7 @@ impl JournalArea {
     }
 }
 
-/// Lets a test watch a writer's ring after each store. Only debug builds show their stores.
+/// Lets a test inspect a writer's ring after each store, in debug builds only.
 #[cfg(feature = "testing")]
 pub mod watch {
     use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Room at the end of a file for its last contents, when nothing can be written any more.
+//! Spare room in a mapped file, for a last update when writing is no longer possible.
 
 use std::fs::File;
 use std::io;
@@ -22,9 +22,9 @@ pub struct Spare {
 unsafe impl Send for Spare {}
 
 impl Spare {
-    /// Maps the first `size` bytes of a file, which must have been written. The mapping takes the
-    /// place of an `old` one, so that the addresses of the modules that a program loads do not
-    /// depend on when its manifest is written.
+    /// Maps the first `size` bytes of a file, which must have been written. The mapping replaces an
+    /// `old` one at the same address, so that the addresses of the modules that a program loads do
+    /// not depend on when its manifest is written.
     pub fn map(file: &File, size: usize, old: Option<Self>) -> Option<Self> {
         let old = old.filter(|old| size <= old.reserved);
         let reserved = old.as_ref().map_or(RESERVED.max(size), |old| old.reserved);
@@ -36,8 +36,8 @@ impl Spare {
         std::mem::forget(old);
         let (rights, number) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
         let kind = libc::MAP_SHARED | fixed;
-        // SAFETY: a new mapping overlaps no other memory. A fixed one has the place and the size of
-        // an old one that belonged to this function alone.
+        // SAFETY: a new mapping overlaps no other memory. A fixed one has the address and the size
+        // of an old one that only this function used.
         let start = unsafe { libc::mmap(place.cast(), reserved, rights, kind, number, 0) };
         if start == libc::MAP_FAILED {
             return None;
@@ -72,15 +72,15 @@ impl Spare {
         true
     }
 
-    /// Returns whether all pages can be written. Without this, a page that is gone, or that a file
-    /// system that copies on write has no room for, would kill the process with SIGBUS.
+    /// Returns whether all pages can be written. Without this check, a page that no longer exists,
+    /// or for which a copy-on-write file system has no room, would kill the process with SIGBUS.
     fn is_stored(&self) -> bool {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
             let (start, size) = (self.start.as_ptr().cast(), self.size);
             // SAFETY: the range is the mapping, whose bytes stay the same.
             let status = unsafe { libc::madvise(start, size, libc::MADV_POPULATE_WRITE) };
-            // Kernels before 5.14 do not know this advice.
+            // Kernels before 5.14 do not support this advice.
             status == 0 || io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL)
         }
         #[cfg(not(any(target_os = "linux", target_os = "android")))]

@@ -40,7 +40,7 @@ impl<T> Turns<T> {
             return None;
         }
         let _turn = Turn(&self.is_taken);
-        // SAFETY: `is_taken` was false, and no other call comes here until it is false again.
+        // SAFETY: `is_taken` was false, and no other call gets here until it is false again.
         Some(work(unsafe { &mut *self.value.get() }))
     }
 }

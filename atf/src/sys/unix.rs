@@ -1,4 +1,4 @@
-//! System calls that std lacks.
+//! System calls that std does not provide.
 
 use std::io;
 
@@ -23,7 +23,7 @@ pub(crate) fn file_size_limit() -> io::Result<u64> {
     };
     // SAFETY: the pointer refers to an `rlimit`, which the call writes and does not keep.
     check(unsafe { getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) })?;
-    #[allow(clippy::useless_conversion, reason = "some systems have it signed")]
+    #[allow(clippy::useless_conversion, reason = "signed on some systems")]
     limit.rlim_cur.try_into().map_err(io::Error::other)
 }
 

@@ -14,8 +14,8 @@ use crate::wire::RingHeader;
 /// The kind of file or folder at a path. Symlinks are followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PathKind {
-    /// A file of a thread. It has the magic bytes of its kind, or it may be a damaged one, because
-    /// of its name, because it is too short, or because it begins with zeros.
+    /// A thread's file. It has the magic bytes of its kind, or it may be a damaged one: its
+    /// extension matches, it is too short, or it begins with zeros.
     File(FileKind),
     /// A thread's folder.
     Thread,

@@ -66,8 +66,8 @@ impl Trace {
         Self::open_all([path])
     }
 
-    /// Opens everything at these paths. Threads' folders and files come first, each as a process of
-    /// its own. Sessions that are segments of the same process become one process.
+    /// Opens everything at these paths. Threads' folders and files come first, each as a separate
+    /// process. Sessions that are segments of the same process become one process.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Trace {
         Ok(Self { processes })
     }
 
-    /// Takes all function names from another manifest.
+    /// Uses only the function names of another manifest.
     #[must_use]
     pub fn with_names(self, names: impl Into<Arc<SymbolTable>>) -> Self {
         let names = names.into();
@@ -119,7 +119,7 @@ impl Trace {
     /// # Errors
     ///
     /// [`ErrorKind::NoMediaClock`] if a process has no anchors, if anchors refer to different
-    /// recordings, or if events begin before the recording, because no time can show that.
+    /// recordings, or if events begin before the recording, because times cannot be negative.
     pub fn on_media_clock(self) -> Result<Self> {
         let mut first: Option<MediaClock> = None;
         let mut processes = Vec::new();

@@ -20,7 +20,8 @@ use crate::thread::ThreadReader;
 /// thread's folder or an index file that was opened alone is also treated as a process.
 ///
 /// A thread's events and open calls continue from one segment to the next. Calls do not continue
-/// across a gap: a place where a segment between two others is missing or lacks the thread.
+/// across a gap: a place where a segment between two others is missing or does not contain the
+/// thread.
 ///
 /// A clone is cheap, because it shares everything with the original.
 ///
@@ -147,7 +148,7 @@ impl Process {
         groups
     }
 
-    /// Takes function names from another manifest instead of the process's own.
+    /// Uses function names from another manifest instead of the process's own.
     #[must_use]
     pub fn with_names(mut self, names: Arc<SymbolTable>) -> Self {
         self.names = Some(names);
@@ -323,7 +324,7 @@ impl Process {
     /// # Errors
     ///
     /// If there are no anchors, if they refer to several recordings, or if events begin before the
-    /// recording, because no time can show that.
+    /// recording, because times cannot be negative.
     pub fn media_clock(&self) -> Result<MediaClock, MediaClockError> {
         let anchors = self
             .manifests()
@@ -399,7 +400,7 @@ impl Process {
     }
 
     /// Returns the events that the tracer had not yet written when it ended: those of the last
-    /// session that lacks any.
+    /// session in which any are missing.
     #[must_use]
     pub fn unwritten(&self) -> Option<Missing> {
         self.manifests().rev().find_map(Manifest::unwritten)
@@ -444,8 +445,8 @@ impl Process {
         problems.chain(gaps).collect()
     }
 
-    /// Returns the [problems](Self::problems) that concern any of these threads, or all if there are
-    /// none. A folder without an id cannot belong to a selected thread.
+    /// Returns the [problems](Self::problems) that concern any of these threads, or all problems if
+    /// `threads` is empty. A folder without an id cannot belong to a selected thread.
     #[must_use]
     pub fn problems_of(&self, threads: &BTreeSet<u32>) -> Vec<Error> {
         let mut problems = self.problems();

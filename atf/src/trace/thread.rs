@@ -83,7 +83,8 @@ impl<'p> Thread<'p> {
         self.files.push(next);
     }
 
-    /// Returns the id in the names of the thread's folders; for a single file, that in its header.
+    /// Returns the id in the names of the thread's folders; for a single file, the id in its
+    /// header.
     #[must_use]
     pub const fn id(&self) -> u32 {
         self.id
@@ -207,8 +208,8 @@ impl<'p> ThreadFiles<'p> {
         self.entry().map(ThreadEntry::open).transpose()
     }
 
-    /// Returns the problems with the thread's details and with the links to them. `index` is the
-    /// reader whose events were all read.
+    /// Returns the problems with the thread's details and with the links to them. `index` is a
+    /// reader that has read all events.
     #[must_use]
     pub fn problems_beside(&self, index: &IndexReader) -> Vec<Error> {
         let entry = self.entry().into_iter();

@@ -95,11 +95,11 @@ impl Storage for Disk {
 /// only during a write, so the number of writers is not limited by the program's descriptor limit
 /// either.
 ///
-/// The program may later give up the right to open files. The folder, the folders below it and
-/// their files therefore also keep descriptors, as long as numbers are free in the top sixteenth of
-/// those that the program may open, not counting numbers from 1024 on. Before each use, the device
-/// and inode are compared. A file without a descriptor is opened by its name, and compared in the
-/// same way.
+/// The program may later lose permission to open files. The folder, the folders below it and their
+/// files therefore also keep descriptors, as long as numbers are free in the top sixteenth of those
+/// that the program may open, not counting numbers from 1024 on. Before each use, the device and
+/// inode are compared. A file without a descriptor is opened by its name, and compared in the same
+/// way.
 ///
 /// # Errors
 ///

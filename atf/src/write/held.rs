@@ -1,4 +1,4 @@
-//! A storage that holds a session's folder open.
+//! A storage that keeps a session's folder open.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Opens a folder that exists. If it `is_lent`, a program may close its descriptors.
+    /// Opens an existing folder. If `is_lent`, the program may close its descriptors.
     pub(super) fn open(path: &Path, is_lent: bool) -> io::Result<Self> {
         let above = path.parent().unwrap_or(path);
         // A folder that the caller named may be a symlink.

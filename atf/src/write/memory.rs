@@ -13,25 +13,25 @@ use super::{Storage, StorageFile};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
-    /// A call of [`Storage::create_folder`].
+    /// A call to [`Storage::create_folder`].
     CreateFolder,
-    /// A call of [`Storage::exists`].
+    /// A call to [`Storage::exists`].
     Exists,
-    /// A call of [`Storage::create`].
+    /// A call to [`Storage::create`].
     Create,
-    /// A call of [`Storage::rename`].
+    /// A call to [`Storage::rename`].
     Rename,
-    /// A call of [`Storage::remove`].
+    /// A call to [`Storage::remove`].
     Remove,
-    /// A call of [`Storage::remove_folder`].
+    /// A call to [`Storage::remove_folder`].
     RemoveFolder,
-    /// A call of [`Storage::sync_folder`].
+    /// A call to [`Storage::sync_folder`].
     SyncFolder,
-    /// A call of [`StorageFile::write_at`].
+    /// A call to [`StorageFile::write_at`].
     Write,
-    /// A call of [`StorageFile::set_size`].
+    /// A call to [`StorageFile::set_size`].
     SetSize,
-    /// A call of [`StorageFile::sync`].
+    /// A call to [`StorageFile::sync`].
     Sync,
 }
 
@@ -99,8 +99,8 @@ impl Memory {
         self.state().decide = Some(Box::new(decide));
     }
 
-    /// Sets a function that replaces each file created from now on by another one, such as one that
-    /// records the writes and passes them on.
+    /// Sets a function that replaces each file created from now on with another one, such as one
+    /// that records the writes and passes them on.
     pub fn wrap(
         &self,
         wrap: impl Fn(&Path, Box<dyn StorageFile>) -> Box<dyn StorageFile> + Send + 'static,

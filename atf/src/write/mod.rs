@@ -37,8 +37,7 @@
 //! with [`survive_kill`](WriteOptions::survive_kill), every event once its call has returned |
 //! | the disk is full, or a write fails for another reason | the failing call and all later calls
 //! return the error; the events before it are a valid prefix |
-//! | the session's folder is moved, or replaced by another folder or a symlink | the writers go on
-//! in the folder that they created, and do not write to the other one |
+//! | the session's folder is moved, or replaced by another folder or a symlink | the writers continue in the folder that they created, and do not write to the other one |
 //! | the session's folder is deleted | new threads and the manifest return an error, and the folder
 //! is not created again |
 //! | power loss | see [`Durability`] |
@@ -97,7 +96,7 @@ fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
     storage.sync_folder(parent).map_err(at(parent))
 }
 
-/// Creates a folder if it does not exist, and holds it open. Returns the storage that finds files
+/// Creates a folder if it does not exist, and keeps it open. Returns the storage that finds files
 /// in it, unless that is `storage` itself, and whether the folder is new. On failure, leaves no new
 /// folder behind.
 fn create_held(storage: &dyn Storage, folder: &Path) -> Result<(Option<Arc<dyn Storage>>, bool)> {

@@ -12,7 +12,7 @@
 //! |---|---|---|---|
 //! | an event's bytes are stored | up to `s` | `size` bytes | all before it |
 //! | the size is stored | up to `s` | the same | the same: the call had not returned |
-//! | the area is written | up to `s`, and some of the area | `size` bytes from `s` | the ring's bytes; some are in the file too |
+//! | the area is written | up to `s`, and some of the area | `size` bytes from `s` | the ring's bytes; some are also in the file |
 //! | size := 0 | up to `s + size` | `size` bytes from `s` | the same bytes in both |
 //! | start moves | up to the new start | nothing | the file |
 //! | the checksum moves | up to the new start | nothing | the file |

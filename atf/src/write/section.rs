@@ -12,7 +12,7 @@ use crate::wire::HEADER_SIZE;
 /// A function that returns the size and number of whole events at the start of a buffer.
 pub(super) type Whole = fn(&[u8]) -> (usize, u64);
 
-/// One of a thread's two files while it is being written: header, events, and a buffer for further
+/// One of a thread's two files while it is being written: header, events, and a buffer for more
 /// events.
 #[derive(Debug)]
 pub(super) struct Section {

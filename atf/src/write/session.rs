@@ -158,11 +158,11 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and those of
+    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and the errors of
     /// [`ThreadWriter::create`] and [`write_manifest`](Self::write_manifest), but not
     /// [`ErrorKind::ManifestTooLarge`] if the symbols are too large. [`ErrorKind::Io`], with
-    /// [`NotFound`](std::io::ErrorKind::NotFound) if the session's folder was deleted.
-    /// After an error, the call can be retried.
+    /// [`NotFound`](std::io::ErrorKind::NotFound) if the session's folder was deleted. After an
+    /// error, the call can be retried.
     pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
         let path = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
         {
@@ -195,7 +195,7 @@ impl SessionWriter {
     }
 
     fn list_and_create(&self, path: &Path, thread_id: u32) -> Result<ThreadWriter> {
-        // Do not recreate a folder that was deleted: it would lack the other threads.
+        // Do not recreate a deleted folder: the other threads would be missing.
         if !self.storage.exists(&self.path).map_err(at(&self.path))? {
             return Err(at(&self.path)(io::ErrorKind::NotFound.into()));
         }
@@ -263,15 +263,15 @@ impl SessionWriter {
         self.set(|shared| &mut shared.manifest.unwritten_events, events);
     }
 
-    /// Records in the manifest that the tracer drops events for which its memory has no room. As
+    /// Records in the manifest that the tracer drops events that do not fit into its memory. As
     /// long as the manifest has [`set_unwritten_events`](Self::set_unwritten_events), readers then
     /// report that the latest losses may not be counted.
     pub fn set_drops_events(&self) {
         self.set(|shared| &mut shared.manifest.drops_events, Some(true));
     }
 
-    /// Sets why the tracer could not record everything, such as "no space left on device". The
-    /// first reason stays. A recording of the crate `atf-record` sets it itself.
+    /// Sets why the tracer could not record everything, such as "no space left on device". Only the
+    /// first reason is kept. The crate `atf-record` sets it in its recordings.
     pub fn set_recording_error(&self, reason: impl Into<String>) {
         let mut shared = lock(&self.shared);
         if shared.manifest.recording_error.is_none() {
@@ -280,7 +280,7 @@ impl SessionWriter {
         }
     }
 
-    /// Keeps room in the manifest for the end of a recording that cannot go on.
+    /// Reserves room in the manifest for a last update when a recording cannot continue.
     #[doc(hidden)]
     pub fn keep_spare(&self) {
         lock(&self.shared).keeps_spare = true;

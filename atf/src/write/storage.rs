@@ -73,7 +73,7 @@ pub trait Storage: fmt::Debug + Send + Sync {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Returns a storage that holds an existing folder open: it finds the files in it even if
+    /// Returns a storage that keeps an existing folder open: it finds the files in it even if
     /// another user renames the folder and puts another one in its place. `None` if this storage
     /// does so anyway, or has no other users.
     ///

@@ -7,8 +7,8 @@ use std::fmt::{self, Write};
 /// expand to gigabytes.
 const LONGEST: usize = 1 << 16;
 
-/// The maximum depth of recursion, which suffices for 255 nested templates, as many as `c++filt`
-/// reads. The deepest names take 7 MiB of stack, or 57 MiB without the compiler's
+/// The maximum depth of recursion, which suffices for 255 nested templates, the maximum that
+/// `c++filt` reads. The deepest names take 7 MiB of stack, or 57 MiB without the compiler's
 /// optimizations.
 const DEEPEST: u32 = 1300;
 
@@ -115,7 +115,7 @@ fn rewritten(name: &str, start: usize, attempts: &mut usize) -> Option<(String, 
 /// but `cpp_demangle` mistakes the first parameter for one and omits it.
 ///
 /// To find where the parameters of such a function begin, inserts a type at each possible place,
-/// which is after template arguments at the end of a name. At the right place, the inserted type
+/// which is after template arguments at the end of a name. At the correct place, the inserted type
 /// does not appear in the demangled name, no matter which type it is. Starts with the last place,
 /// since the parameters come last and each attempt takes time in proportion to the name's depth.
 fn with_return_types(mut name: String) -> String {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn constructors_and_conversions_that_are_templates_have_all_parameters() {
+    fn template_constructors_and_conversions_keep_all_parameters() {
         check("_ZN1XC2IiEET_", "X::X<int>(int)");
         check("_ZN1XC1IidEET_T0_", "X::X<int, double>(int, double)");
         check("_ZN1XC1B5cxx11IiEET_", "X::X[abi:cxx11]<int>(int)");
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_templates_are_those_of_the_source() {
+    fn template_arguments_match_the_source() {
         check("_Z1fI1AILj8EEEvv", "void f<A<8u> >()");
         check("_Z1fI1AILm8ELln1EEEvv", "void f<A<8ul, -1l> >()");
         check("_Z1f1AIiJEE", "f(A<int>)");
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_dependent_types_are_read() {
+    fn members_of_dependent_types_are_demangled() {
         check(
             "_ZSt3cosIiEN9__gnu_cxx11__enable_ifIXsrSt12__is_integerIT_E7__valueEdE6__typeES3_",
             "__gnu_cxx::__enable_if<std::__is_integer<int>::__value, double>::__type std::cos<int>(int)",
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn thunks_and_clones_are_named_as_by_other_tools() {
+    fn thunks_and_clones_are_named_as_in_other_tools() {
         check("_ZThn80_N1XD0Ev", "non-virtual thunk to X::~X()");
         check("_ZTv0_n24_N1X1fEv", "virtual thunk to X::f()");
         check("_ZTW1x", "TLS wrapper function for x");

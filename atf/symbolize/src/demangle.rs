@@ -25,8 +25,8 @@ const PER_BYTE: Duration = Duration::from_micros(10);
 /// The size in bytes of the stack that a [`Spawn`] needs. Few names use more than a page of it.
 pub const STACK: usize = 64 << 20;
 
-/// A function that starts a thread for work that may take very long and needs [`STACK`] bytes of
-/// stack. Nothing waits for the thread to end.
+/// A function that starts a thread for work that may take a very long time and needs [`STACK`]
+/// bytes of stack. Nothing waits for the thread to end.
 pub type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 /// Starts a standard library thread.
@@ -57,7 +57,7 @@ impl Budget {
 }
 
 /// A demangler for the names in one file. A separate thread demangles C++ names. If one takes too
-/// long, all further C++ names stay mangled, and the thread is abandoned.
+/// long, all later C++ names stay mangled, and the thread is abandoned.
 #[derive(Debug)]
 pub(crate) struct Demangler {
     spawn: Spawn,
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_takes_hours_to_demangle_ends_the_demangling_of_cpp() {
+    fn a_name_that_takes_hours_to_demangle_stops_cpp_demangling() {
         let demangler = Demangler::new(spawn, Budget::new());
         let demangle = |name: &str| demangler.demangle(name);
         assert_eq!(demangle("_Z1fv").as_deref(), Some("f()"));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn all_files_share_a_time_limit_but_no_file_uses_up_the_time_of_another() {
+    fn files_share_a_time_limit_but_a_slow_file_does_not_stop_the_next() {
         let budget = Budget::new();
         let slow = format!("_Z1fDv{}", "nw".repeat(40));
         let gave_up = || {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_may_be_nested_as_deep_as_other_tools_read_them() {
+    fn templates_can_be_nested_as_deeply_as_in_other_tools() {
         for depth in [17, 100, 255] {
             let (mangled, close) = ("1AI".repeat(depth), "E".repeat(depth));
             let name = format!("{}int{}", "A<".repeat(depth), " >".repeat(depth));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_rust_and_cpp_are_demangled_and_no_others() {
+    fn only_rust_and_cpp_names_are_demangled() {
         for (mangled, name) in [
             (
                 "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE",
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_name_of_a_huge_one_stays_mangled() {
+    fn a_short_name_that_expands_to_a_huge_one_stays_mangled() {
         // Each type is a pair of the previous type, to which it refers by substitution number.
         let mut mangled = "_Z1fP1AIiiE".to_owned();
         for last in "13579BDFHJLNPRTVX".chars() {

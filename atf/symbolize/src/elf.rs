@@ -50,7 +50,7 @@ pub(crate) fn read<Elf: FileHeader<Endian = Endianness>>(data: Parts<'_>) -> Res
 }
 
 /// Adds the functions in `.gnu_debugdata`: a compressed ELF file with a `.symtab` of the functions
-/// that `.dynsym` lacks.
+/// missing from `.dynsym`.
 fn mini<Elf: FileHeader<Endian = Endianness>>(
     packed: &[u8],
     loaded: &[(u64, u64)],
@@ -118,8 +118,8 @@ fn functions<'a, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'a>>(
     raw.add(found, strings.data(endian, data)?)
 }
 
-/// Returns the contents of the first section of this name, which includes its zero byte. The table
-/// of names is read as a whole: reading a name per section would take 4 KiB for each of them.
+/// Returns the contents of the first section of this name, which includes its zero byte. The whole
+/// name table is read at once: reading each section's name separately would take 4 KiB per section.
 fn section<'a, Elf: FileHeader<Endian = Endianness>>(
     endian: Endianness,
     sections: &SectionTable<'a, Elf, Parts<'a>>,

@@ -1,4 +1,4 @@
-//! Why no names can be read from a file.
+//! The reasons why no names can be read from a file.
 
 use std::fmt;
 use std::io;
@@ -50,7 +50,7 @@ impl Error {
         Self { path, kind }
     }
 
-    /// Returns the same error of a file that is found at another path too.
+    /// Returns the same error for a file that was also found at this path.
     pub(crate) fn at(&self, path: &Path) -> Self {
         let (path, kind) = (path.to_path_buf(), Arc::clone(&self.kind));
         Self { path, kind }

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_stays_mangled_is_selected_only_in_doubt_and_unless_it_is_excluded() {
+    fn a_name_that_stays_mangled_is_selected_only_in_doubt_and_if_not_excluded() {
         let name = Names::Mangled("_Z3oddv".to_owned());
         for (globs, in_doubt) in [
             ("", true),

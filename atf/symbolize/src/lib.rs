@@ -10,9 +10,10 @@
 //!
 //! A [`Search`] reads each file at most twice, no matter how many modules lead to it, and a table
 //! keeps and demangles each name once, no matter how many functions have it. If demangling a C++
-//! name takes longer than a second, that name and all later C++ names in the file stay mangled. All
-//! C++ names that a search finds take at most 10 s together, plus 10 µs per byte. Swift names always stay mangled: the maintained crates wrap Swift's own
-//! demangler in C++, and untrusted names must not reach code that is not memory-safe.
+//! name takes longer than a second, that name and all later C++ names in the file stay mangled.
+//! Together, all C++ names that a search finds take at most 10 s, plus 10 µs per byte. Swift names
+//! always stay mangled: the maintained crates wrap Swift's own demangler in C++, and untrusted
+//! names must not reach code that is not memory-safe.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -7,8 +7,9 @@ use crate::file::{Fault, Symbol, reserve};
 /// The maximum length of a name in bytes; longer names are ignored.
 const LONGEST: usize = 1 << 16;
 
-/// How many times the size of their string table the names may take. Linkers store a name that is
-/// the end of another one only once; without a limit, each byte could begin a name of 64 KiB.
+/// The maximum size of the names, as a multiple of their string table's size. Linkers store a name
+/// that is a suffix of another one only once; without a limit, each byte could begin a name of 64
+/// KiB.
 const MOST_TIMES: usize = 2;
 
 /// Names that each end with a zero byte.
@@ -69,8 +70,8 @@ impl Names {
 }
 
 /// Returns the name that starts at `start`, if it is not empty and ends with a zero byte. In a
-/// library with symbol versions, the entry is `name@@VERSION`, and only the name is returned. `end` is the end
-/// of an earlier name: if names overlap, each byte is still searched only once.
+/// library with symbol versions, where the entry is `name@@VERSION`, returns only the name. `end`
+/// is the end of an earlier name: if names overlap, each byte is still searched only once.
 fn name<'a>(strings: &'a [u8], start: usize, end: &mut usize) -> Option<&'a [u8]> {
     if *end <= start {
         let rest = strings.get(start..)?;
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_endings_of_others_are_read_up_to_a_limit() {
+    fn names_that_are_suffixes_of_others_are_read_up_to_a_limit() {
         let mut names = Names::default();
         let mut symbols = vec![symbol(1), symbol(4), symbol(8), symbol(9), symbol(90)];
         names.add(&mut symbols, b"\0unfold\0\0g@@V\0open").unwrap();

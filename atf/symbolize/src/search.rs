@@ -76,8 +76,8 @@ impl Search {
 
     /// Finds the files of modules, given their paths and build ids. Calls `each` once per file with
     /// its functions and the modules' positions and results, and once without a file, with the
-    /// other modules. Reads no file more than twice, whatever its paths. Keeps
-    /// tables of up to 256 MiB in total in memory, plus one more table.
+    /// other modules. Reads each file at most twice, regardless of its paths. Keeps tables of up to
+    /// 256 MiB in total in memory, plus one more table.
     ///
     /// For each module, finds the first file that contains all functions. If there is none, finds
     /// the first that contains only exported functions. A file with a build id other than the
@@ -183,7 +183,7 @@ impl Search {
                 all.push(Candidate::plain(path));
             }
         }
-        // Several places may be the same, for example if a debug file has the module's name.
+        // Some of the paths may be the same, for example if a debug file has the module's name.
         let mut seen = HashSet::from([path.map(PathBuf::from).unwrap_or_default()]);
         all.retain(|candidate| seen.insert(candidate.path.clone()));
         all
@@ -229,7 +229,7 @@ mod tests {
     use crate::known::KnownFiles;
 
     #[test]
-    fn a_file_is_read_once_although_many_modules_lead_to_it() {
+    fn a_file_is_read_once_even_if_many_modules_lead_to_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let program = ElfFile {

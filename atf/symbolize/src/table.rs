@@ -36,7 +36,7 @@ pub struct SymbolTable {
     link: Option<DebugLink>,
     /// Ordered by their offsets; each one's `limit` is where it ends.
     functions: Vec<Symbol>,
-    /// The functions' places in `functions`, ordered by name.
+    /// The functions' positions in `functions`, ordered by name.
     by_name: Vec<u32>,
     names: names::Names,
     demangler: Demangler,

@@ -9,7 +9,7 @@ use crate::file::{Fault, reserve};
 /// The maximum size of the decompressed file: 256 MiB. Decompressing 100 MiB takes about a second.
 const LARGEST: usize = 256 << 20;
 
-/// The maximum ratio of the file's size to that of the section. Symbol tables reach about 10, files
+/// The maximum ratio of the file's size to the section's size. Symbol tables reach about 10, files
 /// of zeros 7000.
 const RATIO: usize = 100;
 

@@ -20,7 +20,7 @@ const ALIGNMENT: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers {
     /// [`DetailEventType::FUNCTION_CALL`] for a call, otherwise
-    /// [`DetailEventType::FUNCTION_RETURN`], because exceptions have no type of their own.
+    /// [`DetailEventType::FUNCTION_RETURN`], because there is no type for exceptions.
     pub event_type: DetailEventType,
     function_id: u64,
     lr: u64,

@@ -129,7 +129,7 @@ fn every_function_that_is_called_has_a_name_and_a_module() {
 }
 
 #[test]
-fn a_seed_always_gives_the_same_session() {
+fn a_seed_always_generates_the_same_session() {
     let folder = tempfile::tempdir().unwrap();
     let synth = synth(Shape::FewActive(2), Wire::V1);
     let [one, two] = ["one", "two"].map(|name| folder.path().join(name));

@@ -57,7 +57,7 @@ fn results_are_rounded_to_the_nearest_and_halves_away_from_the_anchor() {
 }
 
 #[test]
-fn a_time_of_another_timescale_is_exact() {
+fn a_time_in_another_timescale_is_exact() {
     // The anchor is at 1/600 s and the query at 1/48000 s: -79/48000 s = -1 645 833.3 ns.
     let anchor = anchor(5_000_000_000, 1, 600);
     assert_eq!(anchor.to_host_ns(media(1, 48_000)), Some(4_998_354_167));
@@ -66,7 +66,7 @@ fn a_time_of_another_timescale_is_exact() {
 }
 
 #[test]
-fn the_greatest_numbers_do_not_overflow_on_the_way() {
+fn intermediate_results_of_the_largest_numbers_do_not_overflow() {
     let far = anchor(u64::MAX, i64::MAX, i32::MAX);
     assert_eq!(far.to_host_ns(far.media_time), Some(u64::MAX));
     assert_eq!(far.to_media(u64::MAX), Some(far.media_time));
@@ -106,7 +106,7 @@ fn an_invalid_timescale_converts_to_nothing() {
 }
 
 #[test]
-fn two_anchors_give_the_drift_of_the_clocks() {
+fn two_anchors_determine_the_drift_of_the_clocks() {
     // The trace covers 1000 s, in which the recording counts 480 samples more than 48 000 000:
     // 10 ppm.
     let start = anchor(7_000_000_000, 480, 48_000);

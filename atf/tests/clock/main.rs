@@ -51,7 +51,7 @@ fn consecutive_readings_differ_by_less_than_a_microsecond() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_clock_on_linux_is_the_time_since_the_boot() {
+fn the_clock_on_linux_is_the_time_since_boot() {
     assert_eq!(clock::CLOCK, atf::Clock(3));
     // Read the seconds since boot, with two decimals, from another kernel interface.
     let uptime = || {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use atf::clock::{MediaClock, MediaTime, TimingAnchor};
 
 #[test]
-fn a_range_has_exactly_the_timestamps_that_convert_to_its_times() {
+fn a_range_contains_exactly_the_timestamps_that_convert_to_its_times() {
     let anchors = |points: &[(u64, i64)]| {
         let anchor = |(host, media): &(u64, i64)| {
             TimingAnchor::new(*host, MediaTime::new(*media, 1_000_000_000))

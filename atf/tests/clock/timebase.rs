@@ -11,7 +11,7 @@ fn qpc(frequency: u64) -> Timebase {
 }
 
 #[test]
-fn a_tick_of_a_nanosecond_changes_nothing() {
+fn a_tick_of_one_nanosecond_changes_nothing() {
     for ticks in [0, 1, 1 << 63, u64::MAX] {
         assert_eq!(mach(1, 1).to_ns(ticks), ticks);
         assert_eq!(Timebase::NANOSECONDS.to_ns(ticks), ticks);

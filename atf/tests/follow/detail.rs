@@ -28,7 +28,7 @@ fn whole(file: &DetailFile, size: u64) -> usize {
 }
 
 #[test]
-fn an_ordinary_event_is_returned_with_its_last_byte() {
+fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 9).placeholder();
         let mut followed = FollowedDetail::new();
@@ -102,7 +102,7 @@ fn damage_in_a_finalized_file_is_reported_as_by_a_reader() {
 }
 
 #[test]
-fn payloads_of_functions_are_decoded_up_to_the_largest() {
+fn function_payloads_are_decoded_up_to_the_largest() {
     let mut larger = DetailRecord::call(3, 2000, u16::MAX);
     larger.payload.push(0);
     let largest = DetailRecord::call(0, 1000, u16::MAX);
@@ -119,7 +119,7 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// The statements of a header about the five events before the tested offset.
+/// A header's claims about the five events before the tested offset.
 #[derive(Debug, Clone, Copy)]
 enum Stated {
     /// Nothing: the header is a placeholder.
@@ -209,7 +209,7 @@ fn no_event_overlaps_the_footer_that_a_header_states_at_the_end_of_the_file() {
     }
 }
 
-/// The header's length is right but its count is not, so a footer is possible only where there is
+/// The header's length is correct but its count is not, so a footer is possible only where there is
 /// room for one.
 #[test]
 fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
@@ -236,7 +236,7 @@ fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
 /// A header may be read while it is only half written, so its contents count only once they stop
 /// changing.
 #[test]
-fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
+fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_poll() {
     let mut file = DetailFile::finalized(1, 5);
     let mut followed = FollowedDetail::new();
     followed.written.append(&file.clone().placeholder().bytes());

@@ -28,7 +28,7 @@ fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
     (followed.written, followed.follower)
 }
 
-/// Puts another file in the place of a followed one.
+/// Replaces a followed file with another one.
 fn replace(written: &Written, bytes: Vec<u8>) {
     let other = written.folder.path().join("other");
     fs::write(&other, bytes).unwrap();
@@ -171,7 +171,7 @@ fn a_footer_before_the_returned_events_is_an_error_at_its_count() {
 }
 
 #[test]
-fn a_footer_with_another_count_of_details_is_an_error() {
+fn a_footer_with_a_different_detail_count_is_an_error() {
     let mut file = DetailFile::finalized(1, 9);
     file.footer_count = 8;
     file.header_count = 8;

@@ -9,7 +9,7 @@ use crate::{End, FollowedIndex};
 use atf_samples::files::IndexFile;
 
 #[test]
-fn an_ordinary_event_is_returned_with_its_last_byte() {
+fn an_ordinary_event_is_returned_once_its_last_byte_is_written() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 9).placeholder();
         let mut followed = FollowedIndex::new();
@@ -110,7 +110,7 @@ fn a_stated_footer_with_a_wrong_count_is_never_an_event_whatever_follows_it() {
     }
 }
 
-/// Its last bytes may be those of a footer with the right count and a wrong magic.
+/// Its last bytes may be those of a footer with the correct count and a wrong magic.
 #[test]
 fn an_event_whose_function_id_is_its_position_waits_for_the_bytes_after_it() {
     for version in [1, 2] {
@@ -155,7 +155,7 @@ fn events_after_zeros_wait_for_the_footer() {
 }
 
 #[test]
-fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
+fn events_at_an_unusual_offset_wait_for_the_footer_that_proves_it() {
     let mut file = IndexFile::finalized(2, 5);
     file.events_offset = 128;
     file.footer_offset = 128 + 32 * 5;
@@ -202,7 +202,7 @@ fn a_long_file_is_returned_in_pieces_of_bounded_size() {
 
 /// The tracer writes its header, with a wrong count, before its footer.
 #[test]
-fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
+fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_is_stable() {
     let file = IndexFile::finalized(1, 5);
     let mut header = file.clone();
     header.header_count = 4;
@@ -238,7 +238,7 @@ fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
 }
 
 #[test]
-fn an_empty_file_is_finalized_once_its_preallocated_space_is_cut_off() {
+fn an_empty_file_is_finalized_once_its_preallocated_space_is_removed() {
     for version in [1, 2] {
         let mut bytes = IndexFile::new(version, vec![]).bytes();
         bytes[8..12].fill(0);

@@ -37,7 +37,7 @@ fn each_thread_is_returned_once_with_its_folder() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_thread_is_not_followed() {
+fn a_symlink_to_a_thread_is_not_followed() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("pid_1");
     fs::create_dir_all(root.path().join("elsewhere")).unwrap();

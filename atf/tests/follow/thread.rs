@@ -52,7 +52,7 @@ fn put(folder: &TempDir, name: &str, bytes: &[u8]) {
     std::fs::write(folder.path().join(name), bytes).unwrap();
 }
 
-/// Takes all certain events. Returns the position of each, with that of its detail, and the last poll.
+/// Takes all certain events. Returns their positions and those of their details, and the last poll.
 fn drain(follower: &mut ThreadFollower) -> (Vec<(u64, Option<u64>)>, Polled<ThreadEvent>) {
     let mut events = Vec::new();
     loop {
@@ -64,7 +64,7 @@ fn drain(follower: &mut ThreadFollower) -> (Vec<(u64, Option<u64>)>, Polled<Thre
 }
 
 #[test]
-fn a_follower_of_a_running_writer_sees_what_a_reader_sees_in_the_end() {
+fn a_follower_of_a_running_writer_agrees_with_a_later_reader() {
     for (wire, survive_kill) in [(Wire::V1, false), (Wire::V2, false), (Wire::V1, true)] {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("thread_3");
@@ -217,7 +217,7 @@ fn a_detail_of_another_event_is_not_returned_as_an_events_own() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_in_the_folder_is_not_followed() {
+fn a_symlink_in_the_folder_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let other = tempfile::tempdir().unwrap();
     let target = other.path().join("index.atf");

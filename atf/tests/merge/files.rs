@@ -39,9 +39,9 @@ const FEW_FILES: &str = "ATF_TEST_WITH_FEW_FILES";
 /// The test runs itself again in a process that may open only 64 files at a time.
 #[cfg(unix)]
 #[test]
-fn more_threads_than_a_process_may_have_open_files_merge() {
+fn more_threads_can_be_merged_than_a_process_can_have_open_files() {
     if std::env::var_os(FEW_FILES).is_none() {
-        let name = "files::more_threads_than_a_process_may_have_open_files_merge";
+        let name = "files::more_threads_can_be_merged_than_a_process_can_have_open_files";
         let output = std::process::Command::new("sh")
             .args(["-c", r#"ulimit -n 64 && exec "$0" "$@""#])
             .arg(std::env::current_exe().unwrap())

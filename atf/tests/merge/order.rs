@@ -107,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn each_bound_of_a_time_range_counts() {
+fn each_bound_of_a_time_range_is_respected() {
     let threads = [Thread::new(0, [1, 2, 2, 3, 4, u64::MAX])];
     let count = |merge: Merge| merge.events().count();
     let merge = || merge(&threads, 1);
@@ -205,14 +205,14 @@ fn regular_turns_and_ties_among_them_are_in_order() {
 }
 
 #[test]
-fn threads_that_are_not_selected_are_left_out() {
+fn unselected_threads_are_omitted() {
     let threads = [0, 1, 2, 3].map(|id| Thread::new(id, [1, 2]));
     let merge = merge(&threads, 1).threads([3, 1, 9]);
     assert_eq!(places(merge.events()), [(1, 0), (3, 0), (1, 1), (3, 1)]);
 }
 
 #[test]
-fn files_of_one_id_are_merged_in_the_order_given() {
+fn files_with_the_same_id_are_merged_in_the_given_order() {
     let file = |function_id| {
         let mut file = Thread::new(4, [7]).file(1);
         file.events[0].function_id = function_id;

@@ -90,8 +90,8 @@ fn headers_and_footers_with_wrong_times_hide_no_event() {
 }
 
 #[test]
-fn a_search_that_meets_disorder_checks_all_events() {
-    // The first and last times are right, but between them, every second event is out of order.
+fn a_search_that_finds_events_out_of_order_checks_all_events() {
+    // The first and last times are correct, but between them, every second event is out of order.
     let times = (0..10_000).map(|seq| 1_000_000 + (seq * 7_919) % 10_000);
     let mut thread = Thread::new(0, times);
     thread.times[0] = 1_000_000;

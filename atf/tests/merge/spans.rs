@@ -181,7 +181,7 @@ fn a_span_without_an_end_or_with_an_earlier_end_has_no_duration() {
 }
 
 #[test]
-fn a_depth_is_shown_as_its_number() {
+fn a_depth_is_displayed_as_its_number() {
     assert_eq!(Depth::Recorded(40).to_string(), "40");
     assert_eq!(format!("{:>3}", Depth::Derived(7)), "  7");
 }
@@ -201,7 +201,7 @@ fn a_recorded_depth_is_kept_and_marked_as_recorded() {
 }
 
 #[test]
-fn an_error_of_the_events_passes_through_and_nothing_is_lost() {
+fn an_error_from_the_events_is_passed_on_and_nothing_is_lost() {
     let error = atf::index::IndexReader::from_bytes([]).unwrap_err();
     let mut of: Vec<_> = events(&[(CALL, 1), (RETURN, 1)]).collect();
     of.insert(1, Err::<_, Error>(error));
@@ -232,7 +232,7 @@ fn open_calls_are_limited() {
 }
 
 #[test]
-fn unmatched_returns_cost_no_search() {
+fn unmatched_returns_require_no_search() {
     // Searching 100,000 open calls for each of 100,000 returns would take minutes.
     let calls = (0..100_000).map(|function| (CALL, function));
     let returns = (0..100_000).map(|_| (RETURN, u64::MAX));

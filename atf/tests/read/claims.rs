@@ -30,9 +30,9 @@ fn count(thread: &Path) -> usize {
     thread.index().events_in(..).map(Result::unwrap).count()
 }
 
-/// S0, S1 and S4 say that other threads' folders are never read.
+/// S0, S1 and S4 state that other threads' folders are never read.
 #[test]
-fn a_thread_is_read_from_its_own_files_alone() {
+fn a_thread_is_read_only_from_its_own_files() {
     let folder = session(3);
     let thread = folder.path().join("thread_1");
     assert_eq!(count(&thread), 6);
@@ -43,7 +43,7 @@ fn a_thread_is_read_from_its_own_files_alone() {
     assert_eq!(count(&alone), 6);
 }
 
-/// S0 and S1 say that the threads' files are independent, so readers can work in parallel.
+/// S0 and S1 state that the threads' files are independent, so readers can work in parallel.
 #[test]
 fn threads_are_read_in_parallel() {
     let folder = session(8);

@@ -1,5 +1,5 @@
-//! Reads every file of the conformance kit's corpus in every possible way, and compares the events with the expected
-//! documents.
+//! Reads every file of the conformance kit's corpus in every possible way, and compares the events
+//! with the expected documents.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -51,8 +51,8 @@ impl File<'_> {
         self.case["subject"] == "session" || verdicts.iter().any(|it| it == verdict)
     }
 
-    /// Checks that a reader reports the fault of a case that no reader may accept. Readers do not decode the payloads
-    /// of functions.
+    /// Checks that a reader reports the fault of a case that no reader may accept. Readers do not
+    /// decode function payloads.
     fn assert_reported(&self, errors: &[Error]) {
         let place = &self.case["place"];
         let offset = place["offset"].as_u64();
@@ -159,7 +159,7 @@ fn number<T: TryFrom<u64>>(value: &Value) -> T {
 }
 
 #[test]
-fn every_file_of_the_corpus_has_the_expected_events_in_every_way() {
+fn every_file_of_the_corpus_has_the_expected_events_however_it_is_read() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/corpus");
     let mut count = 0;
     for table in ["v1", "v2"]
@@ -265,7 +265,7 @@ fn detail(file: &File<'_>) {
     );
 }
 
-/// The rules on manifests that the parser checks.
+/// The rules about manifests that the parser checks.
 const PARSED: [&str; 5] = [
     "ATF-MANI-002",
     "ATF-MANI-003",
@@ -274,7 +274,7 @@ const PARSED: [&str; 5] = [
     "ATF-MANI-013",
 ];
 
-/// Checks that the parser reports problems if and where the manifest breaks a rule on its text.
+/// Checks that the parser reports problems if and where the manifest breaks a rule about its text.
 fn manifest(file: &File<'_>) {
     let problems = Manifest::parse(&file.bytes()).problems;
     let is_parsed =

@@ -36,7 +36,7 @@ fn tail(detail: &DetailReader) -> (u64, u64, Option<PartialFooter>) {
 }
 
 #[test]
-fn a_finalized_file_gives_all_events() {
+fn all_events_of_a_finalized_file_are_returned() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 10);
         let detail = open(&file);
@@ -145,7 +145,7 @@ fn a_header_whose_length_and_count_are_confirmed_ends_the_events() {
 }
 
 #[test]
-fn a_damaged_footer_under_a_placeholder_is_recognized_by_its_magic() {
+fn a_damaged_footer_after_a_placeholder_header_is_recognized_by_its_magic() {
     let file = DetailFile::finalized(2, 5).placeholder();
     for (offset, field) in [(8, "footer.event_count"), (16, "footer.bytes_length")] {
         let mut footer = file.footer();
@@ -168,7 +168,7 @@ fn no_event_is_missing_if_a_verified_footer_counts_them() {
 }
 
 #[test]
-fn a_header_with_any_number_is_not_a_placeholder() {
+fn a_header_with_any_nonzero_number_is_not_a_placeholder() {
     let is_placeholder = |count, bytes, start, end| {
         let file = DetailFile {
             header_count: count,
@@ -185,7 +185,7 @@ fn a_header_with_any_number_is_not_a_placeholder() {
 }
 
 #[test]
-fn a_header_that_counts_events_without_a_length_ends_none_of_them() {
+fn a_header_with_a_count_but_no_length_does_not_end_the_events() {
     let mut file = DetailFile::new(1, vec![DetailRecord::call(0, 1, 0)]);
     file.events[0].payload.truncate(40);
     (file.header_count, file.header_bytes) = (1, 0);

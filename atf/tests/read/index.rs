@@ -12,7 +12,7 @@ fn open(file: &IndexFile) -> IndexReader {
 }
 
 #[test]
-fn a_finalized_file_gives_all_events() {
+fn all_events_of_a_finalized_file_are_returned() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10);
         let index = open(&file);
@@ -87,7 +87,7 @@ fn a_rejected_file_reports_the_kind_of_its_fault() {
 }
 
 #[test]
-fn a_truncated_footer_at_the_header_s_offset_is_not_an_event_whatever_it_contains() {
+fn a_truncated_footer_at_the_headers_offset_is_never_an_event() {
     for version in [1, 2] {
         let mut file = IndexFile::finalized(version, 10);
         let header = file.header();
@@ -139,7 +139,7 @@ fn a_footer_without_events_may_have_a_placeholder_header() {
 }
 
 #[test]
-fn a_rewritten_header_that_agrees_with_itself_bounds_the_events() {
+fn a_consistent_rewritten_header_bounds_the_events() {
     let file = IndexFile::finalized(1, 10);
     let index = ways::index(patched(&file.bytes(), 384, &[0xee; 64])).unwrap();
     assert_eq!(events(&index), expected(&file));
@@ -216,7 +216,7 @@ fn checksums_are_crc_32c() {
 }
 
 #[test]
-fn wire_versions_are_called_by_their_number() {
+fn wire_versions_are_displayed_by_number() {
     assert_eq!(Wire::V1.to_string(), "wire version 1");
     assert_eq!(Wire::V2.to_string(), "wire version 2");
 }

@@ -40,7 +40,7 @@ fn a_torn_footer_before_zeros_is_not_an_event() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10).placeholder();
         for size in 1..64 {
-            // Up to 63 bytes have no room for a footer, and 32 bytes are as long as an event.
+            // A footer does not fit into 63 bytes, and 32 bytes have the size of an event.
             for end in [32, 33, 40, 63, 64, 65, 95, 96, 97, 4096] {
                 let bytes = padded(&file.bytes()[..384 + size], end.max(size) - size);
                 let index = ways::index(bytes).unwrap();
@@ -70,7 +70,7 @@ fn the_end_of_a_footer_after_zeros_is_not_an_event() {
 }
 
 #[test]
-fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
+fn events_that_look_like_a_footer_except_for_reserved_bytes_are_events() {
     for version in [1, 2] {
         let mut file = IndexFile::finalized(version, 5).placeholder();
         for event in &mut file.events {
@@ -89,7 +89,7 @@ fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
 }
 
 #[test]
-fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
+fn a_footer_that_never_reached_the_disk_is_a_zero_tail() {
     // The last byte of an event without a link is not 0.
     let file = IndexFile::finalized(1, 11);
     let index = ways::index(padded(&file.without_footer(), 64)).unwrap();
@@ -97,8 +97,8 @@ fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
     assert_eq!(tail(&index), (0, 64, None));
 }
 
-/// The header's offset for the footer is then 32 bytes after the footer, so that half of it looks
-/// like the last event.
+/// The header's offset for the footer is then 32 bytes after the footer, so half of it looks like
+/// the last event.
 #[test]
 fn the_footer_of_a_finalized_file_without_one_of_its_events_is_not_an_event() {
     for version in [1, 2] {

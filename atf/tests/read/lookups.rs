@@ -75,8 +75,8 @@ fn lookups_in_order_share_reads_of_64_kib() {
     for seq in 0..10 * EVENTS {
         index.get(seq).unwrap().unwrap();
     }
-    // The first two reads are of 32 and 512 bytes, and each further read is twice as large as the
-    // previous one. So nine reads cover 128 KiB of the 320 KiB.
+    // The first two reads are of 32 and 512 bytes, and each later read is twice as large as the one
+    // before. So nine reads cover 128 KiB of the 320 KiB.
     let reads = counts.reads.load(Ordering::Relaxed) - before;
     assert!(reads <= 13, "{reads} reads");
 }
@@ -128,7 +128,7 @@ fn beside_a_bad_sector() -> impl Iterator<Item = IndexReader> {
 }
 
 #[test]
-fn lookups_reach_every_event_beside_a_bad_sector() {
+fn lookups_return_every_event_next_to_a_bad_sector() {
     for index in beside_a_bad_sector() {
         let mut cursor = index.cursor();
         for seq in (0..10 * EVENTS).chain((0..10 * EVENTS).rev()) {
@@ -163,7 +163,7 @@ fn iterators_return_every_event_up_to_a_bad_sector() {
 }
 
 #[test]
-fn details_are_found_beside_a_bad_sector() {
+fn details_next_to_a_bad_sector_are_found() {
     let file = DetailFile::finalized(1, EVENTS);
     let bad = file.places()[700];
     let whole = DetailReader::from_bytes(file.bytes()).unwrap();
@@ -182,7 +182,7 @@ fn details_are_found_beside_a_bad_sector() {
 }
 
 #[test]
-fn threads_that_look_up_at_once_find_the_same() {
+fn concurrent_lookups_find_the_same_events() {
     let (source, _) = counted(IndexFile::finalized(2, EVENTS).bytes());
     let index = IndexReader::from_source(source).unwrap();
     let expected = events(&index);
@@ -201,7 +201,7 @@ fn threads_that_look_up_at_once_find_the_same() {
 }
 
 #[test]
-fn lookups_after_a_panic_of_the_source_return_the_right_events() {
+fn lookups_after_the_source_panics_return_the_correct_events() {
     let bytes = IndexFile::finalized(1, EVENTS).bytes();
     let expected = events(&IndexReader::from_bytes(bytes.clone()).unwrap());
     let panics_next = Arc::new(AtomicBool::new(false));

@@ -117,7 +117,7 @@ fn an_empty_name_of_a_thread_and_a_loss_of_0_are_not_written() {
 }
 
 #[test]
-fn a_byte_order_mark_is_a_problem_and_shifts_no_offset() {
+fn a_byte_order_mark_is_a_problem_and_does_not_shift_offsets() {
     let text = "\u{feff}{\"threads\": [{\"id\": true}]}";
     let manifest = Manifest::parse(text.as_bytes());
     assert_eq!(manifest.problems[0].kind(), &ErrorKind::ByteOrderMark);
@@ -144,13 +144,13 @@ fn invalid_json_is_a_problem_at_its_byte() {
         [(String::new(), 22)]
     );
     assert!(matches!(kinds(b"\0\0\0\0")[..], [ErrorKind::NotJson(_)]));
-    // A form feed is not white space in JSON.
+    // A form feed is not whitespace in JSON.
     let is_json = |kind: &ErrorKind| !matches!(kind, ErrorKind::NotJson(_));
     assert!(!kinds(b"{} \x0c").iter().all(is_json));
     let is_unreadable = |text: &str| Manifest::parse(text.as_bytes()).is_unreadable();
     assert!(is_unreadable("garbage") && is_unreadable("[]") && is_unreadable(""));
     assert!(!is_unreadable("{}") && !is_unreadable("{\"format_version\": 7}"));
-    // The message is that of the JSON parser, without its line and column.
+    // The message comes from the JSON parser, without its line and column.
     let text = Manifest::parse(b"{\"threads\": [").problems[0].to_string();
     assert!(text.contains("EOF while parsing a list"), "{text}");
     assert!(
@@ -160,7 +160,7 @@ fn invalid_json_is_a_problem_at_its_byte() {
 }
 
 #[test]
-fn many_unknown_keys_hide_no_other_problem() {
+fn many_unknown_keys_do_not_hide_other_problems() {
     let keys: String = (0..150).map(|key| format!("\"x{key}\": 1, ")).collect();
     let text = format!("{{{keys}\"threads\": [], \"clock_type\": \"3\"}}");
     let manifest = Manifest::parse(text.as_bytes());
@@ -213,7 +213,7 @@ fn a_manifest_that_is_too_large_is_not_read() {
 }
 
 #[test]
-fn the_limit_of_a_manifest_can_be_set() {
+fn the_size_limit_of_a_manifest_can_be_set() {
     let folder = session_with_manifest_of(100);
     let kinds = |limit| {
         let options = OpenOptions::new().manifest_limit(limit);

@@ -30,7 +30,7 @@ fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
 }
 
 #[test]
-fn every_way_reads_the_same_across_windows_blocks_and_parts() {
+fn all_ways_of_reading_agree_across_windows_blocks_and_parts() {
     for (version, count) in [(1, 2048), (2, 2049), (1, 20_000)] {
         let file = file(version, count, &[]);
         let index = ways::index(file.bytes()).unwrap();

@@ -105,10 +105,10 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
     })
 }
 
-/// Returns how many events of a cut file are read. If one of the last two events begins like a
-/// footer that could follow the events before it, it and the event after it are read as a footer: a
-/// torn one or else, after other events, a damaged one. A header that counts the events in the file
-/// excludes both before its place for the footer, and a torn one after it.
+/// Returns how many events of a truncated file are read. If one of the last two events begins like
+/// a footer that could follow the events before it, it and the event after it are read as a footer:
+/// a torn one or else, after other events, a damaged one. If the header counts the file's events,
+/// neither is possible before the footer's stated offset, and no torn one after it.
 fn readable(file: &IndexFile, cut: &[u8]) -> usize {
     let events = &cut[64..];
     let data_size = events
@@ -231,7 +231,7 @@ proptest! {
         prop_assert_eq!(merged, all);
     }
 
-    /// If there is a checksum, a flipped bit in the events is always noticed.
+    /// If there is a checksum, a flipped bit in the events is always detected.
     #[test]
     fn a_flipped_bit_is_reported_whatever_the_events_hold(
         detail in detail_file(),

@@ -80,7 +80,7 @@ fn a_file_without_a_footer_is_reported_with_its_trailing_bytes() {
 }
 
 #[test]
-fn a_single_byte_after_the_last_event_is_in_the_singular() {
+fn a_single_trailing_byte_is_reported_in_the_singular() {
     let file = IndexFile::finalized(2, 100).placeholder().without_footer();
     let index = IndexReader::from_bytes([&file[..], &[1]].concat()).unwrap();
     let problem = index.problems()[0].to_string();
@@ -89,7 +89,7 @@ fn a_single_byte_after_the_last_event_is_in_the_singular() {
 }
 
 #[test]
-fn a_file_truncated_after_it_was_finalized_lacks_events() {
+fn events_are_missing_from_a_file_truncated_after_it_was_finalized() {
     let mut bytes = IndexFile::finalized(1, 100).bytes();
     bytes.truncate(64 + 32 * 60);
     let index = IndexReader::from_bytes(bytes).unwrap();
@@ -103,7 +103,7 @@ fn a_file_truncated_after_it_was_finalized_lacks_events() {
 }
 
 #[test]
-fn a_partial_read_knows_whether_the_events_were_verified() {
+fn a_partial_read_shows_whether_the_events_were_verified() {
     for version in [1, 2] {
         let index = IndexReader::from_source(counted(flipped(version)).0).unwrap();
         assert!(index.get(5).unwrap().is_some());

@@ -71,7 +71,7 @@ const FAULTS: [(&str, Fault); 8] = [
 ];
 
 #[test]
-fn scans_at_opening_and_later_are_equal() {
+fn scans_on_opening_and_later_agree() {
     for (version, name, fault) in faults() {
         let (index, detail) = files(version, fault);
         let folder = written(&index, &detail);

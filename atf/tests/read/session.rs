@@ -118,7 +118,7 @@ fn the_manifest_adds_threads_without_a_folder_and_never_removes_one() {
 }
 
 #[test]
-fn few_of_the_threads_that_a_hostile_manifest_adds_are_kept() {
+fn only_some_threads_added_by_a_hostile_manifest_are_kept() {
     let folder = session(&[0, 20_000]);
     let ids = (0..30_000).map(|id| format!(r#"{{"id":{id}}}"#));
     let manifest = format!(r#"{{"threads":[{}]}}"#, ids.collect::<Vec<_>>().join(","));
@@ -130,7 +130,7 @@ fn few_of_the_threads_that_a_hostile_manifest_adds_are_kept() {
 }
 
 #[test]
-fn a_broken_manifest_prevents_reading_no_thread() {
+fn a_broken_manifest_does_not_prevent_reading_threads() {
     for text in ["", "\u{feff}{}", "{\"threads\": 7}", "no json"] {
         let folder = session(&[0, 1]);
         fs::write(folder.path().join("manifest.json"), text).unwrap();
@@ -141,7 +141,7 @@ fn a_broken_manifest_prevents_reading_no_thread() {
 }
 
 #[test]
-fn a_manifest_that_is_a_folder_prevents_reading_no_thread() {
+fn a_manifest_that_is_a_folder_does_not_prevent_reading_threads() {
     let folder = session(&[0]);
     fs::create_dir(folder.path().join("manifest.json")).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
@@ -183,7 +183,7 @@ fn folders_with_other_names_are_not_threads() {
 }
 
 #[test]
-fn a_folder_without_threads_and_manifest_is_not_a_session() {
+fn a_folder_without_threads_or_a_manifest_is_not_a_session() {
     let folder = TempDir::new().unwrap();
     let error = SessionReader::open(folder.path()).unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::NotASession);
@@ -601,7 +601,7 @@ fn merged_problems(folder: &Path, options: OpenOptions) -> Vec<String> {
 }
 
 #[test]
-fn a_wrong_count_in_a_detail_footer_proves_no_link_wrong() {
+fn a_wrong_count_in_a_detail_footer_proves_nothing_about_links() {
     for version in [1, 2] {
         for count in [5, 10, 15] {
             let folder = TempDir::new().unwrap();

@@ -190,8 +190,8 @@ fn a_shrinking_file_is_an_error_and_growth_is_ignored() {
     assert!(unscanned.checksum().is_err());
 }
 
-/// Linux truncates a file in two steps: it reduces the size, then clears the rest of the last page. A
-/// read that began before sees the cleared bytes.
+/// Linux truncates a file in two steps: it reduces the size, then clears the rest of the last page.
+/// A read that began earlier returns the cleared bytes.
 #[test]
 fn a_truncation_during_a_read_never_yields_zeros() {
     const SIZE: usize = 128 << 10;
@@ -214,7 +214,7 @@ fn a_truncation_during_a_read_never_yields_zeros() {
 }
 
 #[test]
-fn an_event_that_changed_its_length_is_an_error() {
+fn an_event_whose_length_changed_is_an_error() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("detail.atf");
     let file = DetailFile::finalized(1, 3);

@@ -54,7 +54,7 @@ fn a_function_is_displayed_by_name_or_module_and_symbol_or_id() {
 }
 
 #[test]
-fn the_first_of_several_names_counts_and_duplicates_are_listed() {
+fn the_first_of_several_names_is_used_and_duplicates_are_listed() {
     let (_folder, session) = session(
         r#"{
             "modules": [{"module_id": 0, "path": "a"}, {"module_id": 0, "path": "b"}],

@@ -85,7 +85,7 @@ fn found(thread: &ThreadReader) -> Value {
 }
 
 #[test]
-fn every_thread_reads_as_an_independent_parser_found_it() {
+fn every_thread_agrees_with_an_independent_parser() {
     let expected = fs::read(atf_samples::folder().join("EXPECTED.json")).unwrap();
     let expected: BTreeMap<String, Value> = serde_json::from_slice(&expected).unwrap();
     assert_eq!(expected.len(), 3);

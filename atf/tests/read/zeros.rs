@@ -1,6 +1,6 @@
-//! Reads files truncated after every byte and filled with zeros, as in preallocated space. `atf-safety exhaustive`
-//! truncates files without zeros, and flips their bits.
-//! The number of zeros varies, because readers search for the last other byte in blocks.
+//! Reads files truncated after every byte and filled with zeros, as in preallocated space.
+//! `atf-safety exhaustive` truncates files without adding zeros, and flips their bits. The number
+//! of zeros varies, because readers search for the last other byte in blocks.
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;

@@ -9,7 +9,7 @@ use crate::{Places, count, files, notes, thread_of};
 use atf_samples::files::{DetailFile, EventRecord, IndexFile, patched};
 
 #[test]
-fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
+fn events_and_details_match_the_other_version_byte_for_byte() {
     let places = Places::new();
     places.put_thread(
         "thread_7",
@@ -57,7 +57,7 @@ fn a_thread_id_that_only_the_event_has_is_reported_as_lost() {
 }
 
 #[test]
-fn a_number_that_does_not_fit_is_refused_and_leaves_nothing() {
+fn a_number_that_does_not_fit_is_refused_and_leaves_nothing_behind() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 3).bytes();
     let index = patched(&index, 64 + 32 + 20, &300_u32.to_le_bytes());
@@ -174,7 +174,7 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
 
     // Both details are set aside unchanged, so they are still in version 2, with the field that
-    // version 1 lacks.
+    // version 1 does not have.
     assert_eq!(thread["set_aside"][0]["count"], 2);
     let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();
     assert_eq!(orphans.wire(), Wire::V2);

@@ -21,7 +21,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn only_those_who_can_read_the_trace_can_read_its_copy() {
+fn only_users_who_can_read_the_trace_can_read_its_copy() {
     let places = Places::new();
     let unfinished = IndexFile::finalized(1, 9).placeholder().without_footer();
     places.put("in/a/thread_7/index.atf", &unfinished);

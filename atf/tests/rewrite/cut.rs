@@ -152,7 +152,7 @@ fn open_calls_are_repeated_at_the_start_and_return_at_the_end() {
 }
 
 #[test]
-fn both_ends_of_the_range_are_inside() {
+fn both_ends_of_the_range_are_included() {
     let places = Places::new();
     write(&places.path("all"), Wire::V1, &[events()]);
     let (all, part) = (places.path("all"), places.path("part"));
@@ -169,7 +169,7 @@ fn both_ends_of_the_range_are_inside() {
 }
 
 #[test]
-fn a_single_wrong_time_cuts_off_no_other_event() {
+fn a_single_wrong_time_does_not_cut_off_other_events() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("session"), folder.path().join("cut"));
     // The wrong time is also the last of a block that a rewrite reads at once.
@@ -345,7 +345,7 @@ fn damage_is_repaired_and_reported_as_in_a_recovery() {
 }
 
 #[test]
-fn details_outside_the_range_are_no_orphans() {
+fn details_outside_the_range_are_not_orphans() {
     let places = Places::new();
     write(&places.path("all"), Wire::V1, &[events()]);
     let report = cut_to(&places.path("all"), &places.path("part"), 135, 145);
@@ -358,7 +358,7 @@ fn details_outside_the_range_are_no_orphans() {
 }
 
 #[test]
-fn calls_given_up_because_too_many_are_open_are_reported() {
+fn calls_dropped_because_too_many_are_open_are_reported() {
     let places = Places::new();
     let deep = CallStack::LIMIT as u64 + 3;
     let calls = (0..deep).map(|at| (at, CALL, 7, u32::try_from(at).unwrap(), None));
@@ -394,7 +394,7 @@ fn a_thread_without_a_folder_is_missing_unless_the_cut_omits_it() {
 }
 
 #[test]
-fn a_cut_that_is_refused_leaves_nothing() {
+fn a_refused_cut_leaves_nothing_behind() {
     let places = Places::new();
     write(&places.path("all"), Wire::V1, &[events()]);
     let refused = |path: &str, from_ns, to_ns| {

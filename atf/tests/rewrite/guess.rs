@@ -91,7 +91,7 @@ fn a_header_of_zeros_is_reconstructed_from_the_detail_file_and_the_folder() {
 }
 
 #[test]
-fn the_machine_of_a_header_of_zeros_is_that_of_the_other_threads_unless_they_differ() {
+fn a_header_of_zeros_gets_the_other_threads_machine_unless_they_differ() {
     for (others, words) in [
         (&[[1, 4], [1, 4]][..], "arch x86_64, os linux,"),
         (&[[9, 9], [2, 3]], "arch arm64, os macos,"),
@@ -154,7 +154,7 @@ fn nothing_is_guessed_if_the_events_fit_no_version() {
 }
 
 #[test]
-fn an_unknown_clock_is_the_manifests() {
+fn an_unknown_clock_is_taken_from_the_manifest() {
     let index = IndexFile::finalized(1, 9);
     let places = Places::new();
     let damaged = patched(&index.bytes(), 0, &[0; 64]);

@@ -32,7 +32,7 @@ fn opaque(index_seq: u64, size: usize) -> DetailRecord {
 }
 
 #[test]
-fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
+fn payloads_of_any_size_keep_their_bytes_and_order() {
     let sizes = [3, 65_631, 65_632, 70_000, 0, 300_000, 256 << 10, 9];
     for version in [1, 2] {
         let links = (0..8).map(|seq| event(seq, Some(seq)));

@@ -21,7 +21,7 @@ fn thread(index: &[u8], detail: &[u8]) -> Report {
 }
 
 #[test]
-fn zeros_under_a_good_checksum_were_written_and_are_kept() {
+fn zeros_that_match_the_checksum_were_written_and_are_kept() {
     for version in [1, 2] {
         let events = 64..64 + 9 * 32;
         let bytes = IndexFile::finalized(version, 9).bytes();
@@ -103,7 +103,7 @@ fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
 
 #[test]
 #[cfg(unix)]
-fn no_name_breaks_a_line_of_the_report() {
+fn names_never_break_lines_of_the_report() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();
     places.put("in/thread_7/index.atf", &index);
@@ -208,7 +208,7 @@ fn counts_of_zero_are_omitted_from_the_json_report() {
 
 /// Writers set these bytes to 0, so the checksum matches the repaired file but not the original.
 #[test]
-fn repaired_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
+fn repaired_bytes_that_the_checksum_covers_are_a_change() {
     let index = IndexFile::finalized(2, 9);
     let bytes = patched(&index.bytes(), 64 + 3 * 32 + 28, &[7]);
     let detail = DetailFile::finalized(2, 3).bytes();
@@ -218,7 +218,7 @@ fn repaired_bytes_under_the_checksum_of_the_whole_file_are_a_change() {
 }
 
 #[test]
-fn a_manifest_that_a_killed_writer_had_begun_is_not_a_loss() {
+fn a_manifest_half_written_by_a_killed_writer_is_not_a_loss() {
     let places = Places::new();
     places.put_thread(
         "thread_7",
@@ -231,7 +231,7 @@ fn a_manifest_that_a_killed_writer_had_begun_is_not_a_loss() {
 }
 
 #[test]
-fn a_whole_manifest_that_a_killed_writer_had_not_renamed_is_kept() {
+fn a_complete_manifest_not_yet_renamed_by_a_killed_writer_is_kept() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 9).placeholder().without_footer();
     places.put("in/thread_7/index.atf", index);

@@ -309,7 +309,7 @@ fn names_losses_offsets_and_anchors_stay_in_every_copy() {
 }
 
 #[test]
-fn two_folders_of_one_thread_have_details_if_one_of_them_has() {
+fn a_thread_with_two_folders_has_details_if_either_folder_has() {
     for with_details in ["thread_07", "thread_7"] {
         let places = Places::new();
         for folder in ["thread_07", "thread_7"] {

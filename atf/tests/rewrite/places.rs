@@ -60,7 +60,7 @@ fn the_parent_folder_must_exist() {
 }
 
 #[test]
-fn a_name_that_is_too_long_leaves_nothing() {
+fn a_name_that_is_too_long_leaves_nothing_behind() {
     let places = places();
     let error = error(&places, "in", &"n".repeat(300));
     assert!(matches!(error.kind(), ErrorKind::Io(_)), "{error}");
@@ -77,7 +77,7 @@ fn nothing_is_created_without_a_trace() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_folder_that_allows_no_new_files_is_named() {
+fn a_folder_without_permission_for_new_files_is_named() {
     use std::path::Path;
     // Not even root can create anything in `/proc`.
     let out = Path::new("/proc/recovered");

@@ -208,7 +208,7 @@ fn a_ring_next_to_finalized_files_adds_nothing_and_is_not_a_loss() {
 }
 
 #[test]
-fn the_events_of_a_ring_survive_even_if_its_details_do_not_belong() {
+fn the_events_of_a_ring_survive_even_if_its_details_do_not_match() {
     for (version, is_deleted) in [(1, false), (2, false), (1, true), (2, true)] {
         let places = Places::new();
         let mut ring = Vec::new();
@@ -258,7 +258,7 @@ fn a_ring_next_to_a_damaged_header_is_salvaged() {
     }
 }
 
-/// The system crashed after the kill: the files lost their last written bytes, but not the ring.
+/// The system crashed after the kill: the files lost the bytes written last, but the ring survived.
 #[test]
 fn salvage_keeps_the_events_of_a_ring_whose_files_lost_their_ends() {
     for version in [1, 2] {

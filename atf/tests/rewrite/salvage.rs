@@ -59,7 +59,7 @@ fn number(size: usize) -> [u8; 4] {
 }
 
 #[test]
-fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
+fn a_copy_in_another_details_payload_is_not_mistaken_for_the_detail() {
     // No event refers to the first detail, whose stack contains a copy of event 9's detail. The
     // third detail has an impossible length.
     let mut details = calls(4);
@@ -145,7 +145,7 @@ fn a_detail_after_a_hole_is_found_without_reading_the_hole() {
 }
 
 #[test]
-fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
+fn a_length_that_leads_into_a_damaged_footer_yields_no_detail() {
     let file = DetailFile {
         footer_bytes: 1,
         ..DetailFile::new(1, calls(3))
@@ -202,7 +202,7 @@ fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
 }
 
 #[test]
-fn the_header_of_a_truncated_index_without_its_magic_is_guessed_too() {
+fn the_header_of_a_truncated_index_without_its_magic_is_also_guessed() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).placeholder();
         let index = patched(&index.without_footer(), 0, b"????");
@@ -240,7 +240,7 @@ fn the_first_64_runs_are_listed_and_all_are_counted() {
 }
 
 #[test]
-fn very_many_details_after_damage_are_each_taken_once() {
+fn many_details_after_damage_are_each_recovered_once() {
     let bytes = DetailFile::new(1, calls(200))
         .placeholder()
         .without_footer();

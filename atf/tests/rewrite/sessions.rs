@@ -20,7 +20,7 @@ fn folders(report: &Report) -> Vec<String> {
 }
 
 #[test]
-fn each_process_of_a_session_is_recovered_in_its_place() {
+fn each_process_of_a_session_keeps_its_relative_path() {
     let places = Places::new();
     let whole = IndexFile::finalized(1, 9);
     let detail = DetailFile::finalized(1, 3);
@@ -352,7 +352,7 @@ fn sessions_inside_a_session_are_kept_with_advice() {
     let out = places.path("out");
     let report = places.recover();
     let left = left_behind(session_of(&report));
-    let why = "a session inside another one: recover it by itself; a copy is in unreadable/";
+    let why = "a session inside another one: recover it separately; a copy is in unreadable/";
     let expected = [
         ["deep", why],
         ["notes", "not part of a session"],
@@ -393,7 +393,7 @@ fn the_losses_of_an_omitted_thread_stay_in_the_manifest() {
     assert!(
         report
             .to_string()
-            .contains("the entry of a thread that is left out")
+            .contains("the entry of an omitted thread")
     );
     let scrubbed = places.path("scrubbed");
     scrub(&path, &scrubbed, &ScrubOptions::default()).unwrap();

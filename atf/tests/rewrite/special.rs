@@ -44,7 +44,7 @@ fn in_time(run: impl FnOnce() -> Report + Send + 'static) -> Report {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(run()));
     let report = receiver.recv_timeout(Duration::from_secs(60));
-    report.expect("the rewrite blocks or failed")
+    report.expect("the rewrite blocked or failed")
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     assert!(!places.path("out/thread_7/detail.atf").exists());
 }
 
-/// The paths are longer than 4095 bytes, so not even root can open them.
-/// Moves `pack` so far down that its folder `longest` has the longest path that can be opened.
+/// Moves `pack` so far down that its folder `longest` has the longest path that can be opened: not
+/// even root can open a path of more than 4095 bytes.
 #[cfg(target_os = "linux")]
 fn moved_down(places: &Places, longest: &str) -> std::path::PathBuf {
     const LONGEST: usize = 4095;
@@ -163,7 +163,8 @@ fn a_session_whose_files_cannot_be_inspected_does_not_affect_the_others() {
         thread_of(&report).get("not_recovered").is_some(),
         "{report}"
     );
-    // Nobody else may read what is known about a file that may be closed to them.
+    // The manifest is private, because other users may not be allowed to read the files it
+    // describes.
     use std::os::unix::fs::PermissionsExt as _;
     let manifest = places.path("out").join(closed).join("manifest.json");
     let mode = std::fs::metadata(manifest).unwrap().permissions().mode();

@@ -99,7 +99,7 @@ fn a_function_without_a_name_gets_the_other_manifests_name_if_any() {
 }
 
 #[test]
-fn own_names_stay_and_the_others_are_added() {
+fn the_sessions_names_are_kept_and_missing_ones_are_added() {
     let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
         "modules": [{"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16,
             "uuid": "aa-01"}],
@@ -118,7 +118,7 @@ fn own_names_stay_and_the_others_are_added() {
 }
 
 #[test]
-fn names_of_another_build_are_not_taken() {
+fn names_of_another_build_are_not_used() {
     let own = r#"{"threads": [{"id": 7, "has_detail": false}],
         "modules": [{"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16,
             "uuid": "BB-01"}], "symbols": []}"#;
@@ -140,7 +140,7 @@ fn names_of_another_build_are_not_taken() {
 }
 
 #[test]
-fn the_version_of_a_manifest_follows_from_the_written_content() {
+fn the_manifests_version_depends_on_the_written_content() {
     let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}]}"#;
     for (other, version) in [("{}", "2.0"), (OTHER, "2.1")] {
         let places = session(Some(own));

@@ -46,7 +46,7 @@ fn linked(id: u32, count: u64) -> IndexFile {
     rechecked(index)
 }
 
-/// Sets the checksum to that of the events.
+/// Sets the checksum to match the events.
 fn rechecked(mut index: IndexFile) -> IndexFile {
     index.checksum = crc32c(&index.section());
     index

@@ -62,7 +62,7 @@ fn a_folder_id_that_contradicts_its_files_is_reported_and_stays() {
 }
 
 #[test]
-fn a_header_that_the_folder_and_a_witness_contradict_is_repaired() {
+fn a_header_contradicted_by_the_folder_and_another_source_is_repaired() {
     // In version 1, the events confirm the id. In version 2, the detail file confirms it.
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();
@@ -126,7 +126,7 @@ fn an_event_of_another_thread_keeps_its_id_and_is_reported() {
 }
 
 #[test]
-fn a_repaired_header_gives_its_id_to_events_of_the_other_version() {
+fn events_of_the_other_version_get_the_id_of_the_repaired_header() {
     let index = IndexFile::finalized(2, 9).bytes();
     let places = Places::new();
     let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());

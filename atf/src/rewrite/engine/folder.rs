@@ -46,7 +46,7 @@ pub(super) struct Attempt {
 
 /// Rewrites files with `attempt`. After an error that may come from a bad sector, `clear` removes
 /// the written files, and the next attempt searches for unreadable ranges. The first attempt skips
-/// this search, because it reads all files an additional time.
+/// this search, because it reads all files one more time.
 pub(super) fn around_errors(
     mut attempt: impl FnMut(OpenOptions) -> Result<Attempt>,
     mut clear: impl FnMut() -> Result<()>,
@@ -372,7 +372,7 @@ impl Thread<'_, '_> {
     }
 
     /// Copies files that an earlier rewrite left in a thread's folder, and reports files that do
-    /// not belong in such a folder.
+    /// not belong there.
     fn keep_sides(&mut self, names: &[OsString]) -> Result<()> {
         for name in names {
             let text = name.to_string_lossy();
@@ -412,7 +412,7 @@ fn is_bad_sector(error: &Error) -> bool {
 }
 
 /// Returns whether a thread's index file is missing or empty, and no other file contains an event.
-/// The writer was killed before it wrote anything, so dropping the folder loses nothing.
+/// If so, the writer was killed before it wrote anything, and dropping the folder loses nothing.
 pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
         Ok(detail) => detail.file_size() > HEADER_SIZE as u64,

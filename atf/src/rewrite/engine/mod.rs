@@ -122,9 +122,9 @@ fn rewrite(
     Ok(report)
 }
 
-/// Removes a process's leading and trailing segments that have no events and lack none in the
-/// range, but keeps at least one segment. Reports removed segments that are damaged, because they
-/// may have lost calls that are open in the others.
+/// Removes a process's leading and trailing segments that have no events and are missing none in
+/// the range, but keeps at least one segment. Reports removed segments that are damaged, because
+/// they may have lost calls that are open in the others.
 fn drop_outside(
     range: &CutRange,
     stage: &Stage,

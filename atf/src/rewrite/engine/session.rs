@@ -368,8 +368,8 @@ impl Engine<'_> {
     }
 
     /// Reports entries of a session's folder that are not part of the session. Copies to
-    /// `unreadable` those that would be read under another name or by themselves: a folder that has
-    /// thread files, or a name like a thread's; a folder with sessions; a manifest whose writer was
+    /// `unreadable` those that would be readable under another name or on their own: a folder with
+    /// thread files or a name like a thread's; a folder with sessions; a manifest whose writer was
     /// killed before it renamed it.
     fn others(
         &self,
@@ -477,8 +477,8 @@ fn unread_rule(error: &Error) -> Option<&'static Rule> {
     }
 }
 
-/// Returns how to have an entry read that is not part of the session, if it may hold events or
-/// names.
+/// Returns how to make an entry readable that is not part of the session, if it may contain events
+/// or names.
 fn advice(path: &Path, name: &str) -> Result<Option<&'static str>> {
     if name == MANIFEST_PART {
         return match Manifest::in_session(path, OpenOptions::new()) {
@@ -503,7 +503,7 @@ fn advice(path: &Path, name: &str) -> Result<Option<&'static str>> {
         ));
     }
     match is_folder.then(|| Tree::find(path)) {
-        Some(Ok(_)) => Ok(Some("a session inside another one: recover it by itself")),
+        Some(Ok(_)) => Ok(Some("a session inside another one: recover it separately")),
         Some(Err(error)) if *error.kind() != ErrorKind::NotASession => Err(error),
         _ => Ok(None),
     }

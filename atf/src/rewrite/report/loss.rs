@@ -1,4 +1,4 @@
-//! Counts losses: original data that the new files lack or have changed.
+//! Counts losses: original data that the new files omit or change.
 
 use crate::files::INDEX_FILE;
 

@@ -6,7 +6,7 @@ use crate::files::{INDEX_FILE, thread_id};
 use crate::manifest::Damage;
 
 /// Returns what a rewrite lost or changed in a session, apart from what its action removes. Without
-/// `names_places`, only the kinds of losses and changes.
+/// `names_places`, returns only the kinds of losses and changes.
 ///
 /// If the session was not finalized, a listed thread without a folder lost nothing: a tracer lists
 /// a thread before it creates the folder.
@@ -18,7 +18,7 @@ pub(in crate::rewrite) fn of_session(
     names_places: bool,
 ) -> Vec<Damage> {
     let mut all: Vec<Damage> = threads.iter().flat_map(of_thread).collect();
-    // Only the names of threads and their files stand for events.
+    // Only the names of threads and their files indicate lost events.
     let left = left_behind.iter().filter(|item| item.is_loss);
     all.extend(left.map(|item| {
         let what = format!("not copied: {}: {}", item.path, item.why);
@@ -42,7 +42,7 @@ pub(in crate::rewrite) fn of_session(
     });
     all.extend(noted);
     if !names_places {
-        // The places may have names and values of the original.
+        // The places may contain names and values from the original.
         let counted = NoteKind::EventsMissing.to_string();
         for damage in all.iter_mut().filter(|it| !it.what.starts_with(&counted)) {
             let kind = damage.what.split(": ").next().unwrap_or_default();
@@ -81,8 +81,8 @@ fn of_thread(thread: &ThreadReport) -> Vec<Damage> {
     all
 }
 
-/// Returns whether a note is about lost or guessed events or details, or `None` if it is about
-/// neither these nor a change of theirs.
+/// Returns whether a note is about lost or guessed events or details, or `None` if they were
+/// neither lost nor changed.
 fn is_loss(note: &Note) -> Option<bool> {
     match note.kind {
         NoteKind::HeaderGuessed | NoteKind::DetailSalvaged => Some(true),

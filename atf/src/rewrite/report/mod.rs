@@ -143,8 +143,8 @@ impl SessionReport {
         sum(self.threads.iter().map(|thread| thread.details.kept))
     }
 
-    /// Returns the number of index events that headers count but the original lacks, and the number
-    /// of losses other than those and the `unread` threads.
+    /// Returns the number of index events counted by headers but missing from the original, and the
+    /// number of losses other than those and the `unread` threads.
     fn known_losses(&self, unread: u64) -> (u64, u64) {
         let of_thread = |thread: &ThreadReport| thread.events.missing;
         let missing = sum(self.threads.iter().map(of_thread));
@@ -175,7 +175,7 @@ pub(crate) struct ThreadReport {
     /// `unreadable`.
     pub(crate) not_recovered: Option<Place>,
     /// Whether the thread's writer ended before writing anything: `index.atf` is empty, and no
-    /// other file has an event. The new session omits the thread; nothing is lost. A note has the
+    /// other file has an event. The new session omits the thread; nothing is lost. A note names the
     /// broken rule.
     pub(crate) nothing_written: bool,
     /// Its index events.
@@ -268,7 +268,7 @@ pub(crate) struct Kept {
     pub(crate) from_ring: u64,
     /// The number of events found past damage.
     pub(crate) salvaged: u64,
-    /// The number of events that the header counts but the original lacks.
+    /// The number of events counted by the header but missing from the original.
     pub(crate) missing: u64,
 }
 
@@ -289,13 +289,13 @@ pub(crate) struct ManifestReport {
     pub(crate) problems: Vec<Place>,
     /// The total number of problems.
     pub(crate) problem_count: u64,
-    /// How many of these problems are values that the new manifest lacks: values of a wrong type,
+    /// How many of these problems are values missing from the new manifest: values of a wrong type,
     /// and second values of a key, unless they are computed from the events.
     pub(crate) values_lost: u64,
     /// The maximum number of events that may be missing at the end of each thread, because the
     /// tracer was killed while they were in memory.
     pub(crate) unwritten_events: Option<u64>,
-    /// Whether the killed tracer dropped events, so that those dropped last are missing as well.
+    /// Whether the killed tracer dropped events, in which case the last drops were not recorded.
     pub(crate) drops_events: bool,
     /// Problems that remain, and data that was removed.
     pub(crate) notes: Notes,

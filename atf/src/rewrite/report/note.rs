@@ -19,8 +19,8 @@ pub(crate) struct Place {
     pub(crate) offset: Option<u64>,
     /// The content found there.
     pub(crate) found: String,
-    /// The id of the broken rule, such as `ATF-MANI-004`, as [`check`](crate::check) reports it. A
-    /// place in a [`Note`] has `None`, because the note has the rule.
+    /// The id of the broken rule, such as `ATF-MANI-004`, as [`check`](crate::check) reports it.
+    /// `None` for a place in a [`Note`], because the note contains the rule.
     pub(crate) rule: Option<&'static str>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) enum Effect {
     Repaired,
     /// A fault in the content that is kept, because correcting it would invent data.
     Stays,
-    /// Information that the new files lack.
+    /// Information that is missing from the new files.
     Lost,
     /// Information that was deduced rather than recorded.
     Guessed,
@@ -222,7 +222,7 @@ table! {
                 "the function names, with which the manifest would be too large to read";
             /// The manifest's entry for a thread was removed: the new session omits the thread,
             /// because its files cannot be read.
-            EntryDropped = "entry_dropped", "the entry of a thread that is left out";
+            EntryDropped = "entry_dropped", "the entry of an omitted thread";
             /// A thread that the manifest lists but that has no folder.
             ThreadMissing = "thread_missing", "a thread whose folder is missing";
             /// Events that a finalized header counts but the file no longer contains.
@@ -243,9 +243,9 @@ table! {
             /// `detail.atf`. It is copied to `unreadable`, unless the trace is scrubbed.
             RingDetailsNotRead = "ring_details_not_read",
                 "the details in a ring.atf that do not belong to detail.atf";
-            /// Calls open at the start or end of a cut that were given up because too many were
-            /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have no
-            /// return at the end.
+            /// Calls open at the start or end of a cut that were dropped because too many were
+            /// [open](crate::spans::CallStack::LIMIT). They are not repeated at the start, or have
+            /// no return at the end.
             CallsGivenUp = "calls_given_up", "open calls, because too many were open";
         }
         Effect::Guessed => {

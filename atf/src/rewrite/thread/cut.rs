@@ -136,7 +136,7 @@ impl Cutting {
         }
     }
 
-    /// Takes the open calls, innermost first, and counts the calls that were given up.
+    /// Removes and returns the open calls, innermost first, and counts the dropped ones.
     fn take_open(&mut self, added: &mut Added) -> Vec<(EventKind, Span)> {
         let count = self.stack.depth();
         let open = self.stack.take_open();

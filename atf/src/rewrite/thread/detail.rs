@@ -10,7 +10,7 @@ use crate::rewrite::report::{NoteKind, Notes};
 const HEADER: usize = DetailEventHeader::SIZE;
 
 impl Walk<'_, '_> {
-    /// Writes an event and its detail. Checks the payload if it may be that of a call or a return.
+    /// Writes an event and its detail. Checks the payload if it may belong to a call or a return.
     pub(super) fn with_detail(
         &mut self,
         event: &IndexEvent,

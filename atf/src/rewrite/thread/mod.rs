@@ -43,9 +43,9 @@ pub(super) struct Pair<'a> {
     pub(super) detail: Option<&'a DetailReader>,
     /// The bytes that `ring.atf` added to the files.
     pub(super) ring: Ring,
-    /// Whether readers, and so the checker, ignore the ring.
+    /// Whether readers, and therefore the checker, ignore the ring.
     pub(super) is_ring_salvaged: bool,
-    /// The part that the checker sees of each of the two files.
+    /// How much the checker sees of each of the two files.
     pub(super) seen: [Seen; 2],
     /// Whether the checker compares the links of the two files, if neither must be rejected.
     pub(super) has_comparable_links: bool,
@@ -279,8 +279,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         })
     }
 
-    /// Returns whether what looks like a torn detail contains details that events link to: its
-    /// length is wrong.
+    /// Returns whether an apparently torn detail contains details that events link to, which means
+    /// that its length is wrong.
     fn hides_details(&self, detail: &DetailReader) -> Result<bool, Failure> {
         let is_torn = matches!(
             detail.completeness(),
@@ -347,8 +347,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Returns the thread id that an event must have to agree with the new header. If events have
-    /// no id of their own, any id agrees.
+    /// Returns the thread id that an event must have to agree with the new header. If events do not
+    /// contain an id, any id agrees.
     fn expected_thread_id(&self, found: u32) -> u32 {
         if self.pair.index.wire().records_thread_id() {
             self.thread_id
@@ -467,7 +467,7 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Returns whether broken links prove that a rule is broken. A file that readers must reject
-    /// proves no link wrong.
+    /// proves nothing about links.
     fn proves_links(&mut self) -> Result<bool, Failure> {
         if let Some(known) = self.proves_links {
             return Ok(known);
@@ -494,7 +494,7 @@ impl Pair<'_> {
         end > in_file.saturating_sub(self.ring.index_bytes)
     }
 
-    /// Returns whether the checker does not see an event.
+    /// Returns whether an event is invisible to the checker.
     fn is_unseen(&self, seq: u64) -> bool {
         let offset = self.index.event_offset(seq);
         self.is_ring_salvaged && offset.is_some_and(|offset| self.is_from_ring(offset))

@@ -21,8 +21,8 @@ pub(super) struct Written {
     pub(super) lists_threads: bool,
     /// The number of changes that the written manifest includes; `None` if no manifest was written.
     changes: Option<u64>,
-    /// The written manifest's size in bytes; the largest number if it lacks symbols that are too
-    /// large, because it takes as long to encode.
+    /// The written manifest's size in bytes; the maximum if symbols that are too large were
+    /// omitted, because encoding takes just as long.
     size: usize,
     /// The written manifest, with room for more, while the session is being recorded.
     spare: Option<Spare>,
@@ -44,7 +44,8 @@ impl AsMut<dyn StorageFile> for Part {
     }
 }
 
-/// The minimum room in a manifest for what a recording that cannot go on has to add, in bytes.
+/// The minimum room in a manifest, in bytes, for the last update of a recording that cannot
+/// continue.
 const SPARE: usize = 4096;
 
 impl SessionWriter {
@@ -101,15 +102,15 @@ impl SessionWriter {
     }
 
     /// Writes a file next to the manifest, and renames it over the manifest once it is complete.
-    /// Omits symbols that are too large, so that they cost no thread its events, and returns the
-    /// error.
+    /// Omits symbols that are too large, so that no thread loses events because of them, and
+    /// returns the error.
     pub(super) fn replace_manifest(&self, written: &mut Written) -> Result<Option<Error>> {
         let (mut manifest, changes) = self.manifest();
         let path = self.path.join(MANIFEST_FILE);
         let encoded = manifest.encode_or_drop_symbols(&[], self.manifest_limit);
         let (bytes, too_large) = encoded.map_err(|error| error.with_path(Some(&path)))?;
         let stored = self.write_part(&path, &bytes).inspect_err(|_| {
-            // The disk may be full, or the process may have given up its rights. Keep the losses.
+            // The disk may be full, or privileges may have been dropped. Keep the losses.
             if let Some(spare) = &written.spare
                 && let Ok((text, _)) = manifest.encode_or_drop_symbols(&[], spare.size())
             {

@@ -151,7 +151,7 @@ impl ThreadWriter {
         Self::create_files(storage, folder, is_new, thread_id, options)
     }
 
-    /// Creates a thread in a folder that `storage` holds.
+    /// Creates a thread in a folder that `storage` keeps open.
     pub(in crate::write) fn create_in(
         storage: Arc<dyn Storage>,
         folder: PathBuf,

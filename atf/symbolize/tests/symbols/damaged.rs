@@ -64,7 +64,7 @@ fn macho() -> Vec<u8> {
 }
 
 #[test]
-fn functions_of_a_macho_file_count_from_its_text_segment() {
+fn offsets_in_a_macho_file_are_relative_to_its_text_segment() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("program");
     fs::write(&path, macho()).unwrap();
@@ -141,7 +141,7 @@ fn look(path: &Path, bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn truncated_and_changed_files_give_errors_or_names_without_a_panic() {
+fn truncated_and_changed_files_yield_errors_or_names_without_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let mut files = vec![macho()];

@@ -70,7 +70,7 @@ fn check(table: &SymbolTable, expected: &[(u64, &str)]) {
 }
 
 #[test]
-fn each_kind_of_program_and_library_gives_the_running_functions_names() {
+fn running_functions_are_named_in_each_kind_of_program_and_library() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     if !has("cc") {
@@ -103,7 +103,7 @@ fn each_kind_of_program_and_library_gives_the_running_functions_names() {
 }
 
 #[test]
-fn a_stripped_library_has_its_exported_functions_and_its_debug_file_all() {
+fn a_stripped_library_has_exported_functions_and_its_debug_file_has_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     if !has("cc") || !has("objcopy") || !has("strip") {
@@ -159,7 +159,7 @@ fn a_stripped_library_has_its_exported_functions_and_its_debug_file_all() {
 }
 
 #[test]
-fn a_file_of_another_build_or_without_functions_is_refused_and_the_next_one_tried() {
+fn a_file_of_another_build_or_without_functions_is_refused_and_the_next_is_tried() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     if !has("cc") || !has("strip") {
@@ -279,7 +279,7 @@ fn functions_in_gnu_debugdata_are_found() {
 }
 
 #[test]
-fn damaged_gnu_debugdata_is_refused_and_so_is_data_that_expands_without_limit() {
+fn gnu_debugdata_that_is_damaged_or_expands_without_limit_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     if !["cc", "objcopy", "strip", "nm", "xz"].into_iter().all(has) {

@@ -26,7 +26,7 @@ session: recovered, 4 events and 0 details of 2 threads; 1 thing was lost or cha
 }
 
 #[test]
-fn fields_that_the_other_wire_version_lacks() {
+fn fields_missing_from_the_other_wire_version() {
     let places = Places::new();
     let index = linked(7, 4).placeholder().without_footer();
     let index = patched(&index, EVENTS + EVENT + 16, &[8]);
@@ -160,7 +160,7 @@ session: recovered, 6 events and 2 details of 3 threads; 1 thing was lost or cha
         ("time_end_ns", "\"x\", expected a u64"),
     ];
     assert_eq!(problems, expected);
-    // The old manifest is kept, because the new one lacks some of its contents.
+    // The old manifest is kept, because the new one omits some of its contents.
     let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
     assert_eq!(kept, own.as_bytes());
 
@@ -260,7 +260,7 @@ thread: recovered, 1 event and 0 details of 1 thread; 2 things were lost or chan
 }
 
 #[test]
-fn threads_that_the_new_session_omits_are_not_the_manifest_s_fault() {
+fn omitted_threads_are_not_faults_of_the_manifest() {
     let places = Places::new();
     put(&places, 1, index(1, 2).bytes(), None);
     put(&places, 2, vec![b'?'; 100], None);
@@ -280,7 +280,7 @@ session: recovered, 2 events and 0 details of 1 thread; 1 could not be read; 1 t
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0) [ATF-IHDR-002]; a copy is in unreadable/
   thread_3: no events: index.atf: 0 bytes [ATF-IFTR-001]
   manifest.json: 0 modules, 0 symbols
-    lost: the entry of a thread that is left out: manifest.json: threads[1]: thread 2
+    lost: the entry of an omitted thread: manifest.json: threads[1]: thread 2
     lost: a thread whose folder is missing: manifest.json: threads[3]: thread 4 [ATF-MANI-005]
 ";
     assert_report(&report, 2, expected);
