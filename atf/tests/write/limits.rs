@@ -99,7 +99,7 @@ thread_local! {
     static STORES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A tracer whose details may get lost drops the earlier ones before it writes each detail.
+/// A tracer that can lose details drops all earlier reserved ones before it writes a detail.
 #[test]
 #[cfg_attr(not(debug_assertions), ignore = "only debug builds show their stores")]
 fn dropping_no_details_changes_no_link_however_many_are_reserved() {

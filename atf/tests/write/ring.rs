@@ -246,7 +246,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         (|it| it.ring().truncate(127), "header"),
         (|it| it.ring().clear(), "header"),
         (|it| it.detail = None, "detail.atf"),
-        // The file continues in another way, and has another event.
+        // The file continues differently, and has a different event.
         (|it| it.index.extend([0xee; 32]), "header.index_start"),
         (|it| it.index[100] ^= 1, "header.index_checksum"),
     ];

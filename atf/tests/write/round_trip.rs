@@ -329,7 +329,7 @@ fn names_losses_and_anchors_are_in_the_manifest() {
 }
 
 #[test]
-fn the_header_of_details_names_the_first_and_the_last_event_that_has_one() {
+fn the_detail_header_names_the_first_and_last_events_with_details() {
     let root = tempfile::tempdir().unwrap();
     let mut writer = ThreadWriter::create(root.path(), 7, &WriteOptions::default()).unwrap();
     for seq in 0..9 {

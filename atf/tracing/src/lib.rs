@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Then `atf dump --spans traces` shows the calls. Each run adds a session to the folder; if there
-//! are several, pass the path of one of them, as returned by [`Guard::path`]. The example
+//! is more than one, pass a session's path, as returned by [`Guard::path`]. The example
 //! [`record_itself`](https://docs.rs/crate/atf-tracing/latest/source/examples/record_itself.rs)
 //! prints the functions, ordered by time.
 //!

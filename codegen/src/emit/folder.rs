@@ -1,7 +1,7 @@
 //! Renders a folder of templates: a target in a language, built in or a user's own.
 //!
 //! Each file `PATH.jinja` in the folder becomes the file `PATH`. Files whose names begin with `_`
-//! are only included by others. `docs/targets.md` describes what templates get.
+//! are only included by others. `docs/targets.md` describes the data that templates receive.
 
 mod code;
 mod model;

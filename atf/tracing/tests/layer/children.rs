@@ -63,7 +63,7 @@ fn init(folder: &Path) {
     let file = folder.join("file");
     fs::write(&file, "").unwrap();
     let InitError::Recording(error) = atf_tracing::init(&file).unwrap_err() else {
-        panic!("a file is no folder");
+        panic!("a session was created inside a file");
     };
     assert!(error.path().unwrap().starts_with(&file), "{error}");
     let guard = atf_tracing::init(folder).unwrap();

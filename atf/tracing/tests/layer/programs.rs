@@ -250,7 +250,7 @@ fn spans_of_a_threads_last_destructors_are_recorded_or_counted() {
 }
 
 #[test]
-fn hundreds_of_functions_have_their_names() {
+fn hundreds_of_functions_keep_their_names() {
     /// Creates 2^n callsites.
     macro_rules! functions {
         (@ [$($path:tt)*]) => {

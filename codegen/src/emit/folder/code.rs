@@ -1,7 +1,7 @@
 //! The filter `code`: an expression of a grammar in a target's language.
 //!
-//! Its argument `syntax` contains the language's pattern for each form, in which `{}` and names in
-//! braces stand for parts. `docs/targets.md` lists the forms with their defaults.
+//! Its argument `syntax` contains the language's pattern for each form. `{}` and names in braces
+//! are placeholders for parts. `docs/targets.md` lists the forms with their defaults.
 
 use std::collections::BTreeMap;
 
@@ -68,10 +68,10 @@ pub const FORMS: &[Form] = &[
     form("not", "before a condition", "!"),
     form(
         "operator_first",
-        "`yes` or `no`: whether a broken line begins with the operator",
+        "`yes` or `no`: whether a continuation line begins with the operator",
         "yes",
     ),
-    form("open", "before a broken condition", ""),
+    form("open", "before a condition that spans lines", ""),
     form("close", "after it", ""),
     form(
         "if",
@@ -109,7 +109,7 @@ const fn form(name: &'static str, means: &'static str, default: &'static str) ->
     }
 }
 
-/// The longest line that is not broken.
+/// The length above which a line is broken.
 const COLUMNS: usize = 100;
 
 /// How tightly a form binds its operands, from loose to tight.
@@ -211,7 +211,7 @@ impl Syntax {
         (args.join(&format!(" {} ", self.pattern(form))), binds)
     }
 
-    /// Writes a part of a condition; `and` within `or` is in parentheses too, for the reader.
+    /// Writes a part of a condition. For readability, `and` within `or` is also in parentheses.
     fn part(&self, arg: &Expression, binds: Binds) -> String {
         match arg {
             Expression::And { .. } => format!("({})", self.write(arg).0),
