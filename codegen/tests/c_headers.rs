@@ -192,7 +192,7 @@ fn the_module_map_names_each_header() {
 }
 
 #[test]
-fn no_text_of_the_spec_ends_a_comment_or_a_string() {
+fn text_from_the_spec_never_ends_a_comment_or_a_string() {
     let text = "A */ \"b\" \\\n/* c */ ??/\n\nd \\".to_owned();
     let mut layout = layout();
     for record in &mut layout.records {

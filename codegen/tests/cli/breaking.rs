@@ -64,7 +64,7 @@ fn each_change_has_its_category() {
     }
 }
 
-/// The options change the status, and nothing else.
+/// The options change only the status.
 #[test]
 fn fail_on_and_versions_set_the_status() {
     let old = spec();
