@@ -1,4 +1,4 @@
-//! Describes what a failure is charged with: a rule, or a field of the format that was misread.
+//! Describes the charge for a failure: the broken rule, or the misread field of the format.
 
 use crate::results::NO_RULE;
 use crate::rules;

@@ -6,7 +6,7 @@
 
 #![allow(
     clippy::missing_panics_doc,
-    reason = "an edit that does not fit its session is a mistake in a table, which its test must see"
+    reason = "an edit that does not fit its session is a mistake in a table that a test must catch"
 )]
 
 mod derive;
@@ -137,7 +137,7 @@ pub struct Case {
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
     /// values that the document omits.
     pub expected: serde_json::Value,
-    /// Other documents that are as right.
+    /// Other correct documents.
     pub alternatives: Vec<serde_json::Value>,
     /// The broken rules that a checker must find, with their files, for example
     /// `("thread_7/index.atf", "ATF-IFTR-004")`.
