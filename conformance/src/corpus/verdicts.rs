@@ -1,7 +1,7 @@
 //! The correct verdicts on a subject that breaks some rules, and why the others are wrong.
 //!
 //! A verdict is wrong only for a reason: a sentence of a source that is about one of the subject's
-//! rules, or a harm that shows in the data.
+//! rules, or harm to the data.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -46,7 +46,7 @@ pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String>
             let full = error.to_string();
             let mut why = shortened(&full);
             if why != full {
-                // Leave out the value, which may come before the reason.
+                // Omit the value, which may come before the reason.
                 why = shortened(&error.masked().to_string());
             }
             Err(format!("{place}: {why}"))
