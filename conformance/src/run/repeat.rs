@@ -44,7 +44,7 @@ impl Pool<'_> {
         Ok(run)
     }
 
-    /// Runs a case. If a persistent process fails, or if its pass is drawn, a process of its own
+    /// Runs a case. If a persistent process fails, or if its pass is drawn, a separate process
     /// decides.
     fn decided(&self, work: &Work<'_>, keeps: bool) -> io::Result<Attempt> {
         let role = work.task.about().role;
@@ -63,7 +63,7 @@ impl Pool<'_> {
             self.servers.end(command);
             let (served, alone) = (served.describe(), own.describe());
             own.differs(&format!(
-                "the persistent process {served}, a process of its own {alone}"
+                "the persistent process {served}, a separate process {alone}"
             ));
         }
         Ok(own)
