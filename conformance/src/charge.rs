@@ -44,7 +44,7 @@ pub fn group(charge: &str) -> &str {
     }
 }
 
-/// Returns a rule's sentence, severity and sources, or a field's place in its record and the
+/// Returns a rule's sentence, severity and sources, or a field's location in its record and the
 /// sources of this layout. Returns nothing for an unknown rule.
 #[must_use]
 pub fn sentence(charge: &str) -> Option<String> {

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::put;
 
-/// A call to the storage, with numbers in place of paths.
+/// A call to the storage, with numbers instead of paths.
 #[derive(Debug, Clone)]
 enum Call {
     CreateFolder(usize),

@@ -80,7 +80,7 @@ struct Answered {
     text: String,
 }
 
-/// Runs a program with `layout.json` as its standard input, and takes the files from its standard
+/// Runs a program with `layout.json` as its standard input, and reads the files from its standard
 /// output. Its messages go to standard error.
 pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
     let layout = json::layout(&context.layout()?, context.spec);

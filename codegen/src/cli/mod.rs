@@ -84,7 +84,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&cli) {
         Ok(code) => code,
         Err(error) => {
-            // If stderr is closed as well, nothing can be reported.
+            // If stderr is also closed, nothing can be reported.
             let _ = print(io::stderr(), &format!("atf-codegen: {error}\n"));
             ExitCode::from(2)
         }

@@ -98,7 +98,7 @@ fn pascal(name: &str) -> String {
     pascal
 }
 
-/// Appends an underscore to a name that the language reserves.
+/// Appends an underscore to a name that is reserved in the language.
 fn avoid(name: String, words: &str) -> String {
     if words.split_whitespace().any(|word| word == name) {
         name + "_"

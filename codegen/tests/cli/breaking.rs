@@ -120,7 +120,7 @@ fn the_last_release_and_the_current_spec_are_the_defaults() {
     ran.prints(addition);
 }
 
-/// Members that only newer programs write do not make an older layout.json incomparable.
+/// An older layout.json without the members that only newer programs write can still be compared.
 #[test]
 fn missing_members_of_an_edition_are_listed() {
     let spec = spec();

@@ -156,8 +156,8 @@ fn a_fault_names_the_overlays_file() {
     ran.reports("nowhere: no such folder");
 }
 
-/// A carriage return would not compile in Rust, and text that changes its direction could look like
-/// other text.
+/// A carriage return would not compile in Rust, and characters that change the text direction could
+/// disguise text.
 #[test]
 fn text_with_control_characters_is_refused() {
     for (escape, name) in [

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{Ran, files, put, real_spec, run, temp, utf8};
 
-/// Runs `generate` with an option that names a target, and returns the output folder too.
+/// Runs `generate` with an option that names a target. Also returns the output folder.
 fn generate(option: &str, target: &Path) -> (TempDir, Ran) {
     let out = temp();
     let arguments = ["generate", option, utf8(target), "--out", utf8(out.path())];

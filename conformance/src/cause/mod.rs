@@ -310,7 +310,7 @@ impl Cause {
                 id: format!("misread:{record}.{field}"),
                 title: format!("{field} of the {record} misread"),
             }),
-            // Several wrong fields of an event mean that it is another event.
+            // An event with three or more wrong fields is a different event.
             2 if is_same && record == "events" => {
                 let names: Vec<_> = fields.iter().map(|(_, field)| *field).collect();
                 Some(Self {

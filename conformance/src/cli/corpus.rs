@@ -86,7 +86,7 @@ struct Filter {
     /// Only cases whose names match this glob
     #[arg(value_name = "GLOB")]
     name: Option<String>,
-    /// Only cases about this rule: ATF-IFTR-002, or ATF-IFTR for a whole record
+    /// Only cases about this rule: ATF-IFTR-002, or ATF-IFTR for all rules about a record
     #[arg(long)]
     rule: Option<String>,
     /// Only cases of this class

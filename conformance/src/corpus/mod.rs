@@ -1,6 +1,6 @@
 //! The golden corpus: small traces, each with its expected result.
 //!
-//! A [`Recipe`] makes a case from a [valid session](Trace) with a single edit. Expected results
+//! A [`Recipe`] creates a case from a [valid session](Trace) with a single edit. Expected results
 //! never come from a reader. They are derived from the description of what was written, and field
 //! values are decoded with tables written by hand from the format's documents.
 
@@ -128,7 +128,7 @@ pub struct Case {
     pub symlinks: BTreeMap<String, String>,
     /// The correct verdicts according to the sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// The wrong verdicts, each with the reasons: sentences of sources, or the harm to the data.
+    /// The wrong verdicts, each with the reasons: sentences of sources, or harm to the data.
     pub because: Because,
     /// The correct verdicts on each file of a session.
     pub file_verdicts: Vec<FileVerdicts>,

@@ -21,7 +21,7 @@ pub enum Reason {
     Harm(Harm),
 }
 
-/// The harm that a wrong verdict does to an answer's data.
+/// The harm to an answer's data that a wrong verdict causes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Harm {
     /// The kind of harm.

@@ -36,7 +36,7 @@ pub struct Recipe {
     /// For a file, the correct verdicts if they differ from those that the rules allow. For a
     /// session, the correct verdicts in addition to those.
     pub(super) verdicts: Vec<Verdict>,
-    /// The reason why reading the file would yield phantoms, if no rule gives it; empty otherwise.
+    /// The reason why reading the file would yield phantoms, if no rule states it; empty otherwise.
     pub(super) phantoms: String,
     /// Other correct documents.
     pub(super) others: Vec<Other>,

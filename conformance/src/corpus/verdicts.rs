@@ -70,7 +70,7 @@ pub(crate) struct File<'a> {
     pub(crate) is_detail: bool,
     /// The rules that it breaks.
     pub(crate) broken: &'a [&'a str],
-    /// The reason why reading it would yield phantoms, if no rule gives it; empty otherwise.
+    /// The reason why reading it would yield phantoms, if no rule states it; empty otherwise.
     pub(crate) phantoms: &'a str,
     /// The number of events that a reader loses by rejecting it.
     pub(crate) events: usize,

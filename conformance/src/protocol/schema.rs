@@ -18,7 +18,7 @@ pub const VALIDATOR: &str = include_str!("../../schema/validator.json");
 ///
 /// # Errors
 ///
-/// Returns the first schema violation and its place.
+/// Returns the first schema violation and its location.
 pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String> {
     static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER, &[]));
     static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR, &[]));

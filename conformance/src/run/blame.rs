@@ -10,7 +10,7 @@ use crate::results::{Grade, follows};
 use crate::rule;
 use crate::rules::{self, ReaderDoes};
 
-/// An event with at least this many wrong fields counts as another event.
+/// An event with at least this many wrong fields counts as a different event.
 const OTHER_EVENT: usize = 3;
 
 /// Returns the rule broken by a verdict that the case does not allow.
@@ -62,7 +62,7 @@ pub(super) fn of_mismatches(case: &Case, mismatches: &[Mismatch]) -> Vec<Option<
     all.map(|mismatch| match &source {
         // The times are those of the first and last event in the merged order.
         None if is_misordered && is_time(mismatch) => Some(rule("ATF-RDER-004").id.to_owned()),
-        // A value that follows from others is wrong because they are.
+        // A value derived from others is wrong because they are.
         Some(source) if follows(&mismatch.place()) => Some(source.clone()),
         _ if is(mismatch, "verdict") => checksum_of(mismatch).or_else(|| charge(mismatch)),
         _ => charge(mismatch),

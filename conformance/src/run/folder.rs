@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A run's folder and, next to it, a folder per case. All are removed on drop.
 ///
 /// The cases' folders do not share a parent that belongs to the kit, because an implementation may
-/// replace the folders above its working folder. This way, it harms only its own case.
+/// replace the folders above its working folder. This way, it affects only its own case.
 #[derive(Debug)]
 pub struct Cases {
     /// The run's folder. Its name is the beginning of all other names.

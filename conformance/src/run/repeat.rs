@@ -19,7 +19,7 @@ impl Pool<'_> {
         let count = self.options.repeat.get();
         let mut runs: Vec<Attempt> = Vec::new();
         for seq in 1..=count {
-            // Readers get the files of the last run, and only if all runs pass.
+            // Readers receive the files of the last run, and only if all runs pass.
             let keeps = seq == count && !runs.iter().any(Attempt::has_failed);
             runs.push(self.decided(work, keeps)?);
         }

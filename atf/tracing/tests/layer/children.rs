@@ -87,7 +87,7 @@ fn one_line_records_a_program_and_prints_nothing() {
     // A full ring would have made the thread wait.
     let manifest = SessionReader::open(&session).unwrap();
     assert_eq!(manifest.manifest().unwrap().drops_events, None);
-    // The refused `init` left no session behind.
+    // The failed `init` left no session behind.
     assert_eq!(fs::read_dir(session.parent().unwrap()).unwrap().count(), 1);
 }
 

@@ -10,7 +10,7 @@ use minijinja::{Error, ErrorKind, Value};
 
 use super::{camel, pascal};
 
-/// A form of expressions, as a template's `syntax` may describe it.
+/// A form of expression, which a template's `syntax` can define.
 #[derive(Debug)]
 pub struct Form {
     /// The key in `syntax`.
@@ -26,7 +26,7 @@ pub const FORMS: &[Form] = &[
     form("case", "how names are written: `snake` or `camel`", "snake"),
     form(
         "reserved",
-        "words that get an underscore, with spaces between them",
+        "words that need a trailing underscore, separated by spaces",
         "",
     ),
     form("number", "a number", "{}"),
@@ -133,7 +133,7 @@ fn invalid(why: &impl ToString) -> Error {
 }
 
 /// Writes an expression in the language that `syntax` describes. A condition that is too long for
-/// its line, which is indented by `indent`, is written on several lines.
+/// its line, which is indented by `indent`, is split into lines.
 pub(super) fn code(value: &Value, syntax: &Value, indent: usize) -> Result<String, Error> {
     let expression = expression(value)?;
     let default = |form: &Form| (form.name.to_owned(), form.default.to_owned());
@@ -219,7 +219,7 @@ impl Syntax {
         }
     }
 
-    /// Writes a condition on several lines.
+    /// Writes a condition, split into lines.
     fn broken(&self, args: &[Expression], form: &str, binds: Binds, indent: usize) -> String {
         let operator = self.pattern(form);
         let is_first = self.pattern("operator_first") == "yes";

@@ -435,7 +435,7 @@ fn lists(
     Ok(())
 }
 
-/// Returns whether an implementation is a reader or validator, but got no other writer's files.
+/// Returns whether a reader or validator received no other writer's files.
 fn reads_only_own_files(testee: usize, manifest: &Manifest, results: &Results) -> bool {
     let mut roles = manifest.roles().into_iter();
     let mut read = results.cross.iter().filter(|cell| cell.reader == testee);

@@ -102,7 +102,7 @@ impl Process {
             return Err(End::Unrequested);
         }
         if let Some(input) = &mut self.input {
-            // If the process is gone or does not read, its end or the time limit shows this.
+            // If the process is gone or does not read, its end or the time limit reveals this.
             let _ = input.write_all(format!("{request}\n").as_bytes());
         }
         Ok(())
