@@ -169,7 +169,7 @@ fn changes_touch_the_files_that_their_entries_name() {
 /// patches: each hunk must match exactly one place, regardless of line numbers. ARCHITECTURE.md
 /// must list the files that a patch changes.
 #[test]
-fn the_patches_of_the_experiments_apply_and_change_the_listed_files() {
+fn experiment_patches_apply_and_change_the_listed_files() {
     let architecture = map();
     let mut sizes = Vec::new();
     for entry in fs::read_dir(root().join("spec/experiments")).expect("the experiments") {

@@ -27,7 +27,7 @@ fn each_header_compiles_alone_and_twice() {
 }
 
 #[test]
-fn the_headers_of_the_c_api_and_of_the_reader_in_cpp_compile_alone() {
+fn the_headers_of_the_c_api_and_the_cpp_reader_compile_alone() {
     let bench = Bench::new(&headers(&layout(), ".h"));
     let include = |folder| format!("-I{}/../{folder}", env!("CARGO_MANIFEST_DIR"));
     let (capi, reader) = (include("atf/capi/include"), include("readers/cpp/include"));

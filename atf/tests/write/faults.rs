@@ -212,7 +212,7 @@ fn a_write_of_zero_bytes_is_an_error() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_created_leaves_nothing() {
+fn a_thread_that_cannot_be_created_leaves_no_files() {
     for fault in 0..20 {
         let memory = Memory::new();
         memory.decide(refuse(fault, io::ErrorKind::PermissionDenied, false));

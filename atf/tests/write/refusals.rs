@@ -353,7 +353,7 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
 }
 
 #[test]
-fn a_detail_with_another_timestamp_is_refused_except_in_a_copy() {
+fn a_detail_with_a_different_timestamp_is_refused_except_in_a_copy() {
     let header = DetailEventHeader::new(
         atf::DetailEventType::FUNCTION_CALL,
         0,

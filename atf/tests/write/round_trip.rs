@@ -171,7 +171,7 @@ fn threads_of_a_session_are_written_in_parallel() {
 }
 
 #[test]
-fn only_one_of_two_threads_that_create_a_session_at_once_gets_the_folder() {
+fn if_two_threads_create_a_session_at_once_only_one_gets_the_folder() {
     for _ in 0..300 {
         let root = tempfile::tempdir().unwrap();
         let barrier = Barrier::new(2);

@@ -169,7 +169,7 @@ fn a_missing_spec_is_a_usage_error() {
 }
 
 #[test]
-fn below_the_repository_its_spec_is_found() {
+fn inside_the_repository_its_spec_is_found() {
     let ran = run_in(&real_spec().join("records"), &["spec", "check"]);
     ran.succeeds();
 }

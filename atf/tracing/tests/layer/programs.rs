@@ -146,7 +146,7 @@ fn names_are_in_the_manifest_while_the_program_runs() {
 }
 
 #[test]
-fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
+fn spans_that_exit_out_of_order_return_with_the_depth_of_their_calls() {
     let found = recorded(|| {
         let spans = [
             tracing::info_span!("a"),
