@@ -204,7 +204,7 @@ fn patched_files(patch: &str) -> BTreeSet<String> {
                 .map(|line| format!("{}\n", line.get(1..).unwrap_or_default()))
                 .collect();
             let old = old.concat();
-            assert_eq!(code.matches(&old).count(), 1, "{name} must contain once:\n{old}");
+            assert_eq!(code.matches(&old).count(), 1, "{name}: count of:\n{old}");
         }
         name.to_owned()
     });

@@ -101,7 +101,7 @@ thread_local! {
 
 /// A tracer that can lose details drops all earlier reserved ones before it writes a detail.
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds report their stores")]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds log their stores")]
 fn dropping_no_details_changes_no_link_however_many_are_reserved() {
     let folder = tempfile::tempdir().unwrap();
     let options = WriteOptions::default().survive_kill(true);

@@ -94,10 +94,7 @@ fn every_substitute_for_a_missing_value_has_a_reason() {
         new.is_empty(),
         "lines without a reason: make them errors, or list them:{new}"
     );
-    assert!(
-        gone.is_empty(),
-        "listed lines that no longer exist:{gone}"
-    );
+    assert!(gone.is_empty(), "listed lines that no longer exist:{gone}");
 }
 
 #[test]

@@ -176,10 +176,7 @@ pub const HIDDEN: &[(&str, &str)] = &[
         "session.path.term",
         "a reader receives the session's path, whatever its name",
     ),
-    (
-        "manifest.content.term",
-        "readers ignore unknown keys",
-    ),
+    ("manifest.content.term", "readers ignore unknown keys"),
     (
         "thread_id.identity.term",
         "a file contains the number, not its meaning",

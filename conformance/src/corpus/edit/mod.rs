@@ -357,7 +357,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 
 /// The fields of a record, or the value of one.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number, a string or a table of fields")]
+#[serde(untagged, expecting = "expected a number, string or table of fields")]
 enum Fields {
     Number(u64),
     Text(String),
