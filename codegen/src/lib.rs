@@ -12,7 +12,7 @@ pub mod emit;
 pub struct GeneratedFile {
     /// The path from the root of the repository, with `/` between folders.
     pub path: String,
-    /// The whole text, ending with a newline.
+    /// The complete text, ending with a newline.
     pub text: String,
 }
 

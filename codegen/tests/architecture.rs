@@ -46,7 +46,7 @@ fn collect(folder: &Path, files: &mut Vec<(String, String)>) {
     }
 }
 
-/// Returns whether a word occurs in `text`, and not only as a part of other words.
+/// Returns whether a word occurs in `text` other than as a part of longer words.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     text.match_indices(word).any(|(at, _)| {
@@ -55,8 +55,8 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Returns how to find an example of a change: the folder where files are named after it, and the
-/// words that only code and documents about it contain.
+/// Returns where to search for an example of a change: the folder where files are named after it,
+/// and the words that only code and documents about it contain.
 fn search(change: &str, name: &str) -> (&'static str, Vec<String>) {
     let mut upper = name.to_owned();
     upper[..1].make_ascii_uppercase();
@@ -96,7 +96,7 @@ fn mentions(path: &str, text: &str, name: &str, (folder, words): &(&str, Vec<Str
         || path.starts_with(folder) && text.lines().any(is_module)
 }
 
-/// Returns the entry of a change, as in `- **A rule**, such as …`, on one line.
+/// Returns the entry for a change, as in `- **A rule**, such as …`, on one line.
 fn entry(map: &str, change: &str) -> String {
     let head = format!("- **{change}**, such as ");
     let (_, rest) = map.split_once(&head).unwrap_or_else(|| panic!("no {head}"));
@@ -122,9 +122,8 @@ fn is_under(file: &str, path: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// An entry names examples of a change that were made, and the files that such a change touches:
-/// before `If needed`, those that each example mentions. This test finds the files that mention
-/// the examples.
+/// An entry names past examples of a change and the files that such a change touches. The files
+/// before `If needed` must mention each example, and no unlisted file may mention one.
 #[test]
 fn changes_touch_the_files_that_their_entries_name() {
     let mut files = Vec::new();
@@ -170,7 +169,7 @@ fn changes_touch_the_files_that_their_entries_name() {
 /// patches: each hunk must match exactly one place, regardless of line numbers. ARCHITECTURE.md
 /// must list the files that a patch changes.
 #[test]
-fn the_patches_of_the_experiments_apply_and_change_the_listed_files() {
+fn experiment_patches_apply_and_change_the_listed_files() {
     let architecture = map();
     let mut sizes = Vec::new();
     for entry in fs::read_dir(root().join("spec/experiments")).expect("the experiments") {
@@ -184,7 +183,7 @@ fn the_patches_of_the_experiments_apply_and_change_the_listed_files() {
         let name = folder.file_name().expect("a name").to_string_lossy();
         let head = format!("| `{name}` |");
         let row = architecture.lines().find_map(|row| row.strip_prefix(&head));
-        let row = row.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row of {name}"));
+        let row = row.unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for {name}"));
         let listed = quoted(row).flat_map(expanded);
         assert_eq!(listed.collect::<BTreeSet<_>>(), changed, "{name}");
         sizes.push(changed.len());
@@ -205,7 +204,7 @@ fn patched_files(patch: &str) -> BTreeSet<String> {
                 .map(|line| format!("{}\n", line.get(1..).unwrap_or_default()))
                 .collect();
             let old = old.concat();
-            assert_eq!(code.matches(&old).count(), 1, "{name} has not once:\n{old}");
+            assert_eq!(code.matches(&old).count(), 1, "{name}: count of:\n{old}");
         }
         name.to_owned()
     });
@@ -248,7 +247,7 @@ fn every_path_in_the_architecture_exists() {
 
 /// Readers scan the rows for the place to make a change, so each row must be short.
 #[test]
-fn the_rows_of_the_architecture_are_short() {
+fn architecture_rows_are_short() {
     let map = map();
     let rows: Vec<_> = map.lines().filter(|line| line.starts_with('|')).collect();
     assert!(rows.len() > 60, "only {} rows", rows.len());

@@ -18,7 +18,7 @@ fn program(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// Returns C code that reads and writes each field of each record at the places of the hand-typed table.
+/// Returns C code that reads and writes each field of each record at the offsets from the hand-typed table.
 fn records(wire: u8) -> String {
     let (mut code, mut main) = (String::new(), String::new());
     for record in Record::ALL

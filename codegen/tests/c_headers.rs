@@ -27,7 +27,7 @@ fn each_header_compiles_alone_and_twice() {
 }
 
 #[test]
-fn the_headers_of_the_c_api_and_of_the_reader_in_cpp_compile_alone() {
+fn the_headers_of_the_c_api_and_the_cpp_reader_compile_alone() {
     let bench = Bench::new(&headers(&layout(), ".h"));
     let include = |folder| format!("-I{}/../{folder}", env!("CARGO_MANIFEST_DIR"));
     let (capi, reader) = (include("atf/capi/include"), include("readers/cpp/include"));
@@ -192,7 +192,7 @@ fn the_module_map_names_each_header() {
 }
 
 #[test]
-fn no_text_of_the_spec_ends_a_comment_or_a_string() {
+fn text_from_the_spec_never_ends_a_comment_or_a_string() {
     let text = "A */ \"b\" \\\n/* c */ ??/\n\nd \\".to_owned();
     let mut layout = layout();
     for record in &mut layout.records {

@@ -133,7 +133,7 @@ fn each_record_compiles_alone_and_each_of_its_asserts_can_fail() {
 }
 
 #[test]
-fn a_field_of_another_size_stops_the_compiler() {
+fn a_field_of_the_wrong_size_stops_the_compiler() {
     let layout = layout();
     let record = layout
         .record("detail_function_payload")
@@ -151,7 +151,7 @@ fn a_field_of_another_size_stops_the_compiler() {
     }
 }
 
-/// Replaces each prose string in the layout with a unique mark, and looks for all marks in the
+/// Replaces each prose string in the layout with a unique mark, and searches for all marks in the
 /// header.
 #[test]
 fn the_comments_contain_everything_in_the_layout() {

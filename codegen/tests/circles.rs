@@ -61,7 +61,7 @@ const ALLOWED: [(&str, &str, &str); 4] = [
     (
         "atf/record/src/shared.rs",
         "thread",
-        "holds the recorders that no thread has taken yet",
+        "stores the recorders that no thread has claimed yet",
     ),
 ];
 

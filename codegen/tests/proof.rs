@@ -1,5 +1,5 @@
-//! Tests that `codegen/proof.json` is about the committed headers, layout and script, and that `docs/safety.md` states its
-//! counts. `.ci/prove` wrote it, and repeats the proof every night.
+//! Tests that `codegen/proof.json` covers the committed headers, layout and script, and that
+//! `docs/safety.md` states its counts. `.ci/prove` wrote it, and repeats the proof every night.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn without_comments(header: &str) -> String {
 }
 
 #[test]
-fn the_accessors_are_proved_as_they_are() {
+fn the_committed_accessors_are_proved() {
     let layout = layout();
     let headers = headers(&layout, ".h").into_iter();
     let mut proved: BTreeMap<String, String> = headers

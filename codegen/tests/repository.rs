@@ -235,10 +235,10 @@ fn the_map_lists_every_crate_that_is_not_internal_to_a_folder() {
         .0;
     let members: Vec<_> = members.split('"').skip(1).step_by(2).collect();
     assert!(members.len() > 15, "{members:?}");
-    // Skip the package that tests the documents, and the implementations that test the kit.
+    // Skip the package that tests the documents and the implementations that test the kit.
     let internal = |member: &&str| *member == "docs" || member.starts_with("conformance/");
     for member in members.into_iter().filter(|it| !internal(it)) {
         let row = format!("| `{member}` | `");
-        assert!(map.contains(&row), "no row of {member}");
+        assert!(map.contains(&row), "no row for {member}");
     }
 }

@@ -1,4 +1,4 @@
-//! Describes what a failure is charged with: a rule, or a field of the format that was misread.
+//! Describes the charge for a failure: the broken rule, or the misread field of the format.
 
 use crate::results::NO_RULE;
 use crate::rules;
@@ -44,7 +44,7 @@ pub fn group(charge: &str) -> &str {
     }
 }
 
-/// Returns a rule's sentence, severity and sources, or a field's place in its record and the
+/// Returns a rule's sentence, severity and sources, or a field's location in its record and the
 /// sources of this layout. Returns nothing for an unknown rule.
 #[must_use]
 pub fn sentence(charge: &str) -> Option<String> {

@@ -166,8 +166,8 @@ impl<'de> Deserialize<'de> for Lack {
     }
 }
 
-/// Returns what an implementation lacks in a case: if it does not read names, a case about them
-/// does not ask whether the manifest is used or the session is intact.
+/// Returns what an implementation lacks in a case. If it does not read names, a case about them
+/// does not test whether the manifest is used or the session is intact.
 pub(crate) fn of_case(lacks: &[Lack], case: &Case) -> Vec<Lack> {
     let mut lacks = lacks.to_vec();
     if lacks.contains(&Lack::Names) && Lack::Names.is_asked_by(case, true) {
@@ -204,12 +204,12 @@ pub(crate) fn omit(document: &mut Value, lacks: &[Lack]) {
     }
 }
 
-/// The values that follow from others in the document. Many readers have no such number, so it is
-/// compared only if it is given.
+/// The values that follow from others in the document. Many readers do not compute them, so they
+/// are compared only if the answer contains them.
 pub(crate) const UNASKED: [&str; 3] = ["trailing_bytes", "dangling_links", "orphan_details"];
 
-/// Removes from an expected document the numbers that follow from other values and that the answer
-/// does not give.
+/// Removes from an expected document the numbers that follow from other values and are missing from
+/// the answer.
 pub(crate) fn omit_unasked(expected: &mut Value, got: &Value) {
     match (expected, got) {
         (Value::Object(expected), Value::Object(got)) => {
@@ -229,8 +229,8 @@ pub(crate) fn omit_unasked(expected: &mut Value, got: &Value) {
     }
 }
 
-/// Removes these parts of a value; `object` is the name of the object that the value is, or that it
-/// lists.
+/// Removes these parts of a value; `object` is the name of the object, or of the objects in the
+/// list.
 fn omit_in(object: &str, value: &mut Value, lacks: &[Lack]) {
     match value {
         Value::Object(members) => {

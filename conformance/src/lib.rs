@@ -2,8 +2,8 @@
 //!
 //! The rules and the checker are in [`atf::check`]. This crate contains everything else needed to
 //! grade an implementation: the [`corpus`] of test cases, the [`scripts`] that writers execute, the
-//! [`mod@reference`] answers, the runner in [`run`], and the [`report`]s. What they share with
-//! the reports of checks, and the command `check`, is in `atf-report`.
+//! [`mod@reference`] answers, the runner in [`run`], and the [`report`]s. The command `check`, and
+//! code shared with its reports, are in `atf-report`.
 
 #![forbid(unsafe_code)]
 

@@ -59,7 +59,7 @@ fn zeros_are_written_if_space_cannot_be_allocated() {
 #[test]
 #[cfg(unix)]
 #[cfg_attr(miri, ignore = "Miri cannot map files")]
-fn a_text_replaces_the_file_unless_there_is_no_room() {
+fn text_replaces_the_file_if_it_fits() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("text");
     fs::write(&path, "a longer text").unwrap();
@@ -69,7 +69,7 @@ fn a_text_replaces_the_file_unless_there_is_no_room() {
     assert_eq!(fs::read(&path).unwrap(), b"short        ");
     assert!(!spare.store(b"a text too long"));
     assert_eq!(fs::read(&path).unwrap(), b"short        ");
-    // Only on Linux, a page that is gone does not kill the process.
+    // Only on Linux does the process survive writing to a page that no longer exists.
     if cfg!(target_os = "linux") {
         file.set_len(0).unwrap();
         assert!(!spare.store(b"short"));
@@ -77,7 +77,7 @@ fn a_text_replaces_the_file_unless_there_is_no_room() {
 }
 
 #[test]
-fn no_two_threads_have_a_turn_at_once() {
+fn only_one_thread_has_a_turn_at_a_time() {
     const TURNS: u64 = if cfg!(miri) { 100 } else { 100_000 };
     let turns = Turns::new(0_u64);
     let count = || {
@@ -96,7 +96,7 @@ fn no_two_threads_have_a_turn_at_once() {
 }
 
 #[test]
-fn a_value_in_use_is_not_lent_and_a_panic_gives_it_back() {
+fn a_value_in_use_is_not_lent_again_and_a_panic_releases_it() {
     let turns = Turns::new(0);
     assert_eq!(turns.with(|_| turns.with(|_| ())), Some(None));
     let panicking = AssertUnwindSafe(|| turns.with(|_| panic!("expected")));

@@ -1,5 +1,5 @@
-//! Tests statements about writers that cannot be demonstrated with a file. `held_by` in the spec
-//! refers to these tests.
+//! Tests statements about writers that no file can demonstrate. `held_by` in the spec refers to
+//! these tests.
 
 use std::io;
 use std::path::Path;
@@ -58,7 +58,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
             assert!(appends.len() > 10, "{name}: {} writes", appends.len());
             let mut end = 0;
             for (_, offset, size) in appends {
-                assert_eq!(*offset, end, "{name}: a write not at the end");
+                assert_eq!(*offset, end, "{name}: a write that does not append");
                 end += size;
             }
             let bytes = memory.bytes(Path::new("thread_0").join(name)).unwrap();

@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn any_32_bytes_without_reserved_ones_are_an_event_and_round_trip(
+    fn any_32_bytes_without_reserved_bytes_round_trip_as_an_event(
         wire in wires(),
         mut bytes: [u8; 32],
     ) {

@@ -155,7 +155,7 @@ fn files_contain_the_flushed_events_whichever_call_fails() {
 }
 
 #[test]
-fn a_write_torn_anywhere_leaves_whole_events() {
+fn a_torn_write_leaves_only_complete_events() {
     for &wire in Wire::ALL {
         let options = options(wire, Durability::None);
         let steps = run(&options, "no fault", |_, _| Fate::Done);
@@ -193,12 +193,12 @@ fn short_and_interrupted_writes_are_continued() {
                 _ => Fate::Done,
             }
         });
-        assert!(steps > 300, "each write was done in pieces: {steps}");
+        assert!(steps > 300, "each write was split: {steps}");
     }
 }
 
 #[test]
-fn a_write_of_no_bytes_is_an_error() {
+fn a_write_of_zero_bytes_is_an_error() {
     let memory = Memory::new();
     memory.decide(|step, _| match step {
         Step::Write => Fate::Short(0),
@@ -212,7 +212,7 @@ fn a_write_of_no_bytes_is_an_error() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_created_leaves_nothing() {
+fn a_thread_that_cannot_be_created_leaves_no_files() {
     for fault in 0..20 {
         let memory = Memory::new();
         memory.decide(refuse(fault, io::ErrorKind::PermissionDenied, false));
@@ -324,11 +324,11 @@ fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() 
     };
     assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::StorageFull));
     assert_eq!(writer.flushed_details(), 4);
-    // The written details belong to events 0, 2, 4 and 6. The first lost detail is that of event 8.
+    // The written details belong to events 0, 2, 4 and 6. The first lost detail belongs to event 8.
     assert_eq!(writer.flushed_events(), 8);
     let index = IndexReader::from_bytes(memory.bytes("thread_7/index.atf").unwrap()).unwrap();
     let detail = memory.bytes("thread_7/detail.atf").unwrap();
-    // The written part of the fifth detail was truncated.
+    // The written part of the fifth detail was removed.
     assert_eq!(detail.len(), 64 + 4 * 1024);
     let detail = DetailReader::from_bytes(detail).unwrap();
     assert_eq!((index.event_count(), detail.event_count()), (8, 4));

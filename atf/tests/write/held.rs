@@ -1,4 +1,4 @@
-//! Another user renames a session's folder while it is written, and puts another one in its place.
+//! Another user renames a session's folder during recording and replaces it with another one.
 #![cfg(all(unix, not(miri)))]
 
 use std::fs;
@@ -37,8 +37,8 @@ fn root() -> TempDir {
     root
 }
 
-/// Asserts that the planted files are untouched, and that the session has these events of each
-/// thread.
+/// Asserts that the planted files are untouched, and that the session's threads have this many
+/// events.
 #[track_caller]
 fn assert_kept(root: &Path, events: [u64; 2]) {
     assert_eq!(fs::read(root.join("victim")).unwrap(), b"theirs");

@@ -35,11 +35,11 @@ const EVENT: usize = 32;
 /// The size of a detail in bytes. Two details fill an area, so the third one makes the writer empty
 /// the area.
 const DETAIL: usize = 2048;
-/// The size of a small detail, and that of a detail larger than an area.
+/// The sizes of a small detail and of a detail larger than an area.
 const SMALL: usize = 100;
 const LARGE: usize = 5000;
 
-/// The size of a file's header, and that of a footer, in bytes.
+/// The sizes of a file's header and footer in bytes.
 const HEADER_SIZE: usize = 64;
 const FOOTER_SIZE: usize = 64;
 const NAMES: [&str; 2] = ["index.atf", "detail.atf"];
@@ -65,7 +65,7 @@ enum Call {
     Finalize,
 }
 
-/// The calls of each run, and the number of moments that they cause.
+/// The calls of each run, and the number of moments they produce.
 const RUNS: [(&[Call], u64); 5] = [
     // The third detail does not fit into its area, and both areas are emptied before the fourth.
     (
@@ -323,14 +323,14 @@ impl ReadAt for Changing {
             0 => 2 * self.headers.fetch_add(1, Ordering::Relaxed),
             INDEX_AT => 1,
             DETAIL_AT => 3,
-            _ => unreachable!("a reader reads whole areas"),
+            _ => unreachable!("a reader reads complete areas"),
         };
         let image = &self.course.moments[self.order[read]].image;
         image.as_slice().read_at(offset, buffer)
     }
 }
 
-/// The start, the checksum and the bytes of the areas for index and detail, as a reader found them.
+/// The start, checksum and bytes of the index and detail areas, as a reader found them.
 type Areas = [(u64, u32, Vec<u8>); 2];
 
 /// Describes a fault in a reader's result; `None` if the result is correct.
@@ -347,7 +347,7 @@ fn fault(areas: &Areas, course: &Course, order: [usize; 5]) -> Option<&'static s
         let mut events = bytes.chunks(EVENT).enumerate();
         let is_whole = from.starts_with(bytes) || (which == 0 && events.all(is_written));
         if !is_whole {
-            return Some("bytes that belong elsewhere");
+            return Some("bytes from another position");
         }
         if !bytes.is_empty() && *checksum != crc32c(before) {
             return Some("the checksum of another start");
@@ -427,7 +427,7 @@ fn all(
 }
 
 #[test]
-fn a_reader_finds_whole_events_in_every_interleaving_with_a_writer() {
+fn a_reader_finds_complete_events_in_every_interleaving_with_a_writer() {
     let mut total = 0;
     for (run, (calls, expected)) in RUNS.iter().enumerate() {
         let course = course(calls);

@@ -44,7 +44,7 @@ fn room_is_exact_up_to_the_limit_of_a_count() {
 }
 
 #[test]
-fn version_1_counts_events_up_to_the_last_number_of_its_header() {
+fn version_1_counts_events_up_to_the_largest_number_in_its_header() {
     let mut writer = writer(Wire::V1, MOST - 2, 0);
     assert_eq!(writer.write(&EVENT).unwrap(), MOST - 2);
     assert_eq!(writer.write(&EVENT).unwrap(), MOST - 1);
@@ -85,7 +85,7 @@ fn version_1_links_to_each_detail_below_the_number_that_means_none() {
 }
 
 #[test]
-fn version_2_has_no_such_limit() {
+fn version_2_counts_past_this_limit() {
     let mut writer = writer(Wire::V2, MOST - 1, MOST - 1);
     for more in 0..3 {
         let link = writer.write_with_detail(&EVENT, &DETAIL).unwrap();
@@ -99,9 +99,9 @@ thread_local! {
     static STORES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A tracer whose details may get lost drops the earlier ones before it writes each detail.
+/// A tracer that can lose details drops all earlier reserved ones before it writes a detail.
 #[test]
-#[cfg_attr(not(debug_assertions), ignore = "only debug builds show their stores")]
+#[cfg_attr(not(debug_assertions), ignore = "only debug builds log their stores")]
 fn dropping_no_details_changes_no_link_however_many_are_reserved() {
     let folder = tempfile::tempdir().unwrap();
     let options = WriteOptions::default().survive_kill(true);

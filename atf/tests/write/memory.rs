@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::put;
 
-/// A call to the storage, with numbers in place of paths.
+/// A call to the storage, with numbers instead of paths.
 #[derive(Debug, Clone)]
 enum Call {
     CreateFolder(usize),
@@ -184,7 +184,7 @@ fn the_name_of_a_new_session_survives_a_power_loss() {
     };
     assert_eq!(create("s", Durability::None), []);
     assert_eq!(create("s", Durability::Finalize), [folder(".")]);
-    // The ancestors are synchronized because they were created as well.
+    // The ancestors are synchronized because they are new too.
     let above = ["all/today", "all", "."].map(folder);
     assert_eq!(create("all/today/s", Durability::EachFlush), above);
     let again = synced(|memory| {
@@ -196,7 +196,7 @@ fn the_name_of_a_new_session_survives_a_power_loss() {
 }
 
 #[test]
-fn errors_of_the_disk_are_returned() {
+fn disk_errors_are_returned() {
     let root = TempDir::new().unwrap();
     let file = root.path().join("file");
     std::fs::write(&file, "theirs").unwrap();

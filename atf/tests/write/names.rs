@@ -21,7 +21,7 @@ const OLD: &str = r#"{
 }"#;
 
 #[test]
-fn names_are_added_and_all_else_stays() {
+fn names_are_added_and_nothing_else_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("manifest.json");
     fs::write(&path, OLD).unwrap();
@@ -61,7 +61,7 @@ fn names_are_added_and_all_else_stays() {
 }
 
 #[test]
-fn the_signal_that_ended_the_process_is_set_and_all_else_stays() {
+fn the_signal_that_ended_the_process_is_set_and_nothing_else_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("manifest.json");
     fs::write(&path, OLD).unwrap();
@@ -77,7 +77,7 @@ fn the_signal_that_ended_the_process_is_set_and_all_else_stays() {
 }
 
 #[test]
-fn a_manifest_that_cannot_be_read_stays() {
+fn an_unreadable_manifest_is_left_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("manifest.json");
     let missing = add_symbols(folder.path(), &[]).unwrap_err();
@@ -105,7 +105,7 @@ fn a_manifest_that_cannot_be_read_stays() {
 }
 
 #[test]
-fn symbols_that_are_too_large_cost_no_thread() -> Result<()> {
+fn oversized_symbols_do_not_lose_a_thread() -> Result<()> {
     let memory = Memory::new();
     let options = WriteOptions::default();
     let mut session = SessionWriter::create_on(Arc::new(memory.clone()), "s", &options)?;

@@ -344,7 +344,7 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
     assert_eq!(error.path(), Some(&*ring));
     assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
 
-    // The buffer is larger than any file may be. The writer leaves no files.
+    // The buffer exceeds the maximum file size. The writer leaves no files.
     let options = options.buffer_size(usize::MAX / 8);
     let folder = tempfile::tempdir().unwrap();
     let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();
@@ -353,7 +353,7 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
 }
 
 #[test]
-fn a_detail_with_another_timestamp_is_refused_except_in_a_copy() {
+fn a_detail_with_a_different_timestamp_is_refused_except_in_a_copy() {
     let header = DetailEventHeader::new(
         atf::DetailEventType::FUNCTION_CALL,
         0,

@@ -246,7 +246,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         (|it| it.ring().truncate(127), "header"),
         (|it| it.ring().clear(), "header"),
         (|it| it.detail = None, "detail.atf"),
-        // The file continues in another way, and has another event.
+        // The file continues differently, and has a different event.
         (|it| it.index.extend([0xee; 32]), "header.index_start"),
         (|it| it.index[100] ^= 1, "header.index_checksum"),
     ];
@@ -285,7 +285,7 @@ fn a_ring_next_to_a_finalized_index_is_ignored() {
 }
 
 #[test]
-fn a_ring_that_cannot_be_created_leaves_nothing() {
+fn a_ring_that_cannot_be_created_leaves_no_files() {
     let memory = Memory::new();
     let storage = Arc::new(memory.clone());
     let error = ThreadWriter::create_on(storage, "t", 0, &options(Wire::V1)).unwrap_err();
@@ -309,7 +309,7 @@ fn a_ring_that_cannot_be_created_leaves_nothing() {
 
 proptest! {
     #[test]
-    fn no_ring_whatever_its_bytes_harms_a_reader(
+    fn a_ring_with_arbitrary_bytes_never_harms_a_reader(
         (offset, bytes) in (0_usize..128, proptest::collection::vec(any::<u8>(), 1..20)),
         cut in proptest::option::of(0_usize..9000),
     ) {

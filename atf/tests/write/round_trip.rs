@@ -171,7 +171,7 @@ fn threads_of_a_session_are_written_in_parallel() {
 }
 
 #[test]
-fn only_one_of_two_threads_that_create_a_session_at_once_gets_the_folder() {
+fn if_two_threads_create_a_session_at_once_only_one_gets_the_folder() {
     for _ in 0..300 {
         let root = tempfile::tempdir().unwrap();
         let barrier = Barrier::new(2);
@@ -329,7 +329,7 @@ fn names_losses_and_anchors_are_in_the_manifest() {
 }
 
 #[test]
-fn the_header_of_details_names_the_first_and_the_last_event_that_has_one() {
+fn the_detail_header_names_the_first_and_last_events_with_details() {
     let root = tempfile::tempdir().unwrap();
     let mut writer = ThreadWriter::create(root.path(), 7, &WriteOptions::default()).unwrap();
     for seq in 0..9 {

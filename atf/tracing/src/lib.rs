@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Then `atf dump --spans traces` shows the calls. Each run adds a session to the folder; if there
-//! are several, pass the path of one of them, as returned by [`Guard::path`]. The example
+//! is more than one, pass a session's path, as returned by [`Guard::path`]. The example
 //! [`record_itself`](https://docs.rs/crate/atf-tracing/latest/source/examples/record_itself.rs)
 //! prints the functions, ordered by time.
 //!
@@ -62,7 +62,7 @@
 //! | a span of an `async` function or of `Instrument` | a CALL and a RETURN for each poll, on the thread that polls it, and one more when the future is dropped |
 //! | a span is entered on one thread and exited on another | a CALL on the first thread, and on the second a RETURN without a call. On the first thread, later calls are one level deeper |
 //! | a panic unwinds through a span | RETURN |
-//! | spans that exit out of order | RETURN of the right function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
+//! | spans that exit out of order | RETURN of the correct function with its call's depth; [`atf::spans`] then shows the calls inside it as not returned |
 //! | a thread | a thread with its [`std::thread`] name, from its first span to its end |
 //! | fields of a span | nothing, or the detail of its CALL: see [below](#fields) |
 //! | events such as `info!`, and those of `#[instrument(err, ret)]` | nothing |

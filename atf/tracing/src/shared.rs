@@ -62,8 +62,8 @@ impl Shared {
         self.recording.session().path()
     }
 
-    /// Returns whether this process is a forked child. It must take no lock, because another thread
-    /// of its parent may have held it, and would then never release it in the child.
+    /// Returns whether this process is a forked child. It must not take a lock: another thread of
+    /// the parent may have held it, and would never release it in the child.
     fn is_forked(&self) -> bool {
         self.recording.is_forked()
     }
@@ -132,7 +132,7 @@ impl Shared {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Returns whether there is nothing to stop. In a forked child, there is not.
+    /// Returns whether there is nothing to stop, as in a forked child.
     pub(crate) fn is_stopped(&self) -> bool {
         self.is_forked() || lock(&self.outcome).is_some()
     }

@@ -34,7 +34,7 @@ pub(super) struct Options {
     #[arg(long, value_name = "CATEGORY", value_parser = category_parser())]
     fail_on: Option<Category>,
     /// Exit with status 1 if NEW does not raise the versions of the spec and the rules as these
-    /// changes need, and otherwise with 0
+    /// changes require, and otherwise with 0
     #[arg(long)]
     versions: bool,
 }
@@ -131,7 +131,7 @@ fn title(category: Category) -> &'static str {
     }
 }
 
-/// Returns the version that these changes need after an older one, if there are any.
+/// Returns the version that these changes require after an older one, if there are any.
 fn needed(old: [u64; 3], changes: &[Change], of_rules: bool) -> Option<[u64; 3]> {
     let own = changes.iter().filter(|change| change.is_rule == of_rules);
     let [major, minor, patch] = old;

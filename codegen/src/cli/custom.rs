@@ -66,7 +66,7 @@ fn collect(dir: &Path, prefix: &str, templates: &mut Templates) -> io::Result<()
     Ok(())
 }
 
-/// The answer of a program.
+/// A program's output.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
@@ -80,7 +80,7 @@ struct Answered {
     text: String,
 }
 
-/// Runs a program with `layout.json` as its standard input, and takes the files from its standard
+/// Runs a program with `layout.json` as its standard input, and reads the files from its standard
 /// output. Its messages go to standard error.
 pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
     let layout = json::layout(&context.layout()?, context.spec);
@@ -90,7 +90,7 @@ pub(super) fn answered(program: &Path, context: &Context<'_>) -> io::Result<Vec<
         .stdout(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    // In a thread of its own, because the program may write before it has read everything.
+    // In a separate thread, because the program may write before it has read everything.
     let input = child.stdin.take();
     let writer = std::thread::spawn(move || {
         // A program may ignore its input.

@@ -18,7 +18,7 @@ use super::{Context, at, invalid};
 pub(super) struct Options {
     /// An index file or a detail file
     file: PathBuf,
-    /// Decode only a record of this name, without looking at the rest of the file
+    /// Decode only a record of this name, and ignore the rest of the file
     #[arg(long, value_name = "RECORD", requires = "at")]
     record: Option<String>,
     /// The offset of the record

@@ -18,7 +18,7 @@ use super::{Context, at, invalid};
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  $ atf-codegen --overlay spec/experiments/vendor spec edition")]
 pub(super) struct Options {
-    /// The corpus's folder [default: `conformance/corpus` beside the spec]
+    /// The corpus's folder [default: `conformance/corpus` next to the spec]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
 }

@@ -49,7 +49,7 @@ struct Cli {
 enum Command {
     /// Write the generated files
     Generate(generate::Options),
-    /// Decode a file by the spec, without generated code: its records and fields with their offsets
+    /// Decode a file by interpreting the spec: its records and fields with their offsets
     Decode(decode::Options),
     /// Check and explain the spec
     #[command(subcommand)]
@@ -64,7 +64,7 @@ enum Command {
 
 #[derive(Subcommand)]
 enum SpecCommand {
-    /// Report every fault of the spec with its place
+    /// Report every fault in the spec, with its location
     Check(check::Options),
     /// Show each source's claims about a subject, and the decision
     Why(why::Options),
@@ -84,7 +84,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&cli) {
         Ok(code) => code,
         Err(error) => {
-            // If stderr is closed as well, nothing can be reported.
+            // If stderr is also closed, nothing can be reported.
             let _ = print(io::stderr(), &format!("atf-codegen: {error}\n"));
             ExitCode::from(2)
         }

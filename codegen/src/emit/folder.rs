@@ -1,7 +1,7 @@
 //! Renders a folder of templates: a target in a language, built in or a user's own.
 //!
 //! Each file `PATH.jinja` in the folder becomes the file `PATH`. Files whose names begin with `_`
-//! are only included by others. `docs/targets.md` describes what templates get.
+//! are only included by others. `docs/targets.md` describes the data that templates receive.
 
 mod code;
 mod model;
@@ -98,7 +98,7 @@ fn pascal(name: &str) -> String {
     pascal
 }
 
-/// Appends an underscore to a name that the language reserves.
+/// Appends an underscore to a name that is reserved in the language.
 fn avoid(name: String, words: &str) -> String {
     if words.split_whitespace().any(|word| word == name) {
         name + "_"

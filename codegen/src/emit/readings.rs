@@ -1,5 +1,5 @@
-//! Emits the disagreements among the sources as a table in Rust, for the conformance kit: which
-//! source has which reading.
+//! Emits the disagreements among the sources as a table in Rust, for the conformance kit: the
+//! reading of each source.
 
 use atf_spec::load::Spec;
 use atf_spec::reconcile::{Disagreement, Reconciliation};

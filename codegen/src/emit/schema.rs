@@ -1,5 +1,5 @@
-//! Emits JSON Schemas: of the spec's YAML files, for editors; of manifest.json, for authors of
-//! tracers; and of layout.json, for authors of targets.
+//! Emits JSON Schemas for the spec's YAML files (used by editors), manifest.json (for authors of
+//! tracers) and layout.json (for authors of targets).
 
 use atf_spec::load::Spec;
 use atf_spec::schema;

@@ -64,7 +64,7 @@ fn each_change_has_its_category() {
     }
 }
 
-/// The options change the status, and nothing else.
+/// The options change only the status.
 #[test]
 fn fail_on_and_versions_set_the_status() {
     let old = spec();
@@ -120,7 +120,7 @@ fn the_last_release_and_the_current_spec_are_the_defaults() {
     ran.prints(addition);
 }
 
-/// Members that only newer programs write do not make an older layout.json incomparable.
+/// An older layout.json without the members that only newer programs write can still be compared.
 #[test]
 fn missing_members_of_an_edition_are_listed() {
     let spec = spec();

@@ -46,7 +46,7 @@ fn an_overlays_field_is_decoded_without_generated_code() {
 }
 
 #[test]
-fn a_file_that_cannot_be_decoded_is_refused_with_the_place() {
+fn a_file_that_cannot_be_decoded_is_refused_with_the_location() {
     let folder = temp();
     let file = folder.path().join("index.atf");
     let path = utf8(&file).to_owned();

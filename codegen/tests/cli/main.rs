@@ -169,7 +169,7 @@ fn a_missing_spec_is_a_usage_error() {
 }
 
 #[test]
-fn below_the_repository_its_spec_is_found() {
+fn inside_the_repository_its_spec_is_found() {
     let ran = run_in(&real_spec().join("records"), &["spec", "check"]);
     ran.succeeds();
 }
@@ -208,7 +208,7 @@ fn elsewhere_the_built_in_spec_generates_the_same_files() {
     assert!(ran.stdout.ends_with(remedy), "{}", ran.stdout);
 }
 
-/// An installed program shows faults as in a checkout, with the names of the spec's files.
+/// An installed program shows faults as it does in a checkout, with the names of the spec's files.
 #[test]
 fn faults_of_an_overlay_name_the_built_in_files() {
     let folder = temp();

@@ -11,7 +11,7 @@ fn an_edition_never_replaces_the_official_files_by_accident() {
     let checkout = temp();
     let spec = checkout.path().join("spec");
     let copy = changed_spec("format.yaml", "format: ATF v2", "format: ATF v2");
-    fs::rename(copy.path(), &spec).expect("a folder of the same disk");
+    fs::rename(copy.path(), &spec).expect("a folder on the same disk");
     let before = files(checkout.path());
     let overlay = experiment("vendor");
     let ran = run(&spec, &["--overlay", &overlay, "generate", "c"]);
@@ -25,7 +25,7 @@ fn an_edition_never_replaces_the_official_files_by_accident() {
     assert!(files(checkout.path()) == before);
 }
 
-/// Editors of Windows write both.
+/// Windows editors write byte order marks and UTF-16.
 #[test]
 fn an_overlay_may_have_a_byte_order_mark_and_utf_16_is_named() {
     let text = "objects:\n  - object: thread\n    fields:\n      \
@@ -96,7 +96,7 @@ fn every_experiment_has_a_valid_spec_and_changes_generated_files() {
     let mut count = 0;
     for entry in fs::read_dir(real_spec().join("experiments")).expect("the experiments") {
         let folder = entry.expect("an experiment").path();
-        // The others change the code alone.
+        // The others change only code.
         let has_spec = |path: &Path| path.extension().is_some_and(|it| it == "yaml");
         let mut files = fs::read_dir(&folder).expect("its files");
         if !files.any(|file| has_spec(&file.expect("a file").path())) {
@@ -112,7 +112,7 @@ fn every_experiment_has_a_valid_spec_and_changes_generated_files() {
 }
 
 #[test]
-fn a_third_wire_version_is_an_overlay() {
+fn an_overlay_can_add_a_third_wire_version() {
     let ran = run_over(&experiment("wire3"), &["spec", "diff", "2", "3"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     for change in [
@@ -156,10 +156,10 @@ fn a_fault_names_the_overlays_file() {
     ran.reports("nowhere: no such folder");
 }
 
-/// A carriage return would not compile in Rust, and text that changes its direction could look like
-/// other text.
+/// A carriage return would not compile in Rust, and characters that change the text direction could
+/// disguise text.
 #[test]
-fn a_text_with_control_characters_is_refused() {
+fn text_with_control_characters_is_refused() {
     for (escape, name) in [
         ("\\r", "U+000D"),
         ("\\0", "U+0000"),

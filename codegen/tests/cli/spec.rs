@@ -64,7 +64,7 @@ fn why_explains_everything_in_the_spec() {
         ("index_event.timestamp_ns", "all agree"),
         // A field that has rules.
         ("index_footer.checksum", "ATF-IFTR-004: "),
-        // A record: the sizes that are stated, and those that the fields add up to.
+        // A record: the stated sizes, and the totals of its fields.
         ("detail_header", "60 (adds up to)"),
         // An enumeration and a topic.
         ("os", "absent (omits it)"),
@@ -90,7 +90,7 @@ fn why_explains_everything_in_the_spec() {
 }
 
 #[test]
-fn why_shows_the_place_of_each_claim() {
+fn why_shows_the_location_of_each_claim() {
     let ran = run(&real_spec(), &["spec", "why", "index_footer.reserved"]);
     let source = fs::read_to_string(real_spec().join("sources/S0.yaml")).expect("a source");
     let claimed = |line: &str| line.contains(r#"field: reserved, type: "u8[28]""#);

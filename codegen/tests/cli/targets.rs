@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{Ran, files, put, real_spec, run, temp, utf8};
 
-/// Runs `generate` with an option that names a target, and returns the output folder too.
+/// Runs `generate` with an option that names a target. Also returns the output folder.
 fn generate(option: &str, target: &Path) -> (TempDir, Ran) {
     let out = temp();
     let arguments = ["generate", option, utf8(target), "--out", utf8(out.path())];
@@ -25,7 +25,7 @@ fn template(text: &str) -> TempDir {
     folder
 }
 
-/// The generated reader must find as many events as the interpreter, or refuse the file as well. The
+/// The generated reader must find as many events as the interpreter, or refuse the same files. The
 /// files are the samples, truncated at every 61st byte.
 #[test]
 fn a_reader_from_templates_in_a_language_that_we_do_not_ship_reads_and_recovers() {
@@ -118,7 +118,7 @@ fn file_1_recognises_both_kinds_of_files() {
 }
 
 #[test]
-fn a_fault_in_a_template_is_shown_with_its_place_and_nothing_is_written() {
+fn a_fault_in_a_template_is_shown_with_its_location_and_nothing_is_written() {
     let fault = |text: &str| {
         let folder = template(text);
         let (out, ran) = generate("--template", folder.path());

@@ -136,7 +136,7 @@ fn boxes_are_within_the_picture_and_do_not_overlap() {
         };
         let areas: Vec<_> = boxes(&svg).map(area).collect();
         for (at, (x, y)) in areas.iter().enumerate() {
-            assert!(x.end < right, "{}: box {at} leaves the picture", file.path);
+            assert!(x.end < right, "{}: box {at} overflows", file.path);
             for (other, (other_x, other_y)) in areas.iter().enumerate().skip(at + 1) {
                 let apart = |one: &Range<u32>, other: &Range<u32>| {
                     one.end <= other.start || other.end <= one.start

@@ -1,8 +1,8 @@
 //! Tests that the libraries never substitute a value silently. `allowed.txt` lists, with reasons,
-//! each place where a library replaces a missing value or returns early as if it were done.
+//! each place where a library replaces a missing value or returns early as if it had finished.
 //!
-//! This test fails if there is any other such place. Change such a place to return an error
-//! (in `atf`, `Error::internal` if it cannot be reached), or list it with the reason why nothing is lost or
+//! This test fails if there is any other such place. Make it return an error (in `atf`,
+//! `Error::internal` if it cannot be reached), or list it with the reason why nothing is lost or
 //! misreported.
 
 use std::collections::BTreeMap;
@@ -94,10 +94,7 @@ fn every_substitute_for_a_missing_value_has_a_reason() {
         new.is_empty(),
         "lines without a reason: make them errors, or list them:{new}"
     );
-    assert!(
-        gone.is_empty(),
-        "lines that are listed and not there any more:{gone}"
-    );
+    assert!(gone.is_empty(), "listed lines that no longer exist:{gone}");
 }
 
 #[test]

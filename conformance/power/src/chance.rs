@@ -24,7 +24,7 @@ const EDGES: [u64; 14] = [
     u64::MAX,
 ];
 
-/// What may be added to a number: little, or what is invisible in fewer bits or after a
+/// Amounts to add to a number: small ones, and ones that vanish in fewer bits or after a
 /// multiplication by 32.
 const STEPS: [u64; 12] = [
     1,
@@ -85,7 +85,7 @@ impl Chance {
             0 => bytes[at] ^= 1 << self.below(8),
             1 => bytes[at] = self.0.number().to_le_bytes()[0],
             2 => bytes.truncate(at),
-            // Most fields are aligned, and near the value that they should have.
+            // Most fields are aligned, and close to their correct value.
             3 | 4 => {
                 let (at, size) = (at / 4 * 4, [1, 2, 4, 8][self.below(4)]);
                 let end = (at + size).min(bytes.len());

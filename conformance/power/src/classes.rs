@@ -1,4 +1,4 @@
-//! The classes that a person gave to mutants that pass: `classes.toml`.
+//! The manually assigned classes of mutants that pass: `classes.toml`.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) enum Class {
     Equivalent,
     /// The mutant gives different answers, but only allowed ones.
     Permitted,
-    /// The mutant gives a wrong answer, and no case shows it.
+    /// The mutant gives a wrong answer, and no case reveals it.
     Survivor,
 }
 
@@ -41,8 +41,8 @@ impl Classes {
         Ok(toml::from_str(&fs::read_to_string(path)?)?)
     }
 
-    /// Returns the class of a mutant that passed, and the reason. There is none if its answers
-    /// contradict its class.
+    /// Returns the class of a mutant that passed, and the reason, or `None` if its answers
+    /// contradict the class.
     pub(crate) fn find(&self, name: &str, record: &Record) -> Option<(Class, &str)> {
         let Outcome::Passed(compared) = &record.outcome else {
             return None;

@@ -35,7 +35,7 @@ pub(crate) enum Compared {
     Wrong(String),
 }
 
-/// The rules for whose violation the protocol allows several documents.
+/// The rules whose violations allow more than one document in the protocol.
 const CHOICES: [&str; 3] = ["ATF-MANI-002", "ATF-MANI-003", "ATF-LINK-008"];
 
 /// A persistent process.
@@ -153,7 +153,7 @@ pub(crate) fn read(
             format!("{} with {path} = {}: {answers}", case.name, hex(&faulted))
         };
         if expected != got {
-            // A starter's own answer may be wrong.
+            // A starter's answer may be wrong.
             let right = || reference::read(&subject).to_string();
             if !is_allowed(case, &subject, expected.as_deref(), got.as_deref(), mutant)
                 && !is_allowed(case, &subject, Some(&right()), got.as_deref(), mutant)
@@ -167,8 +167,8 @@ pub(crate) fn read(
     Ok(allowed.map_or(Compared::Same, Compared::Allowed))
 }
 
-/// Returns whether a reader may give an answer where the original or the reference gives another
-/// one: it is graded as on a case whose expected document is theirs.
+/// Returns whether a reader's answer is allowed although the original or the reference differs: it
+/// is graded as in a case that expects their document.
 fn is_allowed(
     case: &Case,
     path: &Path,
@@ -227,7 +227,7 @@ fn broken(path: &Path) -> BTreeSet<&'static str> {
     broken.0
 }
 
-/// Returns the verdicts that broken rules allow on a file, or on a session of which a file is rejected.
+/// Returns the verdicts that broken rules allow on a file, or on a session with a rejected file.
 fn allowed(broken: &BTreeSet<&str>, is_session: bool) -> BTreeSet<Verdict> {
     let least = if is_session {
         Verdict::Recover

@@ -22,7 +22,7 @@ pub(crate) struct Implementation {
     pub(crate) language: String,
     /// The files with mutants.
     pub(crate) files: Vec<String>,
-    /// The line at which the mutants of a file end.
+    /// The line of a file from which on nothing is mutated.
     pub(crate) until: Option<String>,
     prepare: Option<String>,
     build: String,
@@ -78,7 +78,7 @@ impl<'a> Workshop<'a> {
         Manifest::open(&self.folder.join("TESTEE.toml")).map_err(|error| error.to_string().into())
     }
 
-    /// Builds a mutant, calls `then` if it is another program, and restores the file.
+    /// Builds a mutant, calls `then` if the program differs, and restores the file.
     pub(crate) fn with(
         &self,
         mutant: &Mutant,
@@ -98,7 +98,7 @@ impl<'a> Workshop<'a> {
         built
     }
 
-    /// Copies the built original, to compare its answers with a mutant's.
+    /// Copies the built original, so that its answers can be compared with a mutant's.
     pub(crate) fn original(&self, to: &Path) -> Result<Manifest, Fault> {
         self.compiled()?;
         let from = self.folder.join(".");
@@ -114,7 +114,7 @@ impl<'a> Workshop<'a> {
         Manifest::open(&to.join("TESTEE.toml")).map_err(|error| error.to_string().into())
     }
 
-    /// Returns what identifies the program, or `None` if it does not compile.
+    /// Returns the identity of the program, or `None` if it does not compile.
     fn compiled(&self) -> io::Result<Option<String>> {
         let built = shell(&self.of.build, &self.folder).output()?;
         if !built.status.success() {

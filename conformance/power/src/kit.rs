@@ -49,7 +49,7 @@ impl Kit {
     pub(crate) fn new(folder: PathBuf) -> Self {
         let mut tasks = writings();
         tasks.extend(readings(corpus::cases()));
-        // Neighbours test the same rule, so take them apart: mutants then fail early.
+        // Neighbours test the same rule. Separate them, so that mutants fail early.
         tasks.sort_by_key(|task| {
             let name = task.about().name.bytes();
             name.fold(7u32, |sum, byte| {
@@ -75,8 +75,8 @@ impl Kit {
         Self { tasks, options }
     }
 
-    /// Returns why the smoke test refuses a program that passes all cases, such as one whose persistent
-    /// process answers nothing.
+    /// Returns why the smoke test rejects a program that passes all cases, such as one whose persistent process never
+    /// answers.
     pub(crate) fn refused(&self, manifest: &Manifest) -> Result<Option<String>, Fault> {
         contained(|| {
             let pool = Pool::new(&self.options)?;
@@ -84,9 +84,8 @@ impl Kit {
         })
     }
 
-    /// Returns the results until at least `most` cases have failed, or of all cases. A known failure
-    /// of the original counts only if it fails in another class, as on a failure list, and only if
-    /// no other case fails.
+    /// Grades cases until at least `most` have failed, and returns the results. A known failure of the original counts
+    /// only if its class changed, as on a failure list, and if no other case fails.
     pub(crate) fn grade(
         &self,
         manifest: &Manifest,
@@ -167,7 +166,7 @@ pub(crate) fn failed(results: &[CaseResult]) -> Vec<String> {
     names
 }
 
-/// Returns what a report names first: the rule or field that is charged, and the field that differs.
+/// Returns the first failure of a report: the broken rule or misread field, and the field that differs.
 pub(crate) fn charge(results: &[CaseResult]) -> Option<(String, String)> {
     let groups = Causes::new(results).groups();
     let (_, case) = groups.first()?.cases.first()?;

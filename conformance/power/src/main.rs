@@ -38,10 +38,10 @@ struct Cli {
     /// The number of mutants to draw per implementation
     #[arg(long, default_value = "100", conflicts_with = "all")]
     count: usize,
-    /// Take all mutants
+    /// Grade all mutants
     #[arg(long)]
     all: bool,
-    /// Draws the mutants
+    /// The seed for drawing mutants
     #[arg(long, default_value = "1")]
     seed: u64,
     /// Start no mutant after this time, shared by the implementations
@@ -50,16 +50,16 @@ struct Cli {
     /// The number of faulted files on which the answers of a survivor are compared
     #[arg(long, default_value = "100000")]
     files: usize,
-    /// Write docs/conformance/power.md from the newest results of all implementations
+    /// Write docs/conformance/power.md from the latest results of all implementations
     #[arg(long)]
     write: bool,
-    /// Grade only the faults written by hand, or only the drawn mutants, and keep the others' results
+    /// Grade only the handwritten faults, or only the drawn mutants, and keep the other results
     #[arg(long)]
     part: Option<Part>,
-    /// Grade only these faults written by hand, and keep the others' results
+    /// Grade only these handwritten faults, and keep the other results
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
-    /// The program of universalmutator
+    /// The path of universalmutator's program
     #[arg(long, default_value = "target/power/venv/bin/mutate")]
     mutate: PathBuf,
 }
@@ -91,7 +91,7 @@ struct Faults {
     fault: Vec<Typed>,
 }
 
-/// The results for one implementation. `target/power` keeps the newest results of each.
+/// The results for one implementation. `target/power` keeps the latest results of each.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) name: String,
@@ -216,7 +216,7 @@ fn run(cli: &Cli) -> Result<usize, Fault> {
     Ok(unclassed)
 }
 
-/// Prints a line of JSON for each mutant, so that a run that is stopped was not in vain.
+/// Prints a line of JSON for each mutant, so that the results of an aborted run are not lost.
 fn show(name: &str, record: &Record) {
     let line = serde_json::json!({"of": name, "record": record});
     eprintln!("{line}");

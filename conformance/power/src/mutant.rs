@@ -16,7 +16,7 @@ use crate::implementation::Implementation;
 pub(crate) struct Mutant {
     pub(crate) id: Id,
     pub(crate) file: String,
-    /// The whole file.
+    /// The complete text of the file.
     pub(crate) text: String,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Id {
     pub(crate) file: String,
     /// The line without its indentation.
     pub(crate) line: String,
-    /// Which of the equal lines of the file it is, from 1.
+    /// The number of this line among equal lines of the file, from 1.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub(crate) nth: usize,
     pub(crate) becomes: String,
@@ -41,7 +41,7 @@ fn is_first(nth: &usize) -> bool {
     *nth == 1
 }
 
-/// A fault written by hand, with what the kit must charge it with.
+/// A handwritten fault, with the rule and field that the kit must report for it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Typed {
@@ -53,12 +53,12 @@ pub(crate) struct Typed {
     pub(crate) rule: String,
     /// The field that differs.
     pub(crate) field: String,
-    /// The rule and field that were expected before the first run, if they were changed since.
+    /// The rule and field expected before the first run, if changed since.
     pub(crate) before: Option<String>,
 }
 
 impl Typed {
-    /// Makes the mutant. `from` must occur exactly once.
+    /// Creates the mutant. `from` must occur exactly once.
     pub(crate) fn mutant(&self, folder: &Path) -> Result<Mutant, Fault> {
         let text = fs::read_to_string(folder.join(&self.file))?;
         let count = text.matches(&self.from).count();
@@ -108,7 +108,7 @@ impl Mutant {
         }
     }
 
-    /// Returns a number for a seed, by which mutants are drawn.
+    /// Returns a number, derived from a seed, that determines which mutants are drawn.
     pub(crate) fn draw(&self, seed: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (seed, &self.id).hash(&mut hasher);
@@ -116,7 +116,7 @@ impl Mutant {
     }
 }
 
-/// Returns all mutants that universalmutator makes of an implementation.
+/// Returns all mutants that universalmutator creates from an implementation.
 pub(crate) fn generated(
     of: &Implementation,
     folder: &Path,

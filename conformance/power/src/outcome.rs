@@ -21,7 +21,7 @@ pub(crate) enum Outcome {
     Same,
     /// The first failed cases.
     Killed(Vec<String>),
-    /// Killed by the smoke test alone.
+    /// Killed only by the smoke test.
     Refused(String),
     /// Passed, with the difference between its answers and the original's.
     Passed(Compared),
@@ -36,18 +36,18 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns whether this is the result for a fault written by hand.
+    /// Returns whether this is the result for a handwritten fault.
     pub(crate) fn is_of(&self, name: &str, mutant: &Mutant) -> bool {
         let is_named = self.typed.as_ref().is_some_and(|it| it.name == name);
         is_named && self.id == mutant.id
     }
 }
 
-/// The charge of a fault written by hand.
+/// The charge for a handwritten fault.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Charged {
     pub(crate) name: String,
-    /// The charge expected before the first run, if the expectation was changed since.
+    /// The charge expected before the first run, if changed since.
     pub(crate) before: Option<String>,
     pub(crate) expected: String,
     pub(crate) got: String,
@@ -57,13 +57,13 @@ pub(crate) struct Charged {
 impl Charged {
     fn new(fault: &Typed, charge: Option<(String, String)>) -> Self {
         let (rule, field) = charge.unwrap_or_default();
-        // A field of the format may be charged as itself or with a rule about it.
+        // The charge for a field of the format may be the field itself or a rule about it.
         let is_about = |rule: &str, field: &str| {
             rules::find(rule).is_some_and(|rule| rule.about.contains(&field))
         };
         let is_same =
             rule == fault.rule || is_about(&rule, &fault.rule) || is_about(&fault.rule, &rule);
-        // A program that crashes gives no answer, so no field.
+        // A program that crashes gives no answer, so no field differs.
         let is_field = field == fault.field || field == "answer";
         Self {
             name: fault.name.clone(),
@@ -85,9 +85,9 @@ pub(crate) struct Judge<'a> {
     files: usize,
 }
 
-/// The number of failed cases after which a mutant needs no more: one would be thin.
+/// The number of failed cases after which grading stops. A single one would be weak evidence.
 const ENOUGH: usize = 3;
-/// The same for a fault written by hand, whose charge depends on all failures.
+/// The same for a handwritten fault, whose charge depends on all failures.
 const TYPED: usize = 50;
 
 impl<'a> Judge<'a> {
@@ -136,7 +136,7 @@ impl<'a> Judge<'a> {
             let results = self.kit.grade(&self.manifest, &self.known, most)?;
             charge = kit::charge(&results);
             let mut cases = kit::failed(&results);
-            // A thin kill on a busy machine may be a time limit.
+            // On a busy machine, one or two failures may be timeouts.
             if (1..ENOUGH).contains(&cases.len()) {
                 let again = self.kit.again(&self.manifest, &self.known, &cases)?;
                 let again = kit::failed(&again);

@@ -1,5 +1,5 @@
-//! Finds the fields that an implementation misreads in clean files. The same differences in other files follow from
-//! it, because fixing it fixes them too.
+//! Finds the fields that an implementation misreads in clean files. The same differences in other files have the same
+//! cause, because one fix removes both.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +24,9 @@ struct Mistake {
 /// The mistakes of each implementation in each role.
 #[derive(Debug, Default)]
 pub(super) struct Clean {
-    /// The rule or field that each mistake is charged with.
+    /// The rules or fields to which each mistake is attributed.
     mistakes: BTreeMap<(usize, Role), BTreeMap<Mistake, BTreeSet<String>>>,
-    /// The kinds of files whose events are others: several of their fields are wrong.
+    /// The kinds of files with entirely different events: more than two of their fields are wrong.
     moved: BTreeSet<(usize, Role, Option<Subject>)>,
     /// The implementations that reject all clean files of a kind that have a checksum, and no others.
     checksum: BTreeSet<(usize, Role)>,
@@ -41,7 +41,7 @@ impl Mistake {
         let is_label = difference.grade == Grade::Label || field == "checksum";
         let names = path(&difference.place);
         let names = match names.as_slice() {
-            // A rejected file is the same in a session and by itself.
+            // It makes no difference whether a rejected file is in a session or by itself.
             [.., "verdict"] if is_refused => &["verdict"][..],
             names => names,
         };
@@ -127,14 +127,14 @@ impl Clean {
         is_covered && is_known || self.is_moved(case, difference)
     }
 
-    /// Returns whether a difference is in an event, and clean files have other events.
+    /// Returns whether a difference is in an event, and the events of clean files differ entirely.
     fn is_moved(&self, case: &CaseResult, difference: &Difference) -> bool {
         let is_event = path(&difference.place).first() == Some(&"events");
         let key = (case.testee, case.role, subject(case, difference));
         is_event && self.moved.contains(&key)
     }
 
-    /// Returns what the same difference is charged with in clean files.
+    /// Returns the charge for the same difference in clean files.
     pub(super) fn charge(&self, case: &CaseResult, difference: &Difference) -> Option<String> {
         if !self.explains(case, difference) {
             return None;
@@ -182,7 +182,7 @@ impl Clean {
             .collect();
         let field = match path(&first.place).join(".") {
             _ if is_refused && self.checksum.contains(&(case.testee, case.role)) => {
-                "rejected for their checksum".to_owned()
+                "rejected because of their checksum".to_owned()
             }
             _ if is_refused => "rejected".to_owned(),
             _ if self.is_moved(case, first) => "misread: events".to_owned(),

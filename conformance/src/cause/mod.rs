@@ -1,7 +1,7 @@
 //! Groups similar failures under named causes.
 //!
 //! A cause follows from the differences between the expected and the given answer. If an
-//! implementation misreads clean files, the same differences in other files follow from that.
+//! implementation misreads clean files, this explains the same differences in other files.
 
 mod clean;
 mod clues;
@@ -45,7 +45,7 @@ pub struct Group<'a> {
 /// How urgent a cause is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// Clean files are misread, from which other failures follow.
+    /// Clean files are misread, which causes other failures.
     Clean,
     /// The implementation gives no answer: it crashes, hangs, or prints no document.
     Broken,
@@ -62,7 +62,7 @@ pub struct Causes<'a> {
 }
 
 impl<'a> Causes<'a> {
-    /// Finds out what each implementation misreads in clean files.
+    /// Finds the fields that each implementation misreads in clean files.
     #[must_use]
     pub fn new(cases: &'a [CaseResult]) -> Self {
         let clean = Clean::new(cases);
@@ -104,7 +104,7 @@ impl<'a> Causes<'a> {
             .iter()
             .filter(|difference| !self.clean.explains(case, difference))
             .collect();
-        // The values derived from misread values follow from them, and so does the rest of a list.
+        // Misread values explain wrong values derived from them, and the rest of a list.
         let is_rest = |it: &Difference| it.place.ends_with(" more]");
         let is_known = |it: &&&Difference| {
             differences.len() > new.len() && (follows(&it.place) || is_rest(it))
@@ -128,9 +128,9 @@ impl<'a> Causes<'a> {
         Some((rank(&new), Cause::of_differences(&new)))
     }
 
-    /// Groups the failures by cause: first what clean files show, then crashes and hangs, reads
-    /// outside the session, data and labels; of these, first what clean files show, and then what
-    /// breaks the most rules. Failures with the same differences are copies of one and count once.
+    /// Groups the failures by cause, in this order: misread clean files, crashes and hangs, reads
+    /// outside the session, data, labels. Within each, causes seen in clean files come first,
+    /// followed by those that break the most rules. Failures with the same differences count once.
     #[must_use]
     pub fn groups(&self) -> Vec<Group<'a>> {
         let mut groups: Vec<(Rank, Group<'a>)> = Vec::new();
@@ -175,9 +175,9 @@ impl<'a> Causes<'a> {
     }
 }
 
-/// Charges failures by what all results of an implementation show: a mistake in clean files is
-/// charged alike in other files, and a rule that other files break and that are read is not why a
-/// file was rejected. A rejection is charged with the rule that forbids it.
+/// Corrects charges by comparing all results of an implementation. A mistake in clean files has the
+/// same charge in other files. A broken rule does not explain a rejection if other files that break
+/// it are read. The charge for a rejection is the rule that forbids it.
 pub fn settle_charges(cases: &mut [CaseResult]) {
     let clean = Clean::new(cases);
     let read: BTreeSet<_> = { cases.iter() }
@@ -310,7 +310,7 @@ impl Cause {
                 id: format!("misread:{record}.{field}"),
                 title: format!("{field} of the {record} misread"),
             }),
-            // Several wrong fields of an event mean that it is another event.
+            // An event with three or more wrong fields is a different event.
             2 if is_same && record == "events" => {
                 let names: Vec<_> = fields.iter().map(|(_, field)| *field).collect();
                 Some(Self {
@@ -413,7 +413,7 @@ fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     (is_value && is_record).then_some((record, field))
 }
 
-/// Returns the charge followed by its text: a rule's sentence, or where a field is.
+/// Returns the charge followed by its text: a rule's sentence, or a field's location.
 fn named(charge: &str) -> String {
     match (rules::find(charge), charge::sentence(charge)) {
         (Some(rule), _) => format!("{charge}: {}", rule.rule),

@@ -70,7 +70,7 @@ enum Action {
         #[command(flatten)]
         filter: Filter,
     },
-    /// Write test cases for use without this program: files and folders with their right verdicts
+    /// Write test cases for use without this program: files and folders with the correct verdicts
     /// in their names, and index.csv
     Export {
         /// The folder
@@ -86,7 +86,7 @@ struct Filter {
     /// Only cases whose names match this glob
     #[arg(value_name = "GLOB")]
     name: Option<String>,
-    /// Only cases about this rule: ATF-IFTR-002, or ATF-IFTR for a whole record
+    /// Only cases about this rule: ATF-IFTR-002, or ATF-IFTR for all rules about a record
     #[arg(long)]
     rule: Option<String>,
     /// Only cases of this class
@@ -233,7 +233,7 @@ fn list(cases: &[Case]) -> String {
     let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for case in cases {
-        // A clean case tests most of the rules, which do not fit on one line.
+        // A clean case tests most rules, so the list would not fit on one line.
         let (shown, rest) = case.rules.split_at(case.rules.len().min(3));
         let shown = shown.join(" ");
         let more = match rest.len() {

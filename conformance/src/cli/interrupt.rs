@@ -34,8 +34,8 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// Ends this process as a signal that arrived during the run would have done. If none arrived,
-    /// a signal ends the process immediately from now on.
+    /// Ends this process with the signal that arrived during the run. If none arrived, a signal
+    /// ends the process immediately from now on.
     pub(super) fn settle(&self) {
         self.is_last.store(true, Ordering::Relaxed);
         #[cfg(unix)]

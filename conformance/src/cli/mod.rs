@@ -30,7 +30,7 @@ struct Cli {
 enum Command {
     /// Check captured traces: a verdict for each file, with the rules it breaks
     Check(command::Options),
-    /// Compare two runs: the cases that are fixed, and those that are broken
+    /// Compare two runs: which cases are fixed, and which are broken
     Compare(compare::Options),
     /// Write, verify, list, show, copy or export the golden corpus: traces with their expected results
     Corpus(corpus::Options),

@@ -19,7 +19,7 @@ use atf_samples::layout::{Field, FieldKind, Record, little_endian};
 pub(super) struct Own<'a> {
     /// The correct verdicts; empty if the rules decide.
     pub(super) verdicts: &'a [Verdict],
-    /// The reason why reading the file would yield phantoms, if no rule gives it; empty otherwise.
+    /// The reason why reading the file would yield phantoms, if no rule states it; empty otherwise.
     pub(super) phantoms: &'a str,
 }
 
@@ -352,7 +352,7 @@ fn join(root: &str, name: &str) -> String {
 
 /// Returns the states of the manifest that a reader may report, the expected one first.
 ///
-/// No source has a schema, so a reader that never looks at a key cannot know that its type is wrong.
+/// No source has a schema, so a reader that never uses a key cannot know that its type is wrong.
 fn manifest(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> &'static [&'static str] {
     let path = join(root, "manifest.json");
     let is_there = trace.files().contains_key(&path) || trace.symlinks().contains_key(&path);

@@ -10,10 +10,9 @@
 //! ```text
 //! v1/CASE/case.json       description of the case
 //! v1/CASE/expected.json   the document that a reader must return
-//! v1/CASE/alternatives.json  other documents that are as right, if any
-//! v1/CASE/dump.txt        every byte of its files, by field; of a session, only files that differ
-//!                         from the clean session's
-//! v1/CASE/files/…         its files, symlinks and folders
+//! v1/CASE/alternatives.json other correct documents, if any v1/CASE/dump.txt every byte of its
+//! files, by field; of a session, only files that differ from the clean session's v1/CASE/files/…
+//! its files, symlinks and folders
 //! ```
 
 use std::collections::BTreeMap;

@@ -1,11 +1,11 @@
 //! Writes the bare corpus, for use without this program: files and session folders, named after
-//! their cases and right verdicts, and a list.
+//! their cases and correct verdicts, and a list.
 //!
 //! ```text
 //! index.csv                what to read, and how to grade it
 //! v1/ar_CASE/…             the files, symlinks and folders of a case
 //! v1/ar_CASE.json          the document that a reader must return
-//! v1/ar_CASE.or1.json      another document that is as right, if there is one
+//! v1/ar_CASE.or1.json another correct document, if there is one
 //! ```
 
 use std::path::Path;
@@ -76,7 +76,7 @@ pub fn export(folder: &Path, cases: &[Case]) -> io::Result<()> {
     fs::write(&file, list).map_err(at(&file))
 }
 
-/// Returns a case's name with its right verdicts, such as `v1/ar_iftr-004-one-bit-off`.
+/// Returns a case's name with its correct verdicts, such as `v1/ar_iftr-004-one-bit-off`.
 fn name(case: &Case) -> String {
     let (wire, name) = case.name.split_once('/').unwrap_or(("", &case.name));
     format!("{wire}/{}_{name}", letters(&case.verdicts))
@@ -100,7 +100,7 @@ const fn kind(subject: Subject) -> &'static str {
     }
 }
 
-/// Returns the right documents.
+/// Returns the correct documents.
 fn right(case: &Case) -> impl Iterator<Item = &Value> {
     [&case.expected].into_iter().chain(&case.alternatives)
 }

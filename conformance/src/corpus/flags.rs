@@ -112,7 +112,7 @@ pub const FLAGS: &[Flag] = &[
     ),
     flag(
         "links-duplicated",
-        "Two events link to one detail. A reader that does not check the link back shows it at both.",
+        "Two events link to one detail. A reader that does not check the link back shows the detail for both.",
     ),
     flag(
         "thread-ids-disagree",

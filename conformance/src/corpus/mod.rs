@@ -1,12 +1,12 @@
 //! The golden corpus: small traces, each with its expected result.
 //!
-//! A [`Recipe`] makes a case from a [valid session](Trace) with a single edit. Expected results
+//! A [`Recipe`] creates a case from a [valid session](Trace) with a single edit. Expected results
 //! never come from a reader. They are derived from the description of what was written, and field
 //! values are decoded with tables written by hand from the format's documents.
 
 #![allow(
     clippy::missing_panics_doc,
-    reason = "an edit that does not fit its session is a mistake in a table, which its test must see"
+    reason = "an edit that does not fit its session is a mistake in a table that a test must catch"
 )]
 
 mod derive;
@@ -128,7 +128,7 @@ pub struct Case {
     pub symlinks: BTreeMap<String, String>,
     /// The correct verdicts according to the sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// The wrong verdicts, each with the reasons: sentences of sources, or the harm to the data.
+    /// The wrong verdicts, each with the reasons: sentences of sources, or harm to the data.
     pub because: Because,
     /// The correct verdicts on each file of a session.
     pub file_verdicts: Vec<FileVerdicts>,
@@ -137,7 +137,7 @@ pub struct Case {
     /// The expected document with the mildest verdict. Readers may add header, footer and derived
     /// values that the document omits.
     pub expected: serde_json::Value,
-    /// Other documents that are as right.
+    /// Other correct documents.
     pub alternatives: Vec<serde_json::Value>,
     /// The broken rules that a checker must find, with their files, for example
     /// `("thread_7/index.atf", "ATF-IFTR-004")`.

@@ -17,11 +17,11 @@ pub type Because = BTreeMap<Verdict, Vec<Reason>>;
 pub enum Reason {
     /// A sentence of a source excludes the verdict, whatever the answer contains.
     Sentence(Sentence),
-    /// The verdict comes with wrong data. An answer that does no such harm is right.
+    /// The verdict comes with wrong data. An answer without this harm is correct.
     Harm(Harm),
 }
 
-/// The harm that a wrong verdict does to an answer's data.
+/// The harm to an answer's data that a wrong verdict causes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Harm {
     /// The kind of harm.
@@ -38,7 +38,7 @@ named! {
     pub enum Effect {
         /// Events are missing from the answer.
         Lost = "lost",
-        /// The answer has events that nobody traced.
+        /// The answer has events that were never traced.
         Phantom = "phantom",
     }
 }

@@ -36,17 +36,17 @@ pub struct Recipe {
     /// For a file, the correct verdicts if they differ from those that the rules allow. For a
     /// session, the correct verdicts in addition to those.
     pub(super) verdicts: Vec<Verdict>,
-    /// The reason why reading the file would yield phantoms, if no rule gives it; empty otherwise.
+    /// The reason why reading the file would yield phantoms, if no rule states it; empty otherwise.
     pub(super) phantoms: String,
-    /// Other documents that are as right.
+    /// Other correct documents.
     pub(super) others: Vec<Other>,
     /// The edit; `None` for the clean session itself.
     pub(super) edit: Option<Edit>,
     /// The file that the first rule is about, which the edit changes; empty for the session's folder.
     pub(super) file: &'static str,
-    /// A file or folder of the session; empty for the whole session.
+    /// A file or folder of the session; empty for the session itself.
     pub(super) subject: String,
-    /// Whether the slug consists of the name alone.
+    /// Whether the slug consists only of the name.
     pub(super) is_named: bool,
     /// The phrase that replaces the name in the note; empty to use the name.
     pub(super) title: String,
@@ -64,7 +64,7 @@ pub struct Found {
     pub count: u64,
     /// The verdict on the file.
     pub verdict: Verdict,
-    /// The offset, unless it is that of the field.
+    /// The offset, unless it is the field's.
     pub(super) offset: Option<Offset>,
 }
 
@@ -72,7 +72,7 @@ pub struct Found {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected an offset, or a text that occurs exactly once in the file"
+    expecting = "expected an offset, or text that occurs exactly once in the file"
 )]
 pub(super) enum Offset {
     /// Bytes from the start of the file.
@@ -80,7 +80,7 @@ pub(super) enum Offset {
     Text(String),
 }
 
-/// Another right document.
+/// Another correct document.
 #[derive(Debug, Clone)]
 pub(super) enum Other {
     /// The manifest has this state.
@@ -269,7 +269,7 @@ impl Recipe {
     ) -> Case {
         let (expected, judged) = document::file(trace, path, broken, document::Own::default());
         let mut rules = vec![one.rules[0], other.rules[0]];
-        // Unless something else shows the cause, a wrong answer is charged to the first rule.
+        // Unless something else reveals the cause, a wrong answer is attributed to the first rule.
         rules.sort_by_key(|rule| rules::find(rule).map(|rule| Reverse(rule.reader)));
         let flags = other.flags.iter().filter(|flag| !one.flags.contains(flag));
         Case {

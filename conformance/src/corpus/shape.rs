@@ -18,7 +18,7 @@ pub struct Shape {
     pub start: usize,
     /// The sizes of the events.
     pub events: Vec<usize>,
-    /// The number of bytes at the start of the file that are still as they were written.
+    /// The number of bytes at the start of the file that are unchanged since they were written.
     pub own: usize,
     /// The sizes of the events that a reader finds, if it cannot find every complete event.
     pub framed: Option<Vec<usize>>,

@@ -14,7 +14,7 @@ use super::shape::Region;
 use super::{Case, FLAGS, Subject};
 use crate::hex::hex;
 
-/// The families of rules that have tables of their own.
+/// The families of rules that have their own tables.
 const FAMILIES: [(&str, &str); 10] = [
     ("IHDR", "index_header"),
     ("IEVT", "index_event"),
@@ -78,7 +78,7 @@ fn entry(case: &Case) -> Value {
     entry.into()
 }
 
-/// Returns what to change in a document to get another one, as a JSON merge patch (RFC 7396).
+/// Returns the changes that turn one document into another, as a JSON merge patch (RFC 7396).
 fn patch(from: &Value, to: &Value) -> Value {
     let (Value::Object(from), Value::Object(to)) = (from, to) else {
         return to.clone();
@@ -95,8 +95,8 @@ fn patch(from: &Value, to: &Value) -> Value {
     gone.chain(changed).collect()
 }
 
-/// Returns a case's description: everything but its files and the expected document. Lists without
-/// members are omitted.
+/// Returns a case's description: everything but its files and the expected document. Empty lists
+/// are omitted.
 pub(super) fn about(case: &Case) -> Map<String, Value> {
     let broken = case.broken.iter();
     let broken: Vec<_> = broken

@@ -181,7 +181,7 @@ impl Trace {
         }
     }
 
-    /// Makes a file's header a placeholder.
+    /// Turns a file's header into a placeholder.
     pub(super) fn placeholder(&mut self, path: &str) {
         let zeros = if path.ends_with("detail.atf") {
             [
@@ -199,8 +199,8 @@ impl Trace {
         }
     }
 
-    /// Removes a file's footer and makes its header a placeholder. If `path` is a ring, does this to
-    /// the two files next to it.
+    /// Removes a file's footer and turns its header into a placeholder. If `path` is a ring, does
+    /// this to the two files next to it.
     pub(super) fn unfinalize(&mut self, path: &str) {
         if path == RING {
             self.unfinalize(INDEX);
@@ -210,7 +210,7 @@ impl Trace {
         self.cut(path, self.shape(path).map_or(0, Shape::events_end));
     }
 
-    /// Gives each event of thread 7 a detail with a stack of this size.
+    /// Adds a detail with a stack of this size to each event of thread 7.
     pub(super) fn detail_each(&mut self, stacks: &[u16]) {
         let mut made = Vec::new();
         self.events(|events| {
@@ -328,8 +328,8 @@ impl Trace {
         }
     }
 
-    /// Sets the sizes of the events that a reader finds if it reads the bytes after the original
-    /// events as events, too.
+    /// Sets the sizes of the events that a reader finds if it also reads the bytes after the
+    /// original events as events.
     pub fn continue_events(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {
             shape.events = sizes.to_vec();
@@ -538,7 +538,7 @@ impl Trace {
         self.details(|details| {
             let payload = &mut details[seq].payload;
             if is_stack {
-                let size = u16::try_from(size).expect("a size of two bytes");
+                let size = u16::try_from(size).expect("a 16-bit size");
                 let function = payload[..8].to_vec();
                 *payload = patched(&DetailRecord::call(0, 0, size).payload, 0, &function);
             } else {

@@ -1,7 +1,7 @@
 //! The correct verdicts on a subject that breaks some rules, and why the others are wrong.
 //!
 //! A verdict is wrong only for a reason: a sentence of a source that is about one of the subject's
-//! rules, or a harm that shows in the data.
+//! rules, or harm to the data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,7 @@ pub(crate) struct File<'a> {
     pub(crate) is_detail: bool,
     /// The rules that it breaks.
     pub(crate) broken: &'a [&'a str],
-    /// The reason why reading it would yield phantoms, if no rule gives it; empty otherwise.
+    /// The reason why reading it would yield phantoms, if no rule states it; empty otherwise.
     pub(crate) phantoms: &'a str,
     /// The number of events that a reader loses by rejecting it.
     pub(crate) events: usize,

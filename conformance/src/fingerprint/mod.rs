@@ -1,7 +1,7 @@
-//! Finds out which source an implementation follows where the sources disagree.
+//! Determines which source an implementation follows where the sources disagree.
 //!
 //! Each reading of a disagreement has a sign in an implementation's answers to the corpus, or in
-//! the files that it writes. An implementation can show several readings of one disagreement.
+//! the files that it writes. An implementation can show more than one reading of a disagreement.
 
 mod report;
 mod signs;

@@ -25,7 +25,7 @@ pub struct Shown {
 }
 
 impl Fingerprint {
-    /// Collects the signs that an implementation was asked for, and whether each shows.
+    /// Collects the signs that an implementation was asked for, and whether each was found.
     pub(super) fn new(manifest: &Manifest, found: &[(&Sign, bool)]) -> Self {
         let shown = |it: &Disagreement| {
             let about = |(sign, _): &&(&Sign, bool)| sign.about == it.about;

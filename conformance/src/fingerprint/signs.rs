@@ -79,7 +79,7 @@ const fn files(
 const ACCEPT: &str = r#""accept""#;
 const REJECT: &str = r#""reject""#;
 
-/// All signs. A case or script without a wire version is asked in each version that the
+/// All signs. A case or script without a wire version is used in each version that the
 /// implementation supports, and one of them suffices.
 #[rustfmt::skip]
 pub const SIGNS: &[Sign] = &[
@@ -154,15 +154,15 @@ pub const SIGNS: &[Sign] = &[
     answer("file.names.term", "also_ati2_atd2", "sess-002-index-ati2-only", "/derived/event_count", r#""8""#),
 ];
 
-/// The disagreements that no file shows, each with the reason.
+/// The disagreements that no file can reveal, each with the reason.
 pub const HIDDEN: &[(&str, &str)] = &[
     (
         "clock.kind.term",
-        "only a device that slept while it was traced tells the clocks apart",
+        "the clocks differ only on a device that slept during tracing",
     ),
     (
         "detail.lookup.term",
-        "how a reader finds a detail changes how long it takes, and no answer",
+        "how a reader finds a detail affects its speed, but no answer",
     ),
     (
         "order.causality.term",
@@ -170,22 +170,19 @@ pub const HIDDEN: &[(&str, &str)] = &[
     ),
     (
         "index_seq.assigned.term",
-        "the numbers are the same, whoever assigns them",
+        "the numbers are the same, no matter what assigns them",
     ),
     (
         "session.path.term",
-        "a reader gets the session's path, whatever its name",
+        "a reader receives the session's path, whatever its name",
     ),
-    (
-        "manifest.content.term",
-        "readers ignore keys that they do not know",
-    ),
+    ("manifest.content.term", "readers ignore unknown keys"),
     (
         "thread_id.identity.term",
-        "a file has the number, not what it stands for",
+        "a file contains the number, not its meaning",
     ),
     (
         "function_id.module.term",
-        "readers return the number as it is",
+        "readers return the number unchanged",
     ),
 ];

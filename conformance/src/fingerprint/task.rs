@@ -10,7 +10,7 @@ use crate::protocol::{Answer, Manifest};
 use crate::results::{Failure, Outcome};
 use crate::run::{About, Ended, Graded, Task};
 
-/// A case or script, asked for one sign. The task passes if the sign shows.
+/// A case or script, used to look for one sign. The task passes if it finds the sign.
 pub(super) struct Asked<'a> {
     pub(super) sign: &'a Sign,
     /// The case to read or the script to write.
@@ -53,14 +53,14 @@ impl Task for Asked<'_> {
     }
 }
 
-/// Returns whether an answer has a value at a JSON pointer or, if `value` is empty, whether it lacks
-/// one there.
+/// Returns whether an answer has a value at a JSON pointer or, if `value` is empty, whether it has
+/// none there.
 fn has_value(ended: &Ended, at: &str, value: &str) -> bool {
     let Ok(Answer::Document(_, document)) = ended.answer() else {
         return false;
     };
     let expected: Option<Value> = serde_json::from_str(value).ok();
-    // Only a record that is shown can lack a field.
+    // A field can be missing only from a record that the answer contains.
     let record = at.rsplit_once('/').map_or("", |(record, _)| record);
     document.pointer(at) == expected.as_ref() && document.pointer(record).is_some()
 }

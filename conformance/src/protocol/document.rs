@@ -33,7 +33,7 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// Makes a failure for output that is not a document.
+    /// Creates a failure for output that is not a document.
     fn garbage(message: impl Into<String>) -> Self {
         Self {
             class: Failure::Garbage,

@@ -18,7 +18,7 @@ pub const VALIDATOR: &str = include_str!("../../schema/validator.json");
 ///
 /// # Errors
 ///
-/// Returns the first schema violation and its place.
+/// Returns the first schema violation and its location.
 pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String> {
     static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER, &[]));
     static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR, &[]));
@@ -46,7 +46,7 @@ pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String>
             let full = error.to_string();
             let mut why = shortened(&full);
             if why != full {
-                // Leave out the value, which may come before the reason.
+                // Omit the value, which may come before the reason.
                 why = shortened(&error.masked().to_string());
             }
             Err(format!("{place}: {why}"))

@@ -1,4 +1,4 @@
-//! Workflow commands of GitHub, which show a run's failures at files of the repository.
+//! GitHub workflow commands, which show a run's failures at the repository's files.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

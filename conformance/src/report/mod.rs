@@ -18,8 +18,8 @@ use std::io::{self, Write};
 use crate::results::Results;
 use atf_report::{Form, Target};
 
-/// Why a run cannot write SARIF: its findings are in answers, and not in files.
-pub const CHECKS_ONLY: &str = "sarif is a report of checks; a run has --annotate";
+/// Why a run cannot write SARIF: its findings are in answers, not in files.
+pub const CHECKS_ONLY: &str = "sarif reports are only for checks; for runs, use --annotate";
 
 pub use tally::{Counted, Scores, Tally};
 

@@ -76,7 +76,7 @@ pub(super) fn details(causes: &Causes<'_>, case: &CaseResult) -> Vec<String> {
     lines
 }
 
-/// Formats a rule with its sentence and sources, or a field with its place.
+/// Formats a rule with its sentence and sources, or a field with its location.
 fn sentence(id: &str) -> String {
     match charge::sentence(id) {
         Some(text) => format!("{id}  {text}"),

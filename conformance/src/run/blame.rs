@@ -1,5 +1,5 @@
-//! Finds what an answer broke, from its differences from the expected result: the rule that the
-//! file at the place of a difference breaks, or the field that was misread.
+//! Determines the charge for each difference from the expected result: the rule broken by the file
+//! with the difference, or the field that was misread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::results::{Grade, follows};
 use crate::rule;
 use crate::rules::{self, ReaderDoes};
 
-/// An event with at least this many wrong fields counts as another event.
+/// An event with at least this many wrong fields counts as a different event.
 const OTHER_EVENT: usize = 3;
 
 /// Returns the rule broken by a verdict that the case does not allow.
@@ -20,7 +20,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
         let of_files = case.broken.iter().filter(|broken| !is_manifest(broken));
         let mut files = case.file_verdicts.iter();
         let is_any_good = files.any(|file| file.verdicts.contains(&Verdict::Accept));
-        // The whole session was rejected, although one of its files is intact.
+        // The entire session was rejected, although one of its files is intact.
         if of_files.count() > 0 && is_any_good {
             return Some(rule("ATF-RDER-003").id);
         }
@@ -28,12 +28,12 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
     of_files(case)
 }
 
-/// Returns the rule that the case's files break or, in a boundary case, only just follow.
+/// Returns the rule that the case's files break or, in a boundary case, barely follow.
 pub(super) fn of_files(case: &Case) -> Option<&'static str> {
     broken(case, |_| true).or_else(|| boundary(case))
 }
 
-/// Returns what each of an answer's differences in values breaks.
+/// Returns the charge for each difference in an answer's values.
 pub(super) fn of_mismatches(case: &Case, mismatches: &[Mismatch]) -> Vec<Option<String>> {
     let moved = moved(mismatches);
     let charge = |mismatch: &Mismatch| {
@@ -62,7 +62,7 @@ pub(super) fn of_mismatches(case: &Case, mismatches: &[Mismatch]) -> Vec<Option<
     all.map(|mismatch| match &source {
         // The times are those of the first and last event in the merged order.
         None if is_misordered && is_time(mismatch) => Some(rule("ATF-RDER-004").id.to_owned()),
-        // A value that follows from others is wrong because they are.
+        // A value derived from others is wrong because they are.
         Some(source) if follows(&mismatch.place()) => Some(source.clone()),
         _ if is(mismatch, "verdict") => checksum_of(mismatch).or_else(|| charge(mismatch)),
         _ => charge(mismatch),
@@ -174,8 +174,8 @@ fn of_place(case: &Case, mismatch: &Mismatch, is_moved: bool) -> Option<String> 
     rule.map(str::to_owned)
 }
 
-/// Returns what a wrong number of links breaks: a rule about the links that are counted, or another
-/// rule about links.
+/// Returns the charge for a wrong number of links: a rule about the counted links, or another rule
+/// about links.
 fn of_links(case: &Case, name: &str) -> &'static str {
     let (link, default) = match name {
         "orphan_details" => ("detail_event_header.index_seq", rule("ATF-LINK-003").id),
@@ -192,7 +192,7 @@ fn of_links(case: &Case, name: &str) -> &'static str {
         .unwrap_or(default)
 }
 
-/// Returns what a difference in a file's document breaks. `is_own` matches the file's paths.
+/// Returns the charge for a difference in a file's document. `is_own` matches the file's paths.
 fn of_file(
     case: &Case,
     is_detail: bool,
@@ -266,8 +266,8 @@ fn is_hole(id: &str) -> bool {
     id == rule("ATF-IEVT-006").id
 }
 
-/// Returns whether nothing is wrong with a file's events except that no complete footer shows where
-/// they end.
+/// Returns whether the only fault of a file's events is that no complete footer shows where they
+/// end.
 fn has_no_end(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
     let own = || { case.broken.iter() }.filter(|(path, _)| is_own(path));
     let is_end = |rule: &str| {
@@ -283,8 +283,8 @@ fn about(id: &str) -> &'static [&'static str] {
     rules::find(id).map_or(&[], |rule| rule.about)
 }
 
-/// Returns what a wrong field breaks: the rule about the field that the file breaks, a rule about
-/// how readers treat the field, or the layout of the field itself.
+/// Returns the charge for a wrong field: the broken rule about the field, a rule about how readers
+/// treat the field, or the layout of the field itself.
 fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> bool) -> String {
     let name = format!("{record}.{field}");
     let is_about = |id: &&'static str| about(id).contains(&name.as_str());
@@ -313,9 +313,9 @@ fn of_field(case: &Case, record: &str, field: &str, is_own: impl Fn(&str) -> boo
     }
 }
 
-/// Returns the rule that best explains a wrong answer to a file: one that the case is about, and
-/// then the one to which a reader reacts most strictly. A rule that readers ignore or only report
-/// explains less than one that the case follows only just.
+/// Returns the rule that best explains a wrong answer to a file: preferably one that the case is
+/// about, and otherwise the one to which a reader reacts most strictly. A rule that the case barely
+/// follows takes precedence over one that readers ignore or only report.
 fn broken(case: &Case, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
     let own = case.broken.iter().filter(|(path, _)| is_own(path));
     best(case, own.map(|(_, rule)| *rule))
@@ -342,7 +342,7 @@ fn is_noticed(rule: &str) -> bool {
     rules::find(rule).is_none_or(|it| it.reader != ReaderDoes::Ignore)
 }
 
-/// The prefixes of the names of cases with ordinary files, whose values readers must get right.
+/// The name prefixes of cases with ordinary files, whose values readers must return correctly.
 const PLAIN: [&str; 4] = ["clean-", "vector-", "session-of-", "write-"];
 
 /// Returns whether a case has plain files that break no rule that a reader could notice.
@@ -353,7 +353,7 @@ pub(super) fn is_clean(case: &Case) -> bool {
         && PLAIN.iter().any(|start| slug.starts_with(start))
 }
 
-/// Returns the rule that a case only just follows, even if its files break others. A clean case
+/// Returns the rule that a case barely follows, even if its files break others. A clean case
 /// follows all rules.
 fn boundary(case: &Case) -> Option<&'static str> {
     let is_asked = |(_, rule): &(String, &'static str)| case.rules.contains(rule);

@@ -12,7 +12,7 @@ use crate::results::Grade;
 /// Returns the document expected from a reader that made these choices, and the session files that
 /// it wrongly rejected.
 ///
-/// `expected` is one of the case's right documents.
+/// `expected` is one of the case's correct documents.
 pub(super) fn settle(
     case: &Case,
     expected: &Value,
@@ -85,7 +85,7 @@ pub(super) fn settle(
     (expected, refused)
 }
 
-/// Returns whether a verdict is excluded only for a harm that the document does not show.
+/// Returns whether a verdict is excluded only because of harm that is not in the document.
 pub(super) fn is_harmless(
     because: &Because,
     verdicts: &[Verdict],

@@ -45,14 +45,14 @@ pub(super) fn cross(
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> io::Result<CrossResults> {
     let mut written = pool.keep.lock().clone();
-    // Writers end in any order.
+    // Writers finish in any order.
     written.sort_by_key(|written| written.writer);
     let decoded = Decoded {
         capacity: pool.options.jobs.get(),
         recent: Mutex::default(),
     };
     let mut tasks = Vec::new();
-    // All readers of a session follow each other, so that it is decoded only once.
+    // All readers of a session run in succession, so that it is decoded only once.
     for written in &written {
         for (reader, manifest) in testees {
             let roles = [Role::Read, Role::Validate].into_iter();
@@ -279,7 +279,7 @@ impl<'a> CrossTask<'a> {
         })
     }
 
-    /// Makes the task that the part would be if it were a case of the corpus.
+    /// Creates a task for the part, as if it were a case of the corpus.
     ///
     /// # Errors
     ///

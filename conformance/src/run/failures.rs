@@ -47,8 +47,8 @@ pub struct Scope<'a> {
     /// The cases that the implementation could run, but that were not selected. Their lines are
     /// kept and not stale.
     pub unselected: &'a BTreeSet<&'a str>,
-    /// Whether the implementation is a reader or validator, but got no other writer's files. If so,
-    /// a script that passes does not make a line stale that may be about such files.
+    /// Whether the implementation is a reader or validator, but received no other writer's files.
+    /// If so, passing a script does not make a line stale, because it may be about such files.
     pub only_own_files: bool,
 }
 
@@ -82,7 +82,7 @@ impl Ways {
     /// were not read.
     fn is_undecided(&self, class: Failure, scope: Scope<'_>) -> bool {
         let is_of_writers = matches!(class, Failure::Rule | Failure::WrongFile | Failure::Should);
-        // Readers do not get the files of every script.
+        // Readers do not receive the files of every script.
         let is_unread = self.ran && self.failed.is_empty() && !self.is_read;
         scope.only_own_files && self.is_written && !is_of_writers && !is_unread
     }
@@ -303,7 +303,7 @@ impl Entry {
             .filter(|(_, ways)| fails(ways))
             .map(|(name, _)| **name)
             .collect();
-        // Without the case or the role in the run, the line may still be right.
+        // If the run did not include the case or the role, the line may still be correct.
         let is_covered = !matched.is_empty() && scope.covers(self.class);
         let kept = matched.iter().filter(|(_, ways)| stays(ways));
         let kept = kept.map(|(name, _)| **name).chain(self.unselected(scope));

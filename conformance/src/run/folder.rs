@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A run's folder and, beside it, a folder per case. All are removed on drop.
+/// A run's folder and, next to it, a folder per case. All are removed on drop.
 ///
 /// The cases' folders do not share a parent that belongs to the kit, because an implementation may
-/// replace the folders above its working folder. This way, it harms only its own case.
+/// replace the folders above its working folder. This way, it affects only its own case.
 #[derive(Debug)]
 pub struct Cases {
     /// The run's folder. Its name is the beginning of all other names.
@@ -164,7 +164,7 @@ impl Removal<'_> {
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
-                // Stop here, because reading on could return the same error forever.
+                // Stop here, because further reads could return the same error forever.
                 Err(error) => return self.note(one, Err(error)),
             };
             let path = entry.path();
@@ -187,7 +187,7 @@ impl Removal<'_> {
     /// Returns an unused path in the folder.
     fn fresh(&mut self) -> PathBuf {
         loop {
-            // If the kit is gone, several wardens may try to remove the same folder.
+            // If the kit is gone, more than one warden may try to remove the same folder.
             let name = format!("left-{}-{}", std::process::id(), self.moved);
             self.moved += 1;
             let path = self.folder.join(name);

@@ -55,7 +55,7 @@ use atf_report::Editions;
 pub struct Limits {
     /// The maximum run time.
     pub time: Duration,
-    /// How long the warden may take to answer, in addition to the maximum run time.
+    /// The time that the warden has to answer, in addition to the maximum run time.
     pub margin: Duration,
     /// The maximum resident memory of the process and its descendants, in bytes.
     pub memory: u64,
@@ -170,7 +170,7 @@ pub fn run(
     let all = || tasks.iter().map(AsRef::as_ref);
     let selected = all().filter(|task| select.takes(*task));
     let roles: BTreeSet<Role> = selected.map(|task| task.about().role).collect();
-    // Readers and validators also get what writers write.
+    // Readers and validators also receive the files of writers.
     let is_used =
         |role| select.takes_role(role) && (roles.contains(&role) || roles.contains(&Role::Write));
     let smoke_tasks = || all().filter(|task| is_used(task.about().role));
@@ -216,8 +216,8 @@ pub fn run(
 
 /// Returns the kit's exit code for a run's results.
 ///
-/// If several codes apply, an ungraded implementation takes precedence over a stale list, and a
-/// stale list over failures. A run that graded nothing is not a success: its options selected
+/// If more than one code applies, an ungraded implementation takes precedence over a stale list,
+/// and a stale list over failures. A run that graded nothing is not a success: its options selected
 /// nothing that an implementation supports.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {

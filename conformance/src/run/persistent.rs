@@ -93,7 +93,7 @@ impl Servers {
         }
         let most = options.jobs.get().saturating_mul(2);
         let surplus = (idle.len() >= most).then(|| idle.remove(0));
-        // Ending a process takes time, so let others go on.
+        // Ending a process takes time, so let other threads continue.
         drop(idle);
         drop(surplus);
         None
@@ -117,7 +117,7 @@ impl Server {
     }
 }
 
-/// Returns a request: a path as a JSON string, or several in a JSON array.
+/// Returns a request: a path as a JSON string, or a JSON array of paths.
 fn request(paths: &[(&str, PathBuf)]) -> String {
     let text = |path: &Path| Value::from(path.to_string_lossy());
     match paths {
@@ -127,9 +127,9 @@ fn request(paths: &[(&str, PathBuf)]) -> String {
     .to_string()
 }
 
-/// Returns how a process would have ended that gives the same answer: a number is its exit code,
-/// and a document's verdict implies it. A request with several paths is for a writer, which answers
-/// with a number.
+/// Returns how a process with the same answer would have ended: a number is its exit code, and a
+/// document's verdict implies the exit code. A request with more than one path is for a writer,
+/// which answers with a number.
 fn as_process(mut ended: Ended, paths: usize) -> Ended {
     let answer: Option<Value> = serde_json::from_slice(&ended.output).ok();
     let verdict = answer.as_ref().and_then(|answer| answer.get("verdict"));

@@ -19,7 +19,7 @@ use crate::protocol::{Feature, Manifest};
 use crate::results::{CaseResult, Grading, Note, Outcome, Role};
 use crate::rules::Severity;
 
-/// How long to wait for a resource that the system lacks before trying again.
+/// How long to wait for a missing system resource before trying again.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A task and the implementation that performs it.
@@ -216,10 +216,10 @@ impl<'a> Pool<'a> {
     /// if `served` is its command, and calls `then` with the outcome and the folder. Returns the
     /// result of `then`, and whether the folder could be removed.
     ///
-    /// If the system lacks a resource, tries again, because an implementation that uses it up loses
-    /// it when its case ends. If the resource is still lacking after as long as a case may take, or
-    /// if the program cannot be run for any other reason, the outcome is [`End::Unwatched`]: an
-    /// implementation may have damaged what the kit needs, and the others are graded nevertheless.
+    /// If the system has run out of a resource, tries again, because an implementation that
+    /// exhausts it loses it when its case ends. If that takes longer than a case may, or if the
+    /// program cannot be run for any other reason, the outcome is [`End::Unwatched`]: an
+    /// implementation may have damaged the kit's files, and the others are still graded.
     ///
     /// # Errors
     ///
@@ -241,7 +241,7 @@ impl<'a> Pool<'a> {
         loop {
             self.options.check_interrupt()?;
             let own = self.cases.next();
-            // One level deeper, so that the next folder above the program's is its own as well.
+            // One level deeper, so that the program's parent folder also belongs to it alone.
             let folder = own.join("run");
             let input = folder.join("case");
             let ran = folder::create(&own);
@@ -343,8 +343,8 @@ impl<'a> Pool<'a> {
         self.watched(ran, start)
     }
 
-    /// Makes an outcome of a warden's failure, unless the system lacks a resource or the run is
-    /// interrupted.
+    /// Turns a warden's failure into an outcome, unless a system resource is exhausted or the run
+    /// is interrupted.
     fn watched(&self, ran: io::Result<Ended>, start: Instant) -> io::Result<Ended> {
         match ran {
             Ok(ended) => Ok(ended),
@@ -357,7 +357,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Makes the outcome of a process that was not watched to its end.
+/// Creates the outcome of a process that was not watched to its end.
 fn unwatched(why: String, elapsed: Duration) -> Ended {
     Ended {
         end: End::Unwatched(why),
@@ -368,8 +368,8 @@ fn unwatched(why: String, elapsed: Duration) -> Ended {
     }
 }
 
-/// Makes a note, which is not a failure, about a problem that the kit had with an implementation's
-/// files.
+/// Creates a note, which is not a failure, about a problem that the kit had with an
+/// implementation's files.
 fn advice(what: &str, error: &io::Error) -> Note {
     Note {
         severity: Severity::Advice,
@@ -389,8 +389,8 @@ pub(super) fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String
     Some(format!("feature {}", missing.name()))
 }
 
-/// Replaces the placeholders in an argument in one pass, so that text in a path is never taken for a
-/// placeholder.
+/// Replaces the placeholders in an argument in one pass, so that text in a path is never mistaken
+/// for a placeholder.
 #[must_use]
 pub fn fill_in(argument: &str, placeholders: &[(&str, PathBuf)]) -> String {
     let mut filled = String::new();

@@ -154,7 +154,7 @@ impl Smoke for Reading {
 }
 
 impl Reading {
-    /// Makes a task from a case.
+    /// Creates a task from a case.
     #[must_use]
     pub fn new(role: Role, case: Arc<Case>) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl Reading {
         }
     }
 
-    /// Makes a failure that shows the case's bytes, because there is no answer to compare them
+    /// Creates a failure that shows the case's bytes, because there is no answer to compare them
     /// with.
     fn failed(&self, class: Failure, message: String, expected: &str) -> Outcome {
         Outcome::Failed {
@@ -217,13 +217,13 @@ impl Reading {
         let case = &self.case;
         let breaks_checksum = breaks_checksum(case, |_| true);
         let lacks = of_case(&manifest.lacks, case);
-        // A reader's data show whether it did the harm. A validator returns only the verdict.
+        // A reader's data shows whether the harm occurred. A validator returns only the verdict.
         let is_harmless = self.role == Role::Read
             && is_harmless(&case.because, &case.verdicts, verdict, document);
         let is_allowed = is_harmless || allows(&lacks, &case.verdicts, verdict, breaks_checksum);
         let is_comparable = match verdict {
             Verdict::Reject => is_allowed,
-            // If several verdicts are correct, accept any of them.
+            // If more than one verdict is correct, accept any of them.
             _ => case
                 .expected
                 .get("verdict")
@@ -247,8 +247,8 @@ impl Reading {
         Outcome::of_differences(class, message, differences)
     }
 
-    /// Returns what a wrong verdict breaks. It follows from a wrong state of a checksum or of the
-    /// manifest and, on a clean file, from any wrong value.
+    /// Returns the charge for a wrong verdict. A wrong state of a checksum or of the manifest
+    /// explains it, as does any wrong value in a clean file.
     fn charge(&self, verdict: Verdict, values: &[Difference]) -> Option<String> {
         let is_state = |it: &&Difference| {
             it.place.ends_with("derived.checksum") || it.place == "derived.manifest"
@@ -288,7 +288,7 @@ impl Reading {
         locate_field(&self.case, file, &place.field, place.offset?)
     }
 
-    /// Returns the rule that the case breaks, with the file and the place, but only if the case
+    /// Returns the rule that the case breaks, with the file and the location, but only if the case
     /// tests this rule. A boundary case of one rule may break an unrelated rule.
     fn broken(&self) -> Option<(&str, &'static str, &Place)> {
         let (file, rule) = self.case.broken.first()?;
@@ -320,7 +320,7 @@ impl Reading {
         message
     }
 
-    /// Returns the differences from the right document that is closest to the answer.
+    /// Returns the differences from the correct document that is closest to the answer.
     fn wrong_values(
         &self,
         manifest: &Manifest,
@@ -353,7 +353,7 @@ impl Reading {
             Verdict::Reject => (kind(&expected), kind(document)),
             _ => {
                 let mut got = without_verdict(document);
-                // A value that the implementation gives although it lacks it is not graded either.
+                // A value that is returned but declared as missing is not graded either.
                 omit(&mut got, lacks);
                 omit_unasked(&mut expected, &got);
                 (without_verdict(&expected), got)

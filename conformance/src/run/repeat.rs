@@ -19,7 +19,7 @@ impl Pool<'_> {
         let count = self.options.repeat.get();
         let mut runs: Vec<Attempt> = Vec::new();
         for seq in 1..=count {
-            // Readers get the files of the last run, and only if all runs pass.
+            // Readers receive the files of the last run, and only if all runs pass.
             let keeps = seq == count && !runs.iter().any(Attempt::has_failed);
             runs.push(self.decided(work, keeps)?);
         }
@@ -44,7 +44,7 @@ impl Pool<'_> {
         Ok(run)
     }
 
-    /// Runs a case. If a persistent process fails, or if its pass is drawn, a process of its own
+    /// Runs a case. If a persistent process fails, or if its pass is drawn, a separate process
     /// decides.
     fn decided(&self, work: &Work<'_>, keeps: bool) -> io::Result<Attempt> {
         let role = work.task.about().role;
@@ -63,7 +63,7 @@ impl Pool<'_> {
             self.servers.end(command);
             let (served, alone) = (served.describe(), own.describe());
             own.differs(&format!(
-                "the persistent process {served}, a process of its own {alone}"
+                "the persistent process {served}, a separate process {alone}"
             ));
         }
         Ok(own)

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-/// One of several parts of a run.
+/// A part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
     number: usize,

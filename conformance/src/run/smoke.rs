@@ -17,7 +17,7 @@ const LINES: usize = 3;
 const LETTERS: usize = 500;
 
 /// Runs one simple task for each role, feature and wire version that an implementation claims to
-/// support. A persistent process gets the same tasks.
+/// support. A persistent process receives the same tasks.
 ///
 /// Fails if a program cannot be started, if an answer violates the protocol, or if a role produces
 /// no answer at all. Comparing answers would be meaningless in these cases. The run itself later
@@ -75,7 +75,7 @@ pub fn smoke<'a>(
     Ok(refused.map_or(served, |(_, message)| Err(message)))
 }
 
-/// Checks that each persistent process gives an answer to the same tasks.
+/// Checks that each persistent process answers the same tasks.
 fn served(
     pool: &Pool<'_>,
     manifest: &Manifest,

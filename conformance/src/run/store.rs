@@ -30,7 +30,7 @@ pub(super) struct Written {
     pub(super) is_session: bool,
     pub(super) rules: Vec<String>,
     pub(super) folder: PathBuf,
-    /// The paths in the folder of the files that readers get.
+    /// The paths, within the folder, of the files that readers receive.
     pub(super) files: Vec<String>,
     /// The rules that these files break.
     pub(super) broken: Vec<(String, &'static str)>,

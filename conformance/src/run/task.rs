@@ -52,8 +52,8 @@ pub trait Task: Send + Sync {
         None
     }
 
-    /// Returns whether a persistent process can perform the task. It cannot if it would end, or if
-    /// it would need another limit on files.
+    /// Returns whether a persistent process can perform the task. It cannot if the task ends the
+    /// process or needs a different limit on files.
     fn is_served(&self) -> bool {
         true
     }

@@ -76,7 +76,7 @@ fn a_path_is_a_json_string_and_a_number_is_an_exit_code() {
     let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
     let cases = results.cases.iter();
     let skipped = cases.filter(|case| is_skipped(&case.outcome)).count();
-    // A skipped case may be drawn, and then passes in a process of its own.
+    // A skipped case may be drawn, and then passes in a separate process.
     assert!(skipped >= 8, "{skipped}");
 }
 

@@ -63,7 +63,7 @@ fn init(folder: &Path) {
     let file = folder.join("file");
     fs::write(&file, "").unwrap();
     let InitError::Recording(error) = atf_tracing::init(&file).unwrap_err() else {
-        panic!("a file is no folder");
+        panic!("a session was created inside a file");
     };
     assert!(error.path().unwrap().starts_with(&file), "{error}");
     let guard = atf_tracing::init(folder).unwrap();
@@ -87,7 +87,7 @@ fn one_line_records_a_program_and_prints_nothing() {
     // A full ring would have made the thread wait.
     let manifest = SessionReader::open(&session).unwrap();
     assert_eq!(manifest.manifest().unwrap().drops_events, None);
-    // The refused `init` left no session behind.
+    // The failed `init` left no session behind.
     assert_eq!(fs::read_dir(session.parent().unwrap()).unwrap().count(), 1);
 }
 

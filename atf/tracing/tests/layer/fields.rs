@@ -119,7 +119,7 @@ impl fmt::Display for Stubborn {
 }
 
 #[test]
-fn long_values_are_cut_and_many_are_counted() {
+fn long_values_are_truncated_and_omitted_ones_are_counted() {
     let root = tempfile::tempdir().unwrap();
     let seen = recorded(&root.path().join("s"), || {
         let a = "x".repeat(1024);

@@ -56,7 +56,7 @@ impl Counter {
 }
 
 #[test]
-fn a_filter_of_the_layer_hides_spans_from_it_alone() {
+fn a_layers_own_filter_hides_spans_only_from_that_layer() {
     let folder = tempfile::tempdir().unwrap();
     let (layer, guard) = layer(folder.path(), false);
     let filter = Targets::new().with_target("layer", Level::INFO);
@@ -83,7 +83,7 @@ fn a_filter_of_the_layer_hides_spans_from_it_alone() {
 }
 
 #[test]
-fn a_filter_of_all_layers_hides_spans_from_it_too() {
+fn a_global_filter_hides_spans_from_the_layer_too() {
     let folder = tempfile::tempdir().unwrap();
     let (layer, guard) = layer(folder.path(), false);
     let subscriber = tracing_subscriber::registry()
@@ -140,7 +140,7 @@ fn events_after_the_end_are_lost_and_counted() {
 }
 
 #[test]
-fn a_thread_beyond_the_limit_is_lost_and_the_end_reports_why() {
+fn a_thread_beyond_the_limit_is_lost_and_stop_reports_why() {
     let folder = tempfile::tempdir().unwrap();
     let session = SessionWriter::create(folder.path(), &WriteOptions::default()).unwrap();
     let options = RecordOptions::default().max_threads(1);

@@ -36,7 +36,7 @@ fn layer(folder: &Path, survive_kill: bool) -> (AtfLayer, Guard) {
     AtfLayer::new(session, &options).unwrap()
 }
 
-/// Returns a subscriber with nothing but the layer.
+/// Returns a subscriber that has only the layer.
 fn subscriber(folder: &Path, survive_kill: bool) -> (Dispatch, Guard) {
     let (layer, guard) = layer(folder, survive_kill);
     (tracing_subscriber::registry().with(layer).into(), guard)

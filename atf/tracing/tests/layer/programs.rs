@@ -146,7 +146,7 @@ fn names_are_in_the_manifest_while_the_program_runs() {
 }
 
 #[test]
-fn spans_that_exit_in_another_order_return_with_the_depth_of_their_calls() {
+fn spans_that_exit_out_of_order_return_with_the_depth_of_their_calls() {
     let found = recorded(|| {
         let spans = [
             tracing::info_span!("a"),
@@ -250,7 +250,7 @@ fn spans_of_a_threads_last_destructors_are_recorded_or_counted() {
 }
 
 #[test]
-fn hundreds_of_functions_have_their_names() {
+fn hundreds_of_functions_keep_their_names() {
     /// Creates 2^n callsites.
     macro_rules! functions {
         (@ [$($path:tt)*]) => {

@@ -16,7 +16,7 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     let letters = COLUMNS - prefix.chars().count();
     let paragraphs = prose.trim().lines();
     let lines = paragraphs.flat_map(|paragraph| emit::wrap(paragraph, letters));
-    // Empty lines get no trailing space.
+    // Empty lines have no trailing space.
     let lines = lines.enumerate().map(|(number, line)| match number {
         0 => line,
         _ => format!("{prefix}{line}").trim_end().to_owned(),

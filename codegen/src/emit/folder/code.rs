@@ -1,7 +1,7 @@
 //! The filter `code`: an expression of a grammar in a target's language.
 //!
-//! Its argument `syntax` contains the language's pattern for each form, in which `{}` and names in
-//! braces stand for parts. `docs/targets.md` lists the forms with their defaults.
+//! Its argument `syntax` contains the language's pattern for each form. `{}` and names in braces
+//! are placeholders for parts. `docs/targets.md` lists the forms with their defaults.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use minijinja::{Error, ErrorKind, Value};
 
 use super::{camel, pascal};
 
-/// A form of expressions, as a template's `syntax` may describe it.
+/// A form of expression, which a template's `syntax` can define.
 #[derive(Debug)]
 pub struct Form {
     /// The key in `syntax`.
@@ -26,7 +26,7 @@ pub const FORMS: &[Form] = &[
     form("case", "how names are written: `snake` or `camel`", "snake"),
     form(
         "reserved",
-        "words that get an underscore, with spaces between them",
+        "words that need a trailing underscore, separated by spaces",
         "",
     ),
     form("number", "a number", "{}"),
@@ -68,10 +68,10 @@ pub const FORMS: &[Form] = &[
     form("not", "before a condition", "!"),
     form(
         "operator_first",
-        "`yes` or `no`: whether a broken line begins with the operator",
+        "`yes` or `no`: whether a continuation line begins with the operator",
         "yes",
     ),
-    form("open", "before a broken condition", ""),
+    form("open", "before a condition that spans lines", ""),
     form("close", "after it", ""),
     form(
         "if",
@@ -109,7 +109,7 @@ const fn form(name: &'static str, means: &'static str, default: &'static str) ->
     }
 }
 
-/// The longest line that is not broken.
+/// The length above which a line is broken.
 const COLUMNS: usize = 100;
 
 /// How tightly a form binds its operands, from loose to tight.
@@ -133,7 +133,7 @@ fn invalid(why: &impl ToString) -> Error {
 }
 
 /// Writes an expression in the language that `syntax` describes. A condition that is too long for
-/// its line, which is indented by `indent`, is written on several lines.
+/// its line, which is indented by `indent`, is split into lines.
 pub(super) fn code(value: &Value, syntax: &Value, indent: usize) -> Result<String, Error> {
     let expression = expression(value)?;
     let default = |form: &Form| (form.name.to_owned(), form.default.to_owned());
@@ -211,7 +211,7 @@ impl Syntax {
         (args.join(&format!(" {} ", self.pattern(form))), binds)
     }
 
-    /// Writes a part of a condition; `and` within `or` is in parentheses too, for the reader.
+    /// Writes a part of a condition. For readability, `and` within `or` is also in parentheses.
     fn part(&self, arg: &Expression, binds: Binds) -> String {
         match arg {
             Expression::And { .. } => format!("({})", self.write(arg).0),
@@ -219,7 +219,7 @@ impl Syntax {
         }
     }
 
-    /// Writes a condition on several lines.
+    /// Writes a condition, split into lines.
     fn broken(&self, args: &[Expression], form: &str, binds: Binds, indent: usize) -> String {
         let operator = self.pattern(form);
         let is_first = self.pattern("operator_first") == "yes";

@@ -1,4 +1,4 @@
-//! The model that templates get: the layout, and facts that they would otherwise have to compute.
+//! The model passed to templates: the layout, and facts that they would otherwise have to compute.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use crate::GENERATED;
 
-/// Returns the model: `layout.json` with more. Each field has its `key`, `size`, and the `scalar`,
-/// `width` and `count` of its type; `record` and `enum` have records and enumerations by name; and
-/// each grammar has the records by `role`, and the `places` of the fields that it reads; `manifest`
-/// has the objects of manifest.json. A key that `layout.json` omits is null or empty.
+/// Returns the model: `layout.json` with additions. Each field has its `key`, `size`, and the
+/// `scalar`, `width` and `count` of its type; `record` and `enum` have records and enumerations by
+/// name; and each grammar has the records by `role`, and the `places` of the fields that it reads;
+/// `manifest` has the objects of manifest.json. A key that `layout.json` omits is null or empty.
 pub(super) fn model(layout: &Layout, manifest: &ManifestFile) -> Value {
     let mut model = serde_json::to_value(layout).expect("the layout is plain data");
     let records: Vec<_> = layout.records.iter().map(record).collect();
@@ -130,9 +130,9 @@ fn grammar(layout: &Layout, grammar: &Grammar) -> Value {
     value
 }
 
-/// Returns the objects of manifest.json, first the one that describes the whole file. Each has its
-/// `name`, `doc` and `fields`; each field has its `name`, `doc`, `type`, `is_required`, `is_hex`,
-/// `minimum` and `maximum`, and the object `of` which it or its list consists.
+/// Returns the objects of manifest.json, starting with the one that describes the whole file. Each
+/// has its `name`, `doc` and `fields`; each field has its `name`, `doc`, `type`, `is_required`,
+/// `is_hex`, `minimum` and `maximum`, and `of`, the object that it or its list contains.
 fn objects(schema: &Value) -> Value {
     let members = |value: &Value| value.as_object().cloned().unwrap_or_default();
     let of = |value: &Value| {
@@ -165,7 +165,7 @@ fn objects(schema: &Value) -> Value {
         .collect()
 }
 
-/// Sets those of the members that are missing to null.
+/// Sets missing members to null.
 fn fill(value: &mut Value, keys: &[&str]) {
     for key in keys {
         let member = value.as_object_mut().map(|members| members.entry(*key));

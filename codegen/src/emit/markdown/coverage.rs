@@ -65,7 +65,7 @@ fn source((source, statements): (&SourceFile, &Vec<Value>)) -> Value {
 /// A topic and a source's stance on it.
 type Stance<'a> = (&'a At<String>, &'a String);
 
-/// Returns a source's statements in line order. If several are on the same lines, layouts come
+/// Returns a source's statements in line order. If more than one is on the same lines, layouts come
 /// first.
 fn statements(spec: &Spec, source: &SourceFile) -> Vec<Value> {
     let mut all: Vec<(Option<Lines>, Value)> = Vec::new();

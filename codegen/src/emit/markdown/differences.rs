@@ -22,7 +22,7 @@ pub(super) fn of_record(record: &Record, wires: &[Wire]) -> Vec<Value> {
             json!({
                 "record": links::record(record),
                 "field": links::field(difference.name, &record.name, difference.name),
-                // In the order of the wire versions; null if a version lacks the field.
+                // In the order of the wire versions; null if a version does not have the field.
                 "versions": difference.versions,
             })
         })

@@ -45,8 +45,8 @@ pub(super) fn page(book: &Book<'_>) -> Value {
     })
 }
 
-/// Returns the fields of all layouts of a record. A field that is in several layouts is returned
-/// once, as in the first of these layouts.
+/// Returns the fields of all layouts of a record. A field in more than one layout is returned once,
+/// as in the first one.
 fn fields(record: &Record) -> Vec<&Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
@@ -80,7 +80,7 @@ fn fixed(record: &Record) -> Vec<Value> {
         Some(json!({
             "field": link(record, field),
             "values": by_wire(record.layouts.iter().filter_map(value)),
-            // Of a text, in hexadecimal.
+            // A text's bytes, in hexadecimal.
             "bytes": bytes,
         }))
     };
@@ -101,7 +101,7 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Value> {
         types.any(|ty| ty != first).then(|| {
             json!({
                 "field": link(record, field),
-                // In the order of the wire versions; null if a version lacks the field.
+                // In the order of the wire versions; null if a version does not have the field.
                 "greatest": greatest.collect::<Vec<_>>(),
             })
         })

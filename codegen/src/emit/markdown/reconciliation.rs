@@ -131,7 +131,7 @@ fn silence(book: &Book<'_>, silence: &Silence) -> Value {
         "decision": silence.decision,
         "reason": silence.reason,
         "confidence": silence.confidence.name(),
-        // The rules and the tests in the repository that hold the decision.
+        // The rules and the tests in the repository that verify the decision.
         "rules": rules.into_iter().map(links::rule).collect::<Vec<_>>(),
         "tests": tests,
     })

@@ -55,17 +55,17 @@ pub(super) struct Options {
     /// Only this role
     #[arg(long = "role", value_name = "ROLE", value_parser = one_of(Role::ALL, Role::name))]
     roles: Vec<Role>,
-    /// Only pairs of faults: files that break two rules, composed from the corpus's faults. They are
-    /// not part of a run without this option
+    /// Only pairs of faults: files that break two rules, composed from the corpus's faults. Other
+    /// runs do not include them
     #[arg(long)]
     pairs: bool,
     /// Only part I of N: all parts together run each case once
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Run each case N times, and name those whose answers differ
+    /// Run each case N times, and list those whose answers differ
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZero<u32>,
-    /// Draws which passes of persistent processes are repeated in a process of their own
+    /// Selects which passes of persistent processes are repeated in a separate process
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
     /// Grade data and labels, or only data (events and their values, without what a reader reports
@@ -79,8 +79,8 @@ pub(super) struct Options {
     /// TESTEE.toml
     #[arg(long, value_name = "SERVICE")]
     annotate: Option<Service>,
-    /// Run again after each change of a file beside a TESTEE.toml: first the cases that failed, and
-    /// all once these pass
+    /// Run again whenever a file next to a TESTEE.toml changes: first the failed cases, and all
+    /// cases once these pass
     #[arg(long, requires = "manifests", conflicts_with_all = ["update", "shard"])]
     watch: bool,
     /// Print every failure in full, not just scores and causes
@@ -177,8 +177,8 @@ impl Testees {
     }
 }
 
-/// Asks each usable implementation with `ask`, which returns whether all is well, and prints why the
-/// others are unusable. Returns the exit status: 0, or 3 if one is not well.
+/// Calls `ask` for each usable implementation, which returns whether it passed, and prints why the
+/// others are unusable. Returns the exit status: 0, or 3 if one did not pass.
 pub(super) fn each(
     testees: &Testees,
     ask: impl Fn(&Pool<'_>, &Manifest, &mut dyn Write) -> io::Result<bool>,
@@ -258,7 +258,7 @@ fn reported(options: &Options) -> Result<ExitCode, String> {
 pub(super) fn failure(message: &str) -> ExitCode {
     let lines = message.lines().map(|line| Printable(line).to_string());
     let lines = lines.collect::<Vec<_>>().join("\n");
-    // If stderr is closed as well, nothing can be reported.
+    // If stderr is also closed, nothing can be reported.
     let _ = writeln!(io::stderr(), "atf-conformance: {lines}");
     ExitCode::from(2)
 }
@@ -281,7 +281,7 @@ fn graded(options: &Options) -> Result<Results, String> {
         }
     }
     let mut tasks = tasks();
-    // A failure list may be about pairs, too.
+    // A failure list may also contain pairs.
     let is_about_pairs = |list: &PathBuf| {
         let text = fs::read_to_string(list);
         text.is_ok_and(|text| text.lines().any(is_pair))
@@ -435,21 +435,21 @@ fn lists(
     Ok(())
 }
 
-/// Returns whether an implementation is a reader or validator, but got no other writer's files.
+/// Returns whether a reader or validator received no other writer's files.
 fn reads_only_own_files(testee: usize, manifest: &Manifest, results: &Results) -> bool {
     let mut roles = manifest.roles().into_iter();
     let mut read = results.cross.iter().filter(|cell| cell.reader == testee);
     roles.any(|role| role != Role::Write) && read.all(|cell| cell.writer == testee)
 }
 
-/// Writes a list. An existing file is replaced as a whole, so that it survives a full disk, and a
-/// symlink to it stays.
+/// Writes a list. An existing file is replaced atomically, so that it survives a full disk, and a
+/// symlink to it is kept.
 fn replace(list: &Path, text: &str) -> io::Result<()> {
     let place = fs::canonicalize(list).unwrap_or_else(|_| list.to_owned());
     let Some(old) = fs::metadata(&place).ok().filter(fs::Metadata::is_file) else {
         return fs::write(list, text);
     };
-    // A list that is protected from writing must not be replaced either.
+    // A write-protected list must not be replaced either.
     fs::File::options().append(true).open(&place)?;
     let mut new = tempfile::NamedTempFile::new_in(place.parent().unwrap_or(&place))?;
     new.write_all(text.as_bytes())?;

@@ -1,5 +1,5 @@
-//! `run --watch`: runs again whenever an implementation changes. Each run is a process of its own, so
-//! that a signal ends it as it ends any other run.
+//! `run --watch`: runs again whenever an implementation changes. Each run is a separate process, so
+//! that a signal ends it like any other run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::{Options, failure, kit};
 
-/// How long to wait between two looks at the files.
+/// The time between two checks of the files.
 const PAUSE: Duration = Duration::from_millis(200);
 /// The maximum number of files to watch in each folder.
 const MOST_FILES: usize = 10_000;
@@ -25,7 +25,7 @@ const MOST_FILES: usize = 10_000;
 type Files = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
 /// Runs all cases, and after each change those that failed. If they all pass, runs all cases again.
-/// Only a signal ends this, or a mistake in the command line.
+/// Only a signal or a mistake in the command line ends this.
 pub(super) fn run(options: &Options) -> ExitCode {
     let mut failed = BTreeSet::new();
     loop {
@@ -40,7 +40,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         if is_fixed {
             continue;
         }
-        // The run goes on if standard error is closed.
+        // The run continues if standard error is closed.
         let _ = writeln!(
             io::stderr(),
             "\nwatching {} files; a change runs {} again; Ctrl-C ends this",
@@ -55,7 +55,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     }
 }
 
-/// Waits until files have changed and then stayed the same, because a build writes them bit by bit.
+/// Waits until files have changed and then stayed the same, because a build writes them gradually.
 fn wait(options: &Options, before: &Files) {
     let mut last = before.clone();
     loop {

@@ -71,7 +71,7 @@ fn detail_of_exception(trace: &mut Trace, _: &[u64]) {
     trace.details(|details| details.push(detail));
 }
 
-/// Moves all events to the depths from this one on.
+/// Shifts the depths of all events, so that the smallest is this one.
 fn depths_from(trace: &mut Trace, first: &[u64]) {
     let first = u32::try_from(first[0]).expect("a depth");
     trace.events(|events| {
@@ -89,8 +89,8 @@ fn footer_as_events(trace: &mut Trace, _: &[u64]) {
     trace.checksum(INDEX, 64..256);
 }
 
-/// Makes an unfinalized file whose last event has a stack that consists of the first bytes of a
-/// footer. The numbers are the stack's size, and the four of the footer.
+/// Creates an unfinalized file whose last event has a stack that consists of the first bytes of a
+/// footer. The numbers are the stack's size and the footer's four numbers.
 fn footer_in_stack(trace: &mut Trace, numbers: &[u64]) {
     let size = u8::try_from(numbers[0]).expect("a small stack");
     let numbers = numbers[1..].iter().flat_map(|number| number.to_le_bytes());
@@ -113,8 +113,8 @@ fn torn_at(trace: &mut Trace, end: &[u64]) {
     trace.append(DETAIL, &rest);
 }
 
-/// Makes timestamps, from that of this event on, increase from a number that ends in 0x41544932.
-/// In little-endian order, it begins with the bytes "2ITA".
+/// Sets the timestamps of this and all later events to increasing numbers. The first one ends in
+/// 0x41544932, so in little-endian order it begins with the bytes "2ITA".
 fn magic_times(trace: &mut Trace, from: &[u64]) {
     const MAGIC: u64 = 0x0004_62d5_4154_4932;
     trace.without_details();
@@ -135,7 +135,7 @@ fn deep_calls(trace: &mut Trace, _: &[u64]) {
     trace.events(|events| *events = calls.take(256).collect());
 }
 
-/// Gives thread 9 two details, too.
+/// Adds two details to thread 9 as well.
 fn details_in_two_threads(trace: &mut Trace, _: &[u64]) {
     let version = trace.version;
     let mut events = vec![call(T + 50, 4, 1), call(T + 60, 5, 2), ret(T + 4000, 5, 2)];
@@ -241,9 +241,9 @@ pub(super) fn outside(trace: &mut Trace, threads: &str) {
     trace.put_detail("outside/thread_1/detail.atf", &details);
 }
 
-/// Adds a ring that belongs to the files. Its index area, its detail area or both contain one event,
-/// the next after the file's six events or three details, which is not in the file. A reader that
-/// wrongly trusts the ring returns this event.
+/// Adds a ring that belongs to the files. Its index area, its detail area or both contain one event
+/// that is not in the file, after the file's six events or three details. A reader that wrongly
+/// trusts the ring returns it.
 pub(super) fn add_ring(trace: &mut Trace, [index, detail]: [bool; 2]) {
     let mut ring = RingFile::new(trace.version, 7);
     let mut clean = Trace::clean(trace.version);

@@ -1,4 +1,4 @@
-//! Edits of the clean session: the steps that recipes may have. [`VOCABULARY`] lists them.
+//! Edits of the clean session: the steps available to recipes. [`VOCABULARY`] lists them.
 
 mod functions;
 
@@ -357,7 +357,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
 
 /// The fields of a record, or the value of one.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a number, a text or a table of fields")]
+#[serde(untagged, expecting = "expected a number, string or table of fields")]
 enum Fields {
     Number(u64),
     Text(String),
@@ -388,9 +388,9 @@ impl Fields {
     }
 }
 
-/// A text, or a list of texts.
+/// A string, or a list of strings.
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a text, or a list of texts")]
+#[serde(untagged, expecting = "expected a string, or a list of strings")]
 enum Texts {
     One(String),
     More(Vec<String>),

@@ -29,7 +29,7 @@ const FOOTER: &[&str] = &[
 ];
 /// The header was never rewritten.
 const PLACEHOLDER: &[&str] = &["IHDR-017", "DHDR-012"];
-/// The header of a finalized file differs from what it repeats.
+/// The header of a finalized file differs from the values that it repeats.
 const REPEATED: &[&str] = &["IHDR-015", "IHDR-016", "DHDR-010", "DHDR-011"];
 /// The header's count is wrong.
 const COUNT: &[&str] = &["IHDR-014", "DHDR-009"];
@@ -37,9 +37,9 @@ const COUNT: &[&str] = &["IHDR-014", "DHDR-009"];
 const BEGINNING: &[&str] = &["IHDR-007", "DHDR-005"];
 /// An event has an impossible length.
 const UNFRAMED: &[&str] = &["DEVT-001", "DEVT-002"];
-/// Only a walk through all details shows this.
+/// Only reading all details reveals this.
 const OF_ALL_DETAILS: &[&str] = &["DHDR-011", "DFTR-002", "DFTR-007"];
-/// Only the times of the first and the last index event show this.
+/// Only the times of the first and the last index event reveal this.
 const TIMES: &[&str] = &["IHDR-016", "IFTR-007"];
 /// A file that breaks the first rule does not break the second, which is about known values.
 const KNOWN_ONLY: &[(&str, &str)] = &[

@@ -27,10 +27,10 @@ pub(super) enum Place {
     End,
 }
 
-/// A field whose right value follows from the events. It changes with them unless it is the fault.
+/// A field whose correct value follows from the events. It changes with them unless it is faulty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Claim {
-    /// The right value, or no value, because the field is cut off.
+    /// The correct value, or no value because the field is truncated.
     Right,
     /// The IEEE CRC-32 of the events.
     Ieee,
@@ -184,8 +184,8 @@ impl Parts {
         field("event_count") > 0 && end == field("footer_offset")
     }
 
-    /// Returns the time of each index event, or `None` for zeros that no checksum covers. A matching
-    /// checksum of the wrong kind proves as much.
+    /// Returns the time of each index event, or `None` for zeros that no checksum covers. A
+    /// matching checksum of the wrong kind proves the same.
     pub(super) fn times(&self) -> Vec<Option<u64>> {
         let is_proven = !matches!(self.claims[0], Claim::Wrong(_)) && !self.is_cut();
         let events = &self.parts[1..=self.shape.survivors().len()];
@@ -252,7 +252,7 @@ impl Parts {
             parts,
             claims,
         };
-        // One fault may make the other's wrong value right.
+        // One fault may make the other's wrong value correct.
         let is_fixed = this
             .fields()
             .iter()
@@ -268,7 +268,8 @@ impl Parts {
         }
     }
 
-    /// Returns whether this file lacks a part that the other one changes, or hides it from readers.
+    /// Returns whether this file removes a part that the other one changes, or hides it from
+    /// readers.
     fn removes(&self, other: &Self, clean: &Self) -> bool {
         let end = self.parts.len() - 1;
         let known = self.shape.framed.as_ref().map_or(end, Vec::len);
@@ -280,7 +281,7 @@ impl Parts {
         self.is_torn(0) || (self.is_cut() && other.is_cut()) || changes.any(is_lost)
     }
 
-    /// Returns whether a part, or the end of it, is cut off.
+    /// Returns whether all or the end of a part is cut off.
     fn is_torn(&self, part: usize) -> bool {
         let size = sizes(&self.shape).nth(part);
         size.is_some_and(|size| self.parts[part].len() < size)
@@ -328,7 +329,7 @@ fn either<T: Clone + PartialEq>(clean: &T, one: &T, other: &T) -> Result<T, Apar
     }
 }
 
-/// Returns a part with the changes of both. The prevailing one decides on a field that both change.
+/// Returns a part with the changes of both. The prevailing one determines a field that both change.
 fn part(
     clean: &Vec<u8>,
     [one, other]: [&Vec<u8>; 2],

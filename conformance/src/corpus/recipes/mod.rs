@@ -65,8 +65,8 @@ pub fn read(text: &str) -> Result<Vec<Recipe>, String> {
     file.cases.into_iter().map(recipe).collect()
 }
 
-/// Fills in the first values after those that the spec defines, in place of `UNKNOWN_ARCH` and the
-/// like. This way, the recipes need no change when the spec defines another value.
+/// Replaces `UNKNOWN_ARCH` and similar placeholders with the first values after those that the spec
+/// defines. This way, the recipes need no change when the spec defines another value.
 ///
 /// If the spec defines a value by mistake, the corpus changes, and with it the digest in
 /// `spec/editions.yaml`, so the mistake is still noticed.
@@ -94,7 +94,7 @@ fn with_unknown(text: &str) -> String {
     text
 }
 
-/// A case as it is written.
+/// A case as written in a data file.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Entry {
@@ -134,7 +134,7 @@ struct Entry {
     phantoms: String,
     /// A state of the manifest that a reader may report instead.
     or_manifest: Option<String>,
-    /// Another edit of the edited session, whose document is as right. Its files follow
+    /// Another edit of the edited session, whose document is also correct. Its files follow
     /// ATF-SESS-003.
     or_read: Option<Edit>,
     /// The phrase that replaces the name in the note.
@@ -242,7 +242,7 @@ fn verdict(name: &str) -> Result<Verdict, String> {
     found.ok_or_else(|| format!("no verdict {name}"))
 }
 
-/// Parses each text of a list.
+/// Parses each string of a list.
 fn each<T>(texts: &[String], parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     texts.iter().map(|text| parse(text)).collect()
 }

@@ -13,8 +13,8 @@ use atf_report::{Printable, clipped};
 /// The maximum number of characters of standard error to show. The JSON report contains all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// The number of bytes of details that still fit on the page. Once this reaches 0, the page shows
-/// further failures with a note in place of the details.
+/// The number of bytes of details that still fit on the page. Once this reaches 0, the page shows a
+/// note instead of the details of the remaining failures.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -54,7 +54,7 @@ pub(super) struct FailureView {
 
 #[derive(Serialize)]
 struct Details {
-    /// The full message, if the failure's line shows only the beginning of it.
+    /// The full message, if the failure's line shows only its beginning.
     message: Option<String>,
     note: String,
     rules: Vec<RuleLink>,

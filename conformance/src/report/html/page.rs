@@ -47,7 +47,7 @@ struct TesteeView {
     refused: Option<String>,
     /// The share of the corpus that was graded, in percent.
     share: u64,
-    /// The worst crash and the number of others, if there is any.
+    /// The worst crash and the number of others, if there are crashes.
     crash: Option<String>,
     tally: Tally,
     scores: Scores,

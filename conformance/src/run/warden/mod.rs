@@ -4,8 +4,8 @@
 //! implementation ended, or what a persistent process answered. The warden is a subreaper: orphans
 //! become its children, even after `setsid`, so the warden can find and end them. When the warden
 //! has no children, no processes are left. Each warden is a separate process that runs the kit's
-//! program, because one process could not tell the orphans of several implementations apart. When
-//! the kit ends, for whatever reason, the warden's standard input is closed, and the warden ends too.
+//! program, because one process could not distinguish different implementations' orphans. When the
+//! kit ends, for whatever reason, the warden's standard input is closed, and the warden ends too.
 //!
 //! An implementation may stop or kill its warden. Each warden therefore has a keeper, which is also
 //! a subreaper and then ends the remaining processes. The kit stops waiting when an answer is
@@ -164,7 +164,7 @@ impl Warden {
     ///
     /// # Errors
     ///
-    /// Returns an error if the command was not run because the system lacks a resource, if the
+    /// Returns an error if the command was not run because a system resource is exhausted, if the
     /// warden is gone or does not answer, or once `interrupt` is not 0. In these cases, drop the
     /// warden, which ends its remaining processes.
     pub fn run(
@@ -272,12 +272,12 @@ pub fn contained<T>(run: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Returns whether the system lacks a resource, such as disk space or processes. An implementation
-/// may be using it up, and loses it when its case ends.
+/// Returns whether a system resource, such as disk space or processes, is exhausted. An
+/// implementation may have exhausted it, and loses it when its case ends.
 #[must_use]
 pub fn is_shortage(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
-    // The error that a wrapper with a path contains.
+    // The error inside a wrapper with a path.
     let cause = error.source().and_then(|inner| inner.downcast_ref());
     let cause: &io::Error = cause.unwrap_or(error);
     #[cfg(unix)]

@@ -53,7 +53,7 @@ fn parent(of: Pid) -> Option<Pid> {
 }
 
 /// Returns when a process started. Together, its id and this time identify it, because another
-/// process may get the same id later.
+/// process may later have the same id.
 #[must_use]
 pub fn start_time(of: Pid) -> Option<u64> {
     stat(of)?.split_whitespace().nth(19)?.parse().ok()
@@ -91,7 +91,7 @@ pub fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     memory_above_in(Path::new("/proc"), limit, processes)
 }
 
-/// Like [`memory_above`], with another folder than `/proc`.
+/// Like [`memory_above`], but with a folder other than `/proc`.
 #[must_use]
 pub fn memory_above_in(proc: &Path, limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     let sum = |size: &dyn Fn(&Path) -> Option<u64>| {
@@ -110,7 +110,7 @@ pub fn memory_above_in(proc: &Path, limit: u64, processes: &HashSet<Pid>) -> Opt
     }
     let shares = match processes.len() {
         1 => all,
-        // A process may hide its proportional set size from all users but root.
+        // A process may hide its proportional set size from all users except root.
         _ => {
             let share = |process: &Path| kibibytes(process, "smaps_rollup", "Pss:");
             sum(&|process| share(process).or_else(|| resident(process)))

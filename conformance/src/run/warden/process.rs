@@ -1,4 +1,4 @@
-//! An implementation's process: starts it, asks it, and collects its output.
+//! An implementation's process: starts it, sends it requests, and collects its output.
 
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -34,9 +34,9 @@ pub(super) struct Process {
     pub(super) leader: Pid,
     /// Standard input of a persistent process.
     input: Option<ChildStdin>,
-    /// The limit in bytes on its output, or on the next answer.
+    /// The maximum size in bytes of its output, or of the next answer.
     limit: Arc<AtomicU64>,
-    /// How it ended since its last answer, if it did.
+    /// How it ended after its last answer, if it did.
     pub(super) ended: Option<End>,
     output: Stream<Vec<u8>>,
     stderr: Stream<Ends>,
@@ -102,7 +102,7 @@ impl Process {
             return Err(End::Unrequested);
         }
         if let Some(input) = &mut self.input {
-            // If the process is gone or does not read, its end or the time limit shows this.
+            // If the process is gone or does not read, its end or the time limit reveals this.
             let _ = input.write_all(format!("{request}\n").as_bytes());
         }
         Ok(())

@@ -99,7 +99,7 @@ struct Warden {
     persistent: Option<Process>,
 }
 
-/// The error that the kit is gone, returned once the warden has ended its own processes.
+/// The error for a kit that is gone, returned once the warden has ended its processes.
 pub(super) struct Gone;
 
 impl Warden {

@@ -124,7 +124,7 @@ impl Ends {
     }
 }
 
-/// Reads a whole stream and keeps its start and end.
+/// Reads an entire stream and keeps its start and end.
 ///
 /// # Errors
 ///

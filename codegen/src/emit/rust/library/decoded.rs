@@ -3,8 +3,7 @@
 //!
 //! The type has the fields of all wire versions, except for fixed values and padding. Each field is
 //! as wide as in the widest version. A field is an `Option` if a version has a value for "none" or
-//! lacks the field. If a version lacks a field but the file's header has it, the header's value is
-//! used.
+//! does not have the field. If the field is only in the file's header, the header's value is used.
 
 mod limits;
 
@@ -51,13 +50,13 @@ struct Member<'a> {
     field: &'a Field,
     /// The field's type, the widest in any version.
     ty: Type,
-    /// The source of the value in versions that lack the field.
+    /// The source of the value in versions without the field.
     absent: Absent,
     /// Whether any version has a value that means "none".
     has_none: bool,
 }
 
-/// The value of a field in a version that lacks it.
+/// The value of a field in a version without it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Absent {
     /// Every version has the field.

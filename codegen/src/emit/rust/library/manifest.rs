@@ -292,7 +292,7 @@ fn write_entry(field: &ManifestField) -> TokenStream {
 fn read_by(field: &ManifestField) -> TokenStream {
     let name = match field.ty.value {
         JsonType::List => match of(field) {
-            // A thread that is listed twice must not be counted twice, so threads have their own
+            // A thread that is listed twice must be counted once, so threads have their own
             // function.
             "thread" => return quote!(read::threads),
             "timing_anchor" => return list(&quote!(read::timing_anchor)),
