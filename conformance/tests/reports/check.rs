@@ -65,7 +65,7 @@ fn file(path: &str, kind: Kind, broken: &[(&'static Rule, &str, u64, &str)]) -> 
     report
 }
 
-/// Reports a clean session, a session that breaks a MUST and, twice, a piece of advice, a session
+/// Reports a clean session, a session that breaks a MUST once and an advice rule twice, a session
 /// that breaks a SHOULD, and an unreadable path. Appends `suffix` to each string that comes from a
 /// file.
 fn fill(reports: &mut Reports, suffix: &str) {

@@ -162,7 +162,7 @@ impl Bench {
         self.manifest(name, script, &keys)
     }
 
-    /// Makes a reader with further keys in its manifest.
+    /// Makes a reader with additional keys in its manifest.
     pub(crate) fn manifest(&self, name: &str, script: &str, keys: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}.sh"));
         fs::write(&program, script).unwrap();
@@ -176,7 +176,7 @@ impl Bench {
         Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
     }
 
-    /// Makes a reader that prints a document, with a manifest that declares what it lacks.
+    /// Makes a reader that prints a document, with a manifest that declares missing capabilities.
     pub(crate) fn lacking(&self, lacks: &str, document: &Value) -> Candidate {
         let reader = self.says("lacking", document, 0);
         let path = self.folder.path().join("lacking.toml");
