@@ -177,7 +177,7 @@ fn babeltrace(context: &mut Context) -> Result<()> {
     write_ctf(folder.path(), &events(session.path())?)?;
     let all: [(&str, &[&str], &str, &[&str]); 2] = [
         (
-            "atf dump of a session of 16 threads, in the order of time",
+            "atf dump of a session of 16 threads, in time order",
             &["dump"],
             "babeltrace2: a CTF trace of the same events",
             &[],

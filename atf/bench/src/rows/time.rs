@@ -68,7 +68,7 @@ fn of_session(context: &mut Context) -> Result<()> {
     let expected = filter()?;
     let row = context.row(
         format!(
-            "a thousandth of the time of a session of {} events, opened for it",
+            "open a session of {} events, read a thousandth of its time range",
             millions(session.count)
         ),
         "merging the whole session and filtering",
