@@ -23,7 +23,7 @@ use super::{EINTR, FAULTS, Fault, Layer, Plan, Tally, code};
 /// every position in a record.
 const SPACES: usize = 13;
 
-/// The calls that a recovery makes, at least.
+/// The calls that a recovery must make.
 const CALLS: [&str; 19] = [
     "chmod",
     "create",
@@ -155,7 +155,7 @@ fn damaged_session(version: &str, path: &Path) -> io::Result<bool> {
     fs::create_dir_all(&renamed)?;
     fs::write(renamed.join("index.atf"), &index)?;
     fs::write(path.join("recovery.json"), "{}")?;
-    fs::write(path.join("notes.txt"), "no part of a session")?;
+    fs::write(path.join("notes.txt"), "not part of a session")?;
     // Only root can set any group.
     let other_group = fs::metadata(&whole)?.gid() + 1;
     Ok(chown(whole.join("index.atf"), None, Some(other_group)).is_ok())
