@@ -1,4 +1,4 @@
-/* Reads detail.atf. Events vary in size; the length of each one gives the offset of the next. */
+/* Reads detail.atf. Events vary in size; the length of each one determines the offset of the next. */
 #include "reader.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-"""Reads detail.atf. Events vary in size. The length of each gives the offset of the next."""
+"""Reads detail.atf. Events vary in size. The length of each determines the offset of the next."""
 
 from index import checksum_state
 from layout import (
@@ -113,7 +113,7 @@ def is_footer(data, header, at):
 def is_payload(data, header, at, fits):
     """Returns whether the offset is inside an event, where captured memory may look like a footer.
 
-    If the numbers match as well, the events must continue to the end of the file or to zeros."""
+    If the numbers also match, the events must continue to the end of the file or to zeros."""
     if is_rewritten(header) and at == stated_end(header):
         return False
     places, end, _ = walk(data, header, len(data))

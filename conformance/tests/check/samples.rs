@@ -1,5 +1,5 @@
-//! Checks the sessions of a third party's writer, and compares the results with those of an
-//! independent parser. `commands/check.txt` has the verdicts and the broken rules.
+//! Checks sessions from a third party's writer, and compares the results with an independent
+//! parser's. `commands/check.txt` has the verdicts and the broken rules.
 
 use std::collections::BTreeMap;
 use std::fs;

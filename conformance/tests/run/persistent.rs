@@ -127,7 +127,7 @@ fn lines_without_a_request_restart_the_process() {
 #[test]
 fn answers_out_of_order_and_state_kept_between_cases_are_reported() {
     let bench = Bench::new();
-    // The second answer is that of another case.
+    // The second answer belongs to another case.
     let mut other = document();
     other["events"][0]["function_id"] = "6".into();
     let serve = format!("[ $n != 2 ] || answer='{other}'; echo \"$answer\"");

@@ -113,7 +113,7 @@ fn a_lasting_shortage_fails_its_case_and_not_the_run() {
     assert_eq!(failure(second), (Failure::Crash, message));
     assert!(matches!(third.outcome, Outcome::Skipped { .. }));
     assert_eq!(tries.load(Ordering::Relaxed), 4);
-    // After the first case has waited in vain, the second one does not wait.
+    // Once the first case has waited without success, the second one does not wait.
     assert_eq!(later.load(Ordering::Relaxed), 1);
 }
 

@@ -154,7 +154,7 @@ impl Bench {
         self.manifest(name, script, "")
     }
 
-    /// Makes a reader from a shell script, and a persistent process from another one.
+    /// Makes a reader from a shell script, and a persistent process from another script.
     pub(crate) fn served(&self, name: &str, script: &str, serve: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}-serve.sh"));
         fs::write(&program, serve).unwrap();

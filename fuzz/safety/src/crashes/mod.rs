@@ -262,7 +262,7 @@ impl Run<'_> {
             let lasting = self.thread.events_in(name, states.lasting());
             if lasting < promised {
                 self.fault(format!(
-                    "{case}, step {step}: {promised} events are promised, {lasting} synchronized"
+                    "{case}, step {step}: {promised} events are guaranteed, {lasting} synchronized"
                 ));
             }
             let count = states.count();

@@ -126,7 +126,7 @@ fn recovering_from(
 /// Writes a session that exercises every step of a recovery. It contains a thread with a gap, an
 /// orphan detail and a torn detail; an unreadable thread; one with an unreadable detail file and
 /// kill journal; one with a kill journal that was left over; a renamed folder; files left by an
-/// earlier recovery; and a wrong manifest. Returns whether a file has a group other than that of new
+/// earlier recovery; and a wrong manifest. Returns whether a file's group differs from that of new
 /// files.
 fn damaged_session(version: &str, path: &Path) -> io::Result<bool> {
     let case = format!("{version}/clean-session");
@@ -264,7 +264,7 @@ impl Case<'_> {
         })
     }
 
-    /// Checks that nobody has more access to a file than without faults.
+    /// Checks that no user has more access to a file than without faults.
     fn opens_nothing(&self, out: &BTreeMap<String, Vec<u8>>) -> Result<(), String> {
         let found = modes(&self.root.join("out"), out).map_err(|error| error.to_string())?;
         for (name, (mode, group)) in found {
