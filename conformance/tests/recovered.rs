@@ -250,7 +250,7 @@ fn not_checked(report: &Report, path: &Path, out: &Path) -> Vec<String> {
     checked.extend(Outcome::check(out).broken().into_iter().filter(is_left));
     let is_unchecked = |named: &String| {
         let (_, rule) = named.rsplit_once(' ').unwrap();
-        // The checker may report a rule about the session at another file or folder of it.
+        // The checker may report a session rule at a different file or folder of the session.
         let is_same = |line: &String| {
             line == named || (rule.starts_with("ATF-SESS-") && line.ends_with(rule))
         };
@@ -267,7 +267,7 @@ fn the_report_names_the_rules_that_the_checker_reports() {
         let (path, out) = (folder.path().join("in"), folder.path().join("out"));
         case.write(&path).unwrap();
         let Ok(report) = recover(&path, &out, &RecoverOptions::default()) else {
-            // A file that the checker rejects and that is alone has no report.
+            // A lone file that cannot be recovered has no report.
             continue;
         };
         let unchecked = not_checked(&report, &path, &out).into_iter();
@@ -282,7 +282,7 @@ fn the_report_names_the_rules_that_the_checker_reports() {
         }
     }
     assert_eq!(wrong, [""; 0]);
-    // Recovery names at least one rule wherever the checker reports another rule than these.
+    // Recovery names at least one rule if the checker reports any rule other than these.
     assert_eq!(without, BTreeSet::from(NOT_NOTED));
     assert!(compared > 400, "{compared}");
 }

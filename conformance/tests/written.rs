@@ -88,7 +88,7 @@ fn assert_no_finding(path: &Path) {
 }
 
 #[test]
-fn a_written_session_gives_no_finding() {
+fn a_written_session_has_no_findings() {
     for &wire in Wire::ALL {
         for with_symbols in [false, true] {
             let root = tempfile::tempdir().unwrap();

@@ -85,7 +85,7 @@ const LANGUAGES: &[Language] = &[
     },
 ];
 
-/// The lines before a fragment that is no whole program, by the fragment's first words.
+/// The lines to put before a fragment that is not a complete program, by its first words.
 const FRAGMENTS: &[(&str, &str)] = &[(
     "for (const block",
     "import { IndexFile } from \"@adatrace/reader\";\nimport { FileSource } from \"@adatrace/reader/node\";\n\

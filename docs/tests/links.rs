@@ -1,4 +1,4 @@
-//! Tests that every link between files of the repository has a target, and its anchor a heading.
+//! Tests that every link between files in the repository has a target, and its anchor a heading.
 
 use std::collections::BTreeMap;
 use std::fs;

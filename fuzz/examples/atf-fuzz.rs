@@ -1,5 +1,5 @@
-//! Commands that `cargo fuzz` lacks. This program is an example because `cargo fuzz build` treats
-//! every binary as a target.
+//! Commands that `cargo fuzz` does not have. This program is an example because `cargo fuzz build`
+//! treats every binary as a target.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -75,7 +75,7 @@ impl Report {
             let _ = writeln!(
                 text,
                 "\nMedian (and its 95 % interval) of interleaved pairs on {}. A goal counts as reached \
-                 only if the whole interval is.\n",
+                 only if the whole interval reaches it.\n",
                 machine::name(),
             );
         }

@@ -18,8 +18,8 @@ use crate::written;
 const SIGKILL: i32 = 9;
 const SCRIPT: &str = "script.txt";
 
-/// Files of longer scripts are not passed to readers: each reader would need as long for them as for
-/// hundreds of cases, and would be asked nothing new.
+/// Files of longer scripts are not passed to readers: they would take each reader as long as
+/// hundreds of cases and test nothing new.
 const MOST_READ: usize = 50_000;
 
 /// A task to write the files of a script.
@@ -66,7 +66,7 @@ impl Writing {
         let script = self.scripted.to_string();
         Outcome::Failed {
             class,
-            // Nothing shows which part of the script is at fault, so no rule is charged.
+            // Nothing shows which part of the script is at fault, so the failure names no rule.
             differences: vec![Difference {
                 hexdump: Some(beginning(SCRIPT, script.as_bytes())),
                 ..Difference::in_data("script", "the whole script is written", &message)

@@ -196,7 +196,7 @@ impl Script {
         self.operations.iter().any(test)
     }
 
-    /// Makes a script of the operations that are on disk, without checking their order.
+    /// Makes a script from the operations that are on disk, without checking their order.
     pub(crate) const fn settled(operations: Vec<Operation>) -> Self {
         Self { operations }
     }

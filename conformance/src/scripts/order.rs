@@ -1,4 +1,4 @@
-//! Checks that the operations are in an order that breaks no rule of the format.
+//! Checks that the operations are in an order that the format allows.
 
 use std::collections::BTreeMap;
 

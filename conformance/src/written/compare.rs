@@ -71,7 +71,7 @@ impl Found {
         {
             return Err(self.wrong(magic));
         }
-        // The footer describes the events, and the header repeats it, so the cause comes first.
+        // Events first: the footer and the header describe them, so a wrong event is the cause.
         let mut fields: Vec<_> = expected.fields.iter().filter(is_here).collect();
         fields.sort_by_key(|field| match field.name.record {
             Record::Event(_) => 0,
@@ -112,7 +112,7 @@ impl Found {
         let rest = bytes.get(field.offset..).unwrap_or_default();
         let found = rest.get(..field.bytes.len()).unwrap_or(rest);
         let same = found.iter().zip(&field.bytes).take_while(|(a, b)| a == b);
-        // Show a long field from the first difference on.
+        // Show a long field starting at the first difference.
         let from = if field.bytes.len() > 8 {
             same.count()
         } else {

@@ -35,7 +35,7 @@ pub(super) fn compare(
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_asked_for = |id: &u32| name == format!("{THREAD_FOLDER}{id}");
-        // A file, such as thread_names.json, is not a thread. The checker reports thread_9.
+        // A file such as thread_names.json is not a thread. The checker reports a file thread_9.
         let is_file = entry.file_type().is_ok_and(|found| found.is_file());
         if name.starts_with(THREAD_FOLDER) && !is_file && !threads.keys().any(is_asked_for) {
             return Err(Wrong {

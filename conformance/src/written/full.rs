@@ -47,7 +47,7 @@ fn is_early(wrong: &Wrong) -> bool {
     difference.is_some_and(|one| one.rule.as_deref() == Some(EARLY))
 }
 
-/// Returns whether a file has no footer, not even a damaged one, which its own rules cover.
+/// Returns whether a file has no footer. Other rules cover damaged footers.
 fn has_no_footer(completeness: &Completeness) -> bool {
     matches!(completeness, Completeness::Unfinalized { .. })
 }

@@ -35,7 +35,7 @@ const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 pub struct Graded {
     /// Whether the files passed.
     pub outcome: Outcome,
-    /// Broken SHOULDs, and events lost in a kill. Neither of them fails the case.
+    /// Broken SHOULDs, and events lost in a kill. Neither fails the case.
     pub notes: Vec<Note>,
 }
 
@@ -124,7 +124,7 @@ impl Wrong {
         }
     }
 
-    /// Makes the difference at a place that breaks a rule.
+    /// Makes a difference at this place, which breaks this rule.
     fn at(place: &str, expected: &str, got: &str, rule: &str) -> Self {
         let message = format!("{place}: {got}, expected {expected}; {rule}");
         let difference = Difference {
@@ -141,7 +141,7 @@ impl Wrong {
         place.is_some_and(is_event)
     }
 
-    /// Returns the difference with what it breaks.
+    /// Returns the difference with the rule or field that it breaks.
     fn charged(&self, found: &rules::Found) -> Option<Difference> {
         let mut difference = self.difference.as_deref()?.clone();
         difference.rule = difference.rule.take().or_else(|| found.charge(&difference));

@@ -119,8 +119,8 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns what a difference breaks: a rule that is broken in the same place or in the same
-    /// header or footer, or the field that was written wrongly.
+    /// Returns the rule that is broken at the place of a difference, or else in the same header or
+    /// footer, or else the field that was written incorrectly.
     pub(super) fn charge(&self, difference: &Difference) -> Option<String> {
         let (file, name) = difference.place.split_once(": ")?;
         let own = || self.findings.iter().filter(|found| found.file == file);

@@ -125,7 +125,7 @@ pub(super) fn too_few(file: &str, expected: &str, found: usize) -> Wrong {
     Wrong::at(&place, expected, &found.to_string(), LOST)
 }
 
-/// Makes a script of the operations whose effects are on disk. `held` has the threads that the
+/// Makes a script from the operations whose effects are on disk. `held` has the threads that the
 /// script does not finalize.
 fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
     let mut left: BTreeMap<u32, (usize, usize)> = BTreeMap::new();

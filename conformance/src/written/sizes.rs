@@ -20,7 +20,7 @@ const DEPTH: usize = 16;
 
 /// Rejects the folder `out` if it contains more than any writer needs for the script.
 pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
-    // A symlink may lead anywhere.
+    // A symlink could point anywhere.
     if fs::symlink_metadata(out).is_ok_and(|meta| !meta.is_dir()) {
         return Err(Wrong::new("{out} is not a folder"));
     }

@@ -1,4 +1,4 @@
-/* Reads detail.atf. Events vary in size; the length of each one gives the offset of the next. */
+/* Reads detail.atf. Events vary in size; the length of each one determines the offset of the next. */
 #include "reader.h"
 
 #include <inttypes.h>
@@ -127,7 +127,7 @@ static bool is_torn_footer(const File *file, uint64_t at) {
 }
 
 /* Returns whether there is a damaged footer: its reserved bytes and its magic or its length are
-   right. It can be neither trusted nor read as events. */
+   correct. It can be neither trusted nor read as events. */
 static bool is_damaged_footer(const File *file, uint64_t at) {
     uint64_t start = events_offset(file);
     if (at < start || !has_room(file, at, FOOTER) || is_torn_footer(file, at)) return false;
@@ -140,7 +140,7 @@ static bool is_damaged_footer(const File *file, uint64_t at) {
 static bool has_damaged_footer(const File *file) {
     uint64_t stated = stated_place(file), at_end = file->size - FOOTER;
     if (is_damaged_footer(file, stated) || is_damaged_footer(file, at_end)) return true;
-    /* Elsewhere, a footer is where an event could begin. */
+    /* Elsewhere, a footer can only be where an event could begin. */
     uint64_t end = walk(file, file->size).end;
     if (has_room(file, end, FOOTER) && has_magic(place(file, end)) && is_damaged_footer(file, end)) {
         return true;

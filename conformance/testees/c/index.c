@@ -72,7 +72,7 @@ static uint64_t data_end(const File *file, uint64_t end) {
     return end;
 }
 
-/* Returns whether the known end of the events is in the file, and data follows. */
+/* Returns whether the end of the events is known and in the file, and data follows it. */
 static bool is_end_proven(const File *file, const Header *header) {
     return is_end_known(header) && data_end(file, file->size) > header->footer_offset;
 }
@@ -82,14 +82,14 @@ static uint32_t kind_of(const Header *header, const void *event) {
     return ((const AtfV2IndexEvent *)event)->event_kind;
 }
 
-/* Returns whether an event has one of the kinds that exist. */
+/* Returns whether an event has a valid kind. */
 static bool has_kind(const Header *header, const void *event) {
     uint32_t kind = kind_of(header, event);
     return kind >= ATF_EVENT_KIND_CALL && kind <= ATF_EVENT_KIND_EXCEPTION;
 }
 
-/* Returns whether there is one of the events that the header counts, even if it looks like a footer: it has
- * the kind of an event. */
+/* Returns whether the offset has an event that the header counts, even if it looks like a footer: it must
+ * have a valid kind. */
 static bool is_counted(const File *file, const Header *header, uint64_t at) {
     if (!is_end_known(header) || at >= header->footer_offset || !has_room(file, at, EVENT)) return false;
     return has_kind(header, place(file, at));
@@ -117,8 +117,8 @@ static bool is_footer(const File *file, const Header *header, uint64_t at) {
     return has_magic(footer) && says_its_place(footer, at - header->events_offset);
 }
 
-/* Looks for the footer at a rewritten header's offset for it, at the end, and after each event. Under a
- * placeholder, the first of two footers counts. Returns 0 if it finds none. */
+/* Looks for the footer at the offset in a rewritten header, at the end of the file, and after each event. If
+ * the header is a placeholder, the first of two footers counts. Returns 0 if there is no footer. */
 static uint64_t find_footer(const File *file, const Header *header) {
     uint64_t at_end = file->size - FOOTER;
     bool is_stated = !is_placeholder(header);
@@ -130,8 +130,8 @@ static uint64_t find_footer(const File *file, const Header *header) {
     return 0;
 }
 
-/* Returns how much the start time of a footer proves: 0 if it is 0 or not the first event's, 2 if, as an
- * event, the bytes would have no known kind. */
+/* Returns how much the start time of a footer proves: 0 if it is 0 or not the first event's, 2 if the bytes
+ * have no valid kind and so cannot be an event, and 1 otherwise. */
 static int weight_of_start_time(const File *file, const Header *header, const void *bytes) {
     uint64_t time = atf_v1_index_footer_get_time_start_ns(bytes);
     const void *first = place(file, header->events_offset);
@@ -139,9 +139,9 @@ static int weight_of_start_time(const File *file, const Header *header, const vo
     return has_kind(header, bytes) ? 1 : 2;
 }
 
-/* Returns whether there is a damaged footer: two of its magic, its numbers, its start time and its
- * reserved bytes are right, or anything but zeros where the header proves a footer. Where none is
- * expected, two of magic and numbers must be right, and one of the others. */
+/* Returns whether there is a damaged footer. Where the header proves a footer, any nonzero byte is enough.
+ * Elsewhere, two of its magic, its numbers, its start time and its reserved bytes must be correct. Where no
+ * footer is expected, two of magic and numbers must be correct, and one of the others. */
 static bool is_damaged_footer(const File *file, const Header *header, uint64_t at, bool is_expected) {
     if (at < header->events_offset || !has_room(file, at, FOOTER)) return false;
     if (is_counted(file, header, at)) return false;
@@ -186,8 +186,8 @@ static bool agrees(const AtfV1IndexFooter *cut, const AtfV1IndexFooter *whole, s
 }
 
 /* Returns whether the first `written` bytes begin a footer for this many events: two of its magic,
- * count and start time are right, or its magic as far as it was written, or its start time where no
- * event can be. */
+ * count and start time are correct, as far as they were written. A start time counts twice if the
+ * bytes cannot be an event. */
 static bool begins_footer(const File *file, const Header *header, const AtfV1IndexFooter *cut,
                           uint64_t written, uint64_t seq) {
     AtfV1IndexFooter whole = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
@@ -199,7 +199,7 @@ static bool begins_footer(const File *file, const Header *header, const AtfV1Ind
     return (magic || count) + weight_of_start_time(file, header, cut) >= 2;
 }
 
-/* Returns whether a footer's first half never reached the disk, and the rest has the events' length. */
+/* Returns whether a footer's first half never reached the disk and the rest has the correct length. */
 static bool ends_footer(const AtfV1IndexFooter *cut, uint64_t seq) {
     return is_zero(cut, offsetof(AtfV1IndexFooter, bytes_written)) && has_zero_reserved(cut) &&
            atf_v1_index_footer_get_bytes_written(cut) == seq * EVENT;

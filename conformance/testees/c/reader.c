@@ -1,9 +1,9 @@
 /* Reads index.atf or detail.atf files or sessions, and prints their documents for the conformance kit.
  *
  *     reader PATH...
- *     reader --serve       answers one request a line: a path as a JSON string
+ *     reader --serve       answers one request per line: a path as a JSON string
  *
- * Exit status 0: read; 1: rejected, at least one of the paths. */
+ * Exit status: 0 if all paths were read, 1 if at least one was rejected. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "reader.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Decodes a JSON string in place, from the character after its quotation mark. The kit escapes
- * control characters, quotation marks and backslashes only. Returns the rest of the line, or NULL. */
+ * only control characters, quotation marks and backslashes. Returns the rest of the line, or NULL. */
 static char *decode(char *from) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     char *to = from;

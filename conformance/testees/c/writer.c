@@ -1,7 +1,7 @@
 /* Executes a script of the conformance kit, line by line, and creates one folder per thread.
  *
  *     writer SCRIPT OUT
- *     writer --serve       answers one request a line: the two paths as a JSON array
+ *     writer --serve       answers one request per line: the two paths as a JSON array
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -135,7 +135,7 @@ def events_offset_ignored():
 
 @bug("read", "ATF-IHDR-017")
 def footer_as_events():
-    """Looks for a footer only where a rewritten header promises one: two phantom events."""
+    """Looks for a footer only if the header was rewritten, and so reads two phantom events."""
     original = index.find_footer
     index.find_footer = lambda data, header: (
         None if index.is_placeholder(header) else original(data, header))
@@ -145,7 +145,7 @@ def footer_as_events():
 
 @bug("read", "ATF-IFTR-001")
 def magic_is_enough():
-    """Takes a timestamp that begins like the footer's magic for a footer."""
+    """Mistakes a timestamp that begins with the footer's magic for a footer."""
     after(index, "surviving_events", lambda count, data, header: min(
         [count, *((at - HEADER_SIZE) // EVENT_SIZE for at in index.magics(data, header))]))
 
@@ -186,7 +186,7 @@ def last_details_lost():
 
 @bug("read", "ATF-DFTR-001")
 def footer_in_a_payload():
-    """Takes memory in the last event's stack for a footer."""
+    """Mistakes memory in the last event's stack for a footer."""
     detail.is_payload = lambda data, header, at, fits: False
 
 
@@ -232,7 +232,7 @@ def ieee_accepted():
 
 @bug("read", "ATF-IEVT-003")
 def thread_ids_refused():
-    """Rejects a file because of one event of another thread."""
+    """Rejects a file because one event belongs to another thread."""
     def change(found, data, header, count):
         if any(event.get("thread_id", header["thread_id"]) != header["thread_id"] for event in found):
             raise Reject("ATF-IEVT-003")
@@ -361,7 +361,7 @@ def listed_twice():
 
 @bug("read", "ATF-MANI-003")
 def path_in_id():
-    """Joins an id of the manifest to the session's path, including dots."""
+    """Joins an id from the manifest to the session's path, dots included."""
     def change(found, folder):
         paths = [id_ for id_ in listed_ids(folder) if isinstance(id_, str)]
         return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
@@ -370,7 +370,7 @@ def path_in_id():
 
 @bug("read", "ATF-MANI-003")
 def path_behind_thread():
-    """Appends the manifest's id to "thread_" and opens that path, wherever it leads."""
+    """Appends an id from the manifest to "thread_" and opens that path, wherever it leads."""
     def change(found, folder):
         paths = [f"thread_{id_}" for id_ in listed_ids(folder) if isinstance(id_, str)]
         return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
@@ -412,7 +412,7 @@ def manifest_needed():
 
 @bug("read", "ATF-RDER-013")
 def time_from_empty_thread():
-    """Starts a session's time at the 0 of a thread without events."""
+    """Starts a session at time 0 because one of its threads has no events."""
     def change(found, *_):
         document, rules = found
         indexes = [entry["index"] for entry in document["threads"]]
@@ -455,7 +455,7 @@ def garbage_printed():
 # ---- Writers ----
 
 def fields(change):
-    """Changes the values that a record is written with to `change(record, values)`."""
+    """Replaces the values written to a record with `change(record, values)`."""
     original = layout.Record.write
     layout.Record.write = lambda self, **values: original(self, **change(self, values))
 

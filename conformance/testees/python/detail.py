@@ -1,4 +1,4 @@
-"""Reads detail.atf. Events vary in size. The length of each gives the offset of the next."""
+"""Reads detail.atf. Events vary in size. The length of each determines the offset of the next."""
 
 from index import checksum_state
 from layout import (
@@ -113,7 +113,7 @@ def is_footer(data, header, at):
 def is_payload(data, header, at, fits):
     """Returns whether the offset is inside an event, where captured memory may look like a footer.
 
-    If the numbers match as well, the events must continue to the end of the file or to zeros."""
+    If the numbers also match, the events must continue to the end of the file or to zeros."""
     if is_rewritten(header) and at == stated_end(header):
         return False
     places, end, _ = walk(data, header, len(data))
@@ -135,7 +135,7 @@ def is_torn_footer(data, header, at):
 
 
 def refuse_damaged_footer(data, header):
-    """Rejects a damaged footer: its reserved bytes and its magic or its length are right."""
+    """Rejects a damaged footer: its reserved bytes and its magic or its length are correct."""
     start = header["events_offset"]
     if start != HEADER_SIZE:
         raise Reject("ATF-DHDR-005")
@@ -150,7 +150,7 @@ def refuse_damaged_footer(data, header):
         has_length = at > start and footer["bytes_length"] == at - start
         if (has_magic or has_length) and not is_payload(data, header, at, fits=False):
             raise Reject("ATF-DFTR-003" if has_magic else "ATF-DFTR-013")
-    # Elsewhere, a footer is where an event could begin.
+    # Elsewhere, a footer can only be where an event could begin.
     _, at, _ = walk(data, header, len(data))
     if is_within(data, header, at) and not is_torn_footer(data, header, at):
         footer = DETAIL_FOOTER.read(data, at)

@@ -177,7 +177,7 @@ def is_end_known(header):
 
 
 def is_end_proven(data, header):
-    """Returns whether the known end of the events is in the file, and data follows."""
+    """Returns whether the end of the events is known and in the file, and data follows it."""
     return is_end_known(header) and data_end(data) > header["footer_offset"]
 
 
@@ -190,7 +190,7 @@ def is_counted(data, header, at):
 
 
 def is_event(cut, header):
-    """Returns whether the bytes have the kind of an event."""
+    """Returns whether the bytes have a valid event kind."""
     record = INDEX_EVENT[header["version"]]
     return record.read(cut.ljust(EVENT_SIZE, b"\0"), 0)["event_kind"] in EVENT_KINDS
 
@@ -267,7 +267,7 @@ def weight_of_start_time(data, header, cut):
 
 
 def ends_footer(cut, seq):
-    """Returns whether a footer's first half never reached the disk, and its length is right."""
+    """Returns whether a footer's first half never reached the disk but its length is correct."""
     rest = (EVENT_SIZE * seq).to_bytes(8, "little") + bytes(24)
     return len(cut) > 32 and cut.ljust(FOOTER_SIZE, b"\0") == bytes(32) + rest
 

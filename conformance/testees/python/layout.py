@@ -100,7 +100,7 @@ def crc32c(data):
 
 
 class Reject(Exception):
-    """Rejects a file because of a rule."""
+    """Rejects a file because it breaks a rule."""
 
     def __init__(self, rule):
         super().__init__(rule)

@@ -4,7 +4,7 @@
     testee.py read PATH...
     testee.py validate PATH
     testee.py write SCRIPT OUT
-    testee.py serve ROLE        answers one request a line: read, validate or write
+    testee.py serve ROLE        answers one request per line: read, validate or write
     testee.py --bug NAME …      makes a mistake that real implementations make
     testee.py --bugs            lists the mistakes
 """
@@ -47,7 +47,7 @@ def answer(document):
 
 
 def serve(role):
-    """Answers one request a line until the end of input: a path, or a script and a folder."""
+    """Answers one request per line until the end of input: a path, or a script and a folder."""
     for line in sys.stdin:
         request = json.loads(line)
         if role == "write":

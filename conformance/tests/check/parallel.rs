@@ -50,7 +50,7 @@ fn crowd(path: &Path) {
 }
 
 #[test]
-fn the_threads_of_a_session_are_compared_with_its_first_readable_one() {
+fn threads_are_compared_with_the_first_readable_one() {
     let folder = TempDir::new().unwrap();
     crowd(folder.path());
     let output = check(folder.path(), &["--jobs", "3", "."]);

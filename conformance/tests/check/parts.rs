@@ -29,7 +29,7 @@ fn said(checked: &Checked) -> String {
 }
 
 #[test]
-fn bytes_are_judged_like_their_file() {
+fn bytes_are_checked_like_their_file() {
     let folder = TempDir::new().unwrap();
     let mut compared = 0;
     for case in cases() {
@@ -52,7 +52,7 @@ fn bytes_are_judged_like_their_file() {
 }
 
 #[test]
-fn a_lone_manifest_is_judged_without_its_threads() {
+fn a_lone_manifest_is_checked_without_its_threads() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join(MANIFEST);
     let broken = |text: &str| {

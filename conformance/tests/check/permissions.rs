@@ -1,4 +1,4 @@
-//! Tests paths that the user may not read.
+//! Tests paths that the user has no permission to read.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -12,7 +12,7 @@ use crate::support::{INDEX, MANIFEST, Trace};
 use crate::texts;
 
 #[test]
-fn paths_without_permission_are_unreadable_and_hide_no_other() {
+fn paths_without_permission_are_unreadable_and_do_not_hide_others() {
     let folder = TempDir::new().unwrap();
     Trace::clean(1).write(&folder.path().join("good")).unwrap();
     let closed = folder.path().join("closed");

@@ -1,5 +1,5 @@
-//! Checks the sessions of a third party's writer, and compares the results with those of an
-//! independent parser. `commands/check.txt` has the verdicts and the broken rules.
+//! Checks sessions from a third party's writer, and compares the results with an independent
+//! parser's. `commands/check.txt` has the verdicts and the broken rules.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -81,7 +81,7 @@ fn counts_and_links_match_an_independent_parser() {
 
 /// Checking any folder above or below the session finds the same files.
 #[test]
-fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
+fn verdicts_do_not_depend_on_which_folder_is_checked() {
     let session = "sample-small/session_20260105_101500/pid_4242";
     let whole = Outcome::check(&atf_samples::folder().join("sample-small"));
     assert_eq!(whole.reports.len(), 6);

@@ -9,7 +9,7 @@ shown() { sed 's/^/  /' "$1"; }
 # run ARGUMENTS: grades with a time limit that is long enough for a busy machine; prints neither versions nor times.
 run() { kit run --time-limit 60 "$@" | sed '/^kit [0-9]/d; /^20[0-9-]*T/d; /^graded: /d; s/, [0-9.]* s$//'; }
 
-# role NAME ROLE SCRIPT [KEYS]: writes NAME.toml, the manifest of a reader or writer in a line of shell.
+# role NAME ROLE SCRIPT [KEYS]: writes NAME.toml, the manifest of a reader or writer that is one line of shell.
 role() {
     local path="'{path}'"; [ "$2" = write ] && path="'{script}', '{out}'"
     echo "$3" > "$1-$2.sh"
@@ -17,12 +17,12 @@ role() {
     printf "$2 = ['sh', '$PWD/$1-$2.sh', $path]\n$4" >> "$1.toml"
 }
 
-# reader NAME SCRIPT [KEYS]: the same for a reader. good NAME [KEYS]: a reader whose answers are right.
+# reader NAME SCRIPT [KEYS]: the same for a reader. good NAME [KEYS]: a reader that answers correctly.
 reader() { role "$1" read "$2" "$3"; }
 good() { reader "$1" 'exec atf-conformance testee read "$1"' "$2"; }
 
 # each COMMAND ARGUMENTS…: runs a command with each of these arguments, and prints its output, its messages and its
-# status; usage errors without the advice that follows them.
+# status. Usage errors are printed without the advice that follows them.
 each() {
     local command=$1; shift
     for it in "$@"; do echo "$it"; $command $it 2>&1 | sed '/^$/,$d'; echo "status $?"; done

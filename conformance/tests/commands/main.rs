@@ -1,13 +1,13 @@
 //! Runs the commands in this folder's text files and compares what they print.
 //!
-//! The files have the form of those in `atf/cli/tests/commands`: a case begins with `# SENTENCE`,
-//! which says what must be true, and runs in a folder of its own. `$ COMMAND`, continued by lines
-//! that begin with `> `, is a command for Bash, which may use the functions in `functions.sh` and
-//! the samples in `$SAMPLES`. It is followed by its output, its messages after `! `, and its exit
-//! status after `? `, unless it is 0. `= PATH VERSION` writes the corpus's clean session. In the
-//! output, `[CWD]` stands for the case's folder. `ATF_BLESS=1` writes what is printed to the files.
+//! The files have the same format as those in `atf/cli/tests/commands`: a case begins with
+//! `# SENTENCE`, which states what must be true, and runs in a new folder. `$ COMMAND`, continued
+//! by lines that begin with `> `, is a Bash command, which can use the functions in `functions.sh`
+//! and the samples in `$SAMPLES`. It is followed by its output, its messages after `! `, and its
+//! exit status after `? `, unless it is 0. `= PATH VERSION` writes the corpus's clean session. In
+//! the output, `[CWD]` stands for the case's folder. `ATF_BLESS=1` updates the files.
 
-// The cases use the tools of GNU, and devices of Linux.
+// The cases use GNU tools and Linux devices.
 #![cfg(target_os = "linux")]
 
 use std::fmt::Write as _;

@@ -53,7 +53,7 @@ fn a_check_finds_the_broken_rules_of_each_case_and_no_others() {
 }
 
 #[test]
-fn a_check_gives_each_file_the_verdict_that_readers_must_give() {
+fn a_check_returns_the_verdict_that_readers_must_return() {
     for case in CASES.iter() {
         if case.subject == Subject::Session {
             continue;
@@ -99,7 +99,7 @@ fn a_case_that_breaks_only_recoverable_rules_is_never_rejected() {
 }
 
 #[test]
-fn names_are_unique_and_fit_a_path() {
+fn names_are_unique_and_usable_as_paths() {
     let mut names = BTreeSet::new();
     for case in CASES.iter() {
         let slug = case.name.split_once('/').unwrap().1;
@@ -166,7 +166,7 @@ fn each_flag_is_known_and_used_in_each_wire_version() {
 }
 
 #[test]
-fn each_rule_has_an_effect_and_each_effect_a_rule() {
+fn each_rule_has_an_effect_and_each_effect_has_a_rule() {
     let by_files = |rule: &&&rules::Rule| rule.untestable.is_none() && rule.binds_writers();
     let testable = rules::ALL.iter().filter(by_files);
     let rules: Vec<_> = testable.map(|rule| rule.id).collect();
@@ -177,7 +177,7 @@ fn each_rule_has_an_effect_and_each_effect_a_rule() {
 
 /// Checks the tables used to build all other documents against the hand-typed documents.
 #[test]
-fn the_tables_give_the_typed_documents() {
+fn the_tables_produce_the_typed_documents() {
     for wire in [1, 2] {
         for (name, is_detail, size) in [("vector-index", false, 32), ("vector-detail", true, 27)] {
             let name = format!("v{wire}/{name}");
@@ -215,7 +215,7 @@ fn renaming_a_folder_moves_only_its_own_files() {
     assert_eq!(trace.file("elsewhere/thread_8/index.atf"), before);
 }
 
-/// `corpus copy` into a folder of another user.
+/// Tests `corpus copy` into a folder that belongs to another user.
 #[cfg(unix)]
 #[test]
 fn a_case_replaces_a_symlink_and_not_its_target() {

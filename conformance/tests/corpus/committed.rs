@@ -117,7 +117,7 @@ fn patched(document: &Value, patch: &Value) -> Value {
 }
 
 #[test]
-fn the_tables_have_each_byte_and_document() {
+fn the_tables_contain_every_byte_and_document() {
     let entries = entries();
     assert_eq!(entries.len(), CASES.len());
     for case in CASES.iter() {

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::CASES;
 
 #[test]
-fn the_names_of_the_files_say_which_verdicts_are_right() {
+fn file_names_contain_the_correct_verdicts() {
     let folder = TempDir::new().unwrap();
     let cases = &*CASES;
     export(folder.path(), cases).unwrap();
@@ -57,7 +57,7 @@ fn the_names_of_the_files_say_which_verdicts_are_right() {
         assert!(fs::symlink_metadata(&read).is_ok(), "{path}");
     }
     assert!(letters.len() > 3, "{letters:?}");
-    // Nothing is written into a folder that has files.
+    // Nothing is written into a folder that contains files.
     assert!(export(folder.path(), cases).is_err());
 }
 
@@ -109,7 +109,7 @@ fn the_guides_program_grades_from_the_files_alone() {
         "{good:?}"
     );
 
-    // Each of these answers is right for some of the cases.
+    // Each of these answers is correct for some of the cases.
     let wrong = |answer: &str| {
         let script = format!("echo '{answer}'");
         let run = graded(&["sh", "-c", &script]);

@@ -1,5 +1,5 @@
-//! Tests that the kit fails nobody unfairly: each verdict that a case excludes has a reason, and a
-//! reader with the right data passes unless a sentence of a source excludes its verdict.
+//! Tests that the kit fails no reader unfairly: each verdict that a case excludes has a reason, and
+//! a reader with correct data passes unless a sentence in a source excludes its verdict.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn reading(case: &Case) -> Reading {
     Reading::new(Role::Read, Arc::new(case.clone()))
 }
 
-/// Returns whether an answer is wrong in its data.
+/// Returns whether an answer contains wrong data.
 fn harms(outcome: &Outcome) -> bool {
     let Outcome::Failed { differences, .. } = outcome else {
         return false;
@@ -31,7 +31,7 @@ fn harms(outcome: &Outcome) -> bool {
     differences.iter().any(|it| it.grade == Grade::Data)
 }
 
-/// Returns the right data with a verdict. For a subject that must be rejected, these are no events.
+/// Returns the correct data with a verdict. A subject that must be rejected has no events.
 fn with_verdict(right: &Value, verdict: Verdict) -> Value {
     let mut document = right.clone();
     if verdict == Verdict::Reject {
@@ -44,7 +44,7 @@ fn with_verdict(right: &Value, verdict: Verdict) -> Value {
     document
 }
 
-/// Returns a file's document with an event that nobody traced.
+/// Returns a file's document with an event that was never traced.
 fn with_phantom(right: &Value, verdict: Verdict) -> Value {
     let mut document = with_verdict(right, verdict);
     let event =
@@ -95,7 +95,7 @@ fn check(
     }
 }
 
-/// Names the first events of a document.
+/// Returns the place of the first events in a document.
 fn lost(document: &Value) -> String {
     let events = |of: &Value, at: &str| {
         let count = of["events"].as_array().map_or(0, Vec::len);
@@ -110,7 +110,7 @@ fn lost(document: &Value) -> String {
 }
 
 #[test]
-fn a_reader_with_the_right_data_fails_only_if_a_source_excludes_its_verdict() {
+fn a_reader_with_correct_data_fails_only_if_a_source_excludes_its_verdict() {
     for case in CASES.iter().chain(composed()) {
         let reading = reading(case);
         check(
@@ -128,9 +128,9 @@ fn a_reader_with_the_right_data_fails_only_if_a_source_excludes_its_verdict() {
     }
 }
 
-/// A session's own verdict stays the expected one, and each of its files is judged.
+/// Varies the verdict on each file of a session, but not the verdict on the session.
 #[test]
-fn a_file_of_a_session_with_the_right_data_fails_only_if_a_source_excludes_its_verdict() {
+fn a_session_file_with_correct_data_fails_only_if_a_source_excludes_its_verdict() {
     let mut count = 0;
     for case in CASES.iter() {
         let reading = reading(case);
@@ -163,8 +163,7 @@ fn a_file_of_a_session_with_the_right_data_fails_only_if_a_source_excludes_its_v
     assert!(count > 500, "{count} files");
 }
 
-/// A sentence that excluded a verdict wherever the verdict is excluded would not be about any
-/// of these cases.
+/// A sentence that excluded a verdict in most cases would not be specific to any of them.
 #[test]
 fn no_reason_fits_every_case() {
     let mut uses: BTreeMap<(Verdict, String), usize> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Tests the pairs of faults: each is answered rightly by readers that share no code, and a check
-//! finds both.
+//! Tests the pairs of faults: readers that share no code answer each correctly, and a check finds
+//! both faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ fn passes(case: &Case, document: &Value) -> bool {
 }
 
 #[test]
-fn readers_that_share_no_code_answer_each_pair_rightly() {
+fn readers_that_share_no_code_answer_each_pair_correctly() {
     let mut faults = String::new();
     for case in composed() {
         let folder = TempDir::new().unwrap();
@@ -102,7 +102,7 @@ fn each_pair_has_the_faults_of_both() {
 }
 
 #[test]
-fn a_reader_that_overlooks_one_of_two_faults_fails() {
+fn a_reader_that_misses_one_of_two_faults_fails() {
     let name = "v1/pair-ihdr-013-the-next-bit+iftr-004-one-bit-off";
     let case = composed().find(|case| case.name == name).unwrap();
     let mut answer = case.expected.clone();
@@ -114,7 +114,7 @@ fn a_reader_that_overlooks_one_of_two_faults_fails() {
 /// `ATF_BLESS=1 cargo test -p atf-conformance --test corpus pairs` updates the table in the kit's
 /// guide.
 #[test]
-fn nearly_all_feasible_pairs_have_a_file_and_the_guide_says_how_many() {
+fn nearly_all_feasible_pairs_have_a_file_and_the_guide_counts_them() {
     let mut table =
         "| file | pairs | same field | removed | inapplicable | in the corpus | composed | both reported | covered |\n\
          |---|---|---|---|---|---|---|---|---|\n"

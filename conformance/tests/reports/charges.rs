@@ -1,9 +1,9 @@
-//! Tests how reports describe what a failure is charged with.
+//! Tests how reports describe the rule or field that a failure breaks.
 
 use atf_conformance::charge::{group, sentence};
 
 #[test]
-fn a_charge_is_described_with_its_source() {
+fn a_broken_rule_or_field_is_described_with_its_source() {
     #[rustfmt::skip]
     let charges = [
         ("ATF-RDER-011", "RDER", "A reader returns function_id unchanged; only the manifest defines what its halves mean. (must; "),

@@ -65,7 +65,7 @@ fn file(path: &str, kind: Kind, broken: &[(&'static Rule, &str, u64, &str)]) -> 
     report
 }
 
-/// Reports a clean session, a session that breaks a MUST and, twice, a piece of advice, a session
+/// Reports a clean session, a session that breaks a MUST once and an advice rule twice, a session
 /// that breaks a SHOULD, and an unreadable path. Appends `suffix` to each string that comes from a
 /// file.
 fn fill(reports: &mut Reports, suffix: &str) {
@@ -135,7 +135,7 @@ fn tap_has_a_point_for_each_file_with_all_its_findings() {
 }
 
 #[test]
-fn only_denied_rules_fail_in_each_form() {
+fn only_denied_rules_fail_in_each_format() {
     for (deny, failed) in [(Severity::Must, 2), (Severity::Should, 3)] {
         let written = written(deny);
         let points = parse_tap(&written.read("tap"));
@@ -308,7 +308,7 @@ fn an_unreadable_path_is_listed_with_its_session() {
 }
 
 #[test]
-fn a_cell_links_to_its_finding_only_if_that_is_shown() {
+fn a_cell_links_to_its_finding_only_if_it_is_shown() {
     let links = |findings: usize| {
         let written = Written::new(Severity::Must, |reports| {
             for thread in 0..findings {

@@ -54,7 +54,7 @@ pub(crate) fn testee(name: &str, roles: &[Role]) -> Testee {
 pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
     CaseResult {
         rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
-        note: "One bit of the checksum is off; a reader that never verifies gives damaged events."
+        note: "One bit of the checksum is off; a reader that never verifies returns damaged events."
             .to_owned(),
         share: match outcome {
             Outcome::Skipped { .. } => 0.0,
@@ -81,7 +81,7 @@ pub(crate) fn failed(class: Failure) -> Outcome {
     }
 }
 
-/// Makes a failure that is charged with a rule.
+/// Makes a failure that breaks a rule.
 pub(crate) fn charged(class: Failure, rule: &str) -> Outcome {
     Outcome::Failed {
         class,

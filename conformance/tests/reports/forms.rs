@@ -215,7 +215,7 @@ fn json_has_the_numbers_of_the_run() {
 }
 
 #[test]
-fn a_target_is_a_form_and_a_file() {
+fn a_target_is_a_format_and_a_file() {
     let parsed = |text: &str| text.parse::<Target>();
     let target = parsed("junit=out/a=b.xml").unwrap();
     assert_eq!(target.form, Form::Junit);
@@ -268,7 +268,7 @@ fn json_and_junit_name_the_editions() {
 }
 
 #[test]
-fn a_cross_failure_is_known_if_the_readers_list_has_it() {
+fn a_cross_failure_is_known_if_it_is_on_the_readers_list() {
     let result = |testee, role, script: &str, fails: bool, listed: bool| {
         let outcome = if fails {
             failed(Failure::WrongDecode)
@@ -335,7 +335,7 @@ fn a_cross_failure_is_known_if_the_readers_list_has_it() {
 }
 
 #[test]
-fn a_pair_with_nothing_in_common_is_skipped_in_each_form() {
+fn a_pair_with_nothing_in_common_is_skipped_in_each_format() {
     let mut results = demo();
     for (passed, known, is_skipped) in [(0, 0, true), (1, 0, false), (0, 1, false)] {
         let pair = &mut results.cross[0];

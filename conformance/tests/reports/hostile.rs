@@ -16,7 +16,7 @@ fn steers(letter: char) -> bool {
 }
 
 #[test]
-fn no_text_form_contains_terminal_control_characters() {
+fn no_text_report_contains_terminal_control_characters() {
     let results = hostile();
     for form in [Form::Text, Form::Tap, Form::Junit] {
         // `plain` removes the report's own colour escapes.
@@ -52,7 +52,7 @@ fn a_name_cannot_forge_a_line() {
 }
 
 #[test]
-fn a_long_place_is_cut_in_text_forms() {
+fn a_long_place_is_truncated_in_text_reports() {
     let mut results = demo();
     let long = "p".repeat(100_000);
     for case in &mut results.cases {

@@ -432,7 +432,7 @@ fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn every_text_has_enough_contrast_in_light_and_dark() {
+fn all_text_has_enough_contrast_in_light_and_dark() {
     assert!((contrast([1.0; 3], [0.0; 3]) - 21.0).abs() < 1e-9);
     let colours = colours();
     let pairs = [
@@ -522,7 +522,7 @@ fn each_part_of_the_details_counts_towards_the_limit() {
 }
 
 #[test]
-fn a_run_may_happen_at_any_time() {
+fn a_run_can_happen_at_any_time() {
     let day = Duration::from_secs(86_400);
     let at = |now| Made::new(now, String::new()).at;
     assert_eq!(at(UNIX_EPOCH - day), "1970-01-01T00:00:00Z");

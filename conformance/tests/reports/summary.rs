@@ -105,7 +105,7 @@ fn shoulds_are_listed_by_rule_and_do_not_fail() {
 }
 
 #[test]
-fn known_failures_are_counted_but_list_no_cause() {
+fn known_failures_are_counted_but_their_causes_are_not_listed() {
     let mut results = demo();
     results.cases.retain(|case| case.listed.is_some());
     assert_eq!(results.cases.len(), 1);

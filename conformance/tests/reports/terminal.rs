@@ -37,7 +37,7 @@ fn the_matrix_of_writers_and_readers_has_a_cell_for_each_pair() {
 }
 
 #[test]
-fn the_matrix_shows_a_dash_where_all_was_skipped() {
+fn the_matrix_shows_a_dash_if_everything_was_skipped() {
     let mut results = empty();
     results.testees = vec![testee("a", &[Role::Read])];
     let why = "feature detail".to_owned();

@@ -1,4 +1,4 @@
-//! Tests that every rule has its cases.
+//! Tests that every rule has test cases.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
 }
 
 #[test]
-fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
+fn each_rule_is_followed_and_broken_in_each_of_its_wire_versions() {
     let testable = rules::ALL.iter().filter(|rule| rule.untestable.is_none());
     let (of_writers, of_readers): (Vec<_>, Vec<_>) =
         testable.partition(|rule| rule.binds_writers());

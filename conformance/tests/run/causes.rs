@@ -1,5 +1,5 @@
-//! Plants faults in correct answers to the whole corpus. For each fault, the cause of its failures
-//! and what they are charged with are written down here; any other cause counts as wrong.
+//! Plants faults in correct answers to the whole corpus. For each fault, this file lists the causes
+//! of its failures and the rules and fields that they break. Any others count as wrong.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn reject_files(document: &mut Value, is_bad: &dyn Fn(&Value) -> bool) {
     }
 }
 
-/// Sets a session's derived values to those of its events, as a reader that computes them does.
+/// Derives a session's values from its events, as a reader would.
 fn derive(document: &mut Value) {
     let Some(threads) = document["threads"].as_array() else {
         return;
@@ -179,7 +179,7 @@ const FAULTS: &[Fault] = &[
         charges: &["ATF-RDER-004"],
     },
     Fault {
-        name: "timestamps are cut to 32 bits",
+        name: "timestamps are truncated to 32 bits",
         change: |_, document| {
             events(document, "index", &mut |event| {
                 let time: u64 = event["timestamp_ns"].as_str().unwrap().parse().unwrap();
@@ -212,7 +212,7 @@ const FAULTS: &[Fault] = &[
         ],
     },
     Fault {
-        name: "the header's count is that of version 2 in both",
+        name: "the header's count is wrong",
         change: |_, document| {
             files(document, "index", &mut |file| {
                 if file["header"]["event_count"].is_u64() {
@@ -356,7 +356,7 @@ const FAULTS: &[Fault] = &[
         charges: &["ATF-LINK-*"],
     },
     Fault {
-        name: "kinds and depths change places",
+        name: "kinds and depths are swapped",
         change: |_, document| {
             events(document, "index", &mut |event| {
                 let kind = event["event_kind"].clone();

@@ -23,7 +23,7 @@ fn values_are_compared_and_formatting_is_not() {
 }
 
 #[test]
-fn registers_are_compared_though_their_key_starts_with_x() {
+fn registers_are_compared_although_their_keys_start_with_x() {
     let [one, other] = ["1", "2"].map(|register| json!({"x_regs": [register]}));
     assert_eq!(place(&one, &other).as_deref(), Some("x_regs[0]"));
     assert_eq!(place(&one, &json!({})).as_deref(), Some("x_regs"));

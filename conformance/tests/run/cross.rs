@@ -161,7 +161,7 @@ fn a_missing_manifest_is_one_cause_across_scripts() {
 }
 
 #[test]
-fn a_validator_judges_writers_files() {
+fn a_validator_checks_writers_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let more = "wire = [1]\nfeatures = ['index', 'detail', 'session']";
@@ -196,8 +196,8 @@ fn a_validator_judges_writers_files() {
     assert_eq!(classes(3), refusals.map(|class| (Role::Validate, class)));
 }
 
-/// Makes a reader and a validator that answer like the reference, but with edits of `sed` to the
-/// answers about files and about sessions.
+/// Makes a reader and a validator that edit the reference's answers about files and about sessions
+/// with `sed`.
 fn editing(folder: &Path, name: &str, [file, session]: [&str; 2], lacks: &str) -> Candidate {
     let [read, validate] = ["read", "validate"].map(|role| {
         format!(
@@ -217,7 +217,7 @@ fn editing(folder: &Path, name: &str, [file, session]: [&str; 2], lacks: &str) -
 }
 
 #[test]
-fn capabilities_that_a_reader_lacks_are_not_graded_on_writers_files_either() {
+fn missing_capabilities_of_a_reader_are_not_graded_on_writers_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let accepts = ["s/\"verdict\":\"recover\"/\"verdict\":\"accept\"/g"; 2];
@@ -240,7 +240,7 @@ fn capabilities_that_a_reader_lacks_are_not_graded_on_writers_files_either() {
 }
 
 #[test]
-fn a_reader_may_choose_its_verdict_on_what_a_writer_may_write() {
+fn a_reader_may_choose_its_verdict_on_optional_content() {
     // In a session's document, the verdict on the session comes first.
     let one = "s/\"verdict\":\"accept\"/\"verdict\":\"recover\"/";
     let all = &*format!("{one}g");

@@ -66,7 +66,7 @@ fn permissions_names_and_symlinks_do_not_matter() {
 }
 
 #[test]
-fn a_path_that_cannot_be_removed_keeps_no_other() {
+fn a_path_that_cannot_be_removed_does_not_keep_others() {
     let folder = TempDir::new().unwrap();
     // No matter where this folder is moved, its path is too long.
     let mut long = folder.path().to_owned();

@@ -129,7 +129,7 @@ fn a_case_that_did_not_run_is_not_stale() {
 
 #[test]
 fn without_all_roles_only_a_line_that_matches_no_case_is_stale() {
-    // The failures may be those of a validator, which did not run.
+    // The failures may come from a validator, which did not run.
     let text = "\
 # Validators.
 wrong-accept v1/a reason

@@ -1,5 +1,5 @@
-//! Tests that the right bytes are found for each place in a document. The values in the documents
-//! and the dumps, which come from other tables, show which bytes are right.
+//! Tests that the correct bytes are found for each place in a document. The values in the documents
+//! and the dumps, which come from other tables, show which bytes are correct.
 
 use std::collections::BTreeSet;
 

@@ -70,7 +70,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
 }
 
 #[test]
-fn only_what_the_kit_sees_is_stated_as_a_fact() {
+fn only_observations_are_stated_as_facts() {
     let title = |class, difference: Given<'_>| cause(&result(class, &[difference])).unwrap().title;
     let accepts = |rule| {
         let difference = (Grade::Data, "verdict", "recover or reject", "accept", rule);
@@ -134,7 +134,7 @@ fn a_writers_mistake_is_charged_as_in_finalized_scripts() {
 }
 
 #[test]
-fn the_example_of_a_cause_is_in_data() {
+fn a_failure_with_wrong_data_is_the_example_of_a_cause() {
     let verdict = (Grade::Label, "verdict", "accept", "recover", "ATF-IEVT-006");
     let merged = (Grade::Data, "derived.merged[0]", "0", "1", "ATF-IEVT-006");
     let cases = [

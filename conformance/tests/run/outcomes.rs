@@ -26,7 +26,7 @@ fn fails(script: &str, class: Failure, words: &str) {
 }
 
 #[test]
-fn the_right_document_passes_in_any_formatting() {
+fn the_correct_document_passes_in_any_formatting() {
     let bench = Bench::new();
     let pretty = serde_json::to_string_pretty(&document()).unwrap();
     let with_extras = pretty.replacen('{', "{ \"x_mine\": [1], ", 1);
@@ -207,7 +207,7 @@ fn a_wrong_value_is_reported_with_its_bytes() {
         panic!("{differences:?}");
     };
     assert_eq!(difference.place, "events[0].call_depth");
-    // The file has no footer, but that is not what the answer broke.
+    // The file has no footer, but that is not the rule that the answer broke.
     assert_eq!(difference.rule.as_deref(), Some("index_event.call_depth"));
     assert_eq!(
         (difference.expected.as_str(), difference.got.as_str()),
@@ -222,7 +222,7 @@ fn a_wrong_value_is_reported_with_its_bytes() {
 #[test]
 fn a_signal_is_a_crash() {
     fails("kill -11 $$", Failure::Crash, "SIGSEGV");
-    // SIGKILL counts as a crash too, although the kit itself also sends it.
+    // SIGKILL also counts as a crash, although the kit itself sends it too.
     fails("kill -9 $$", Failure::Crash, "SIGKILL");
 }
 
@@ -318,7 +318,7 @@ fn an_answer_is_as_strict_json_as_a_manifest() {
         assert!(good.contains(&member), "{key}");
         good.replacen(&member, &format!("\"{key}\":0,{member}"), 1)
     };
-    // The last value of each key is the right one.
+    // The last value of each key is the correct one.
     for key in ["verdict", "thread_id", "detail_seq", "count_source"] {
         let words = format!("duplicate key \"{key}\" at line 1");
         fails(&format!("echo '{}'", twice(key)), Failure::Garbage, &words);
@@ -530,7 +530,7 @@ fn results_keep_the_order_of_implementations_and_cases() {
 }
 
 #[test]
-fn a_reader_may_omit_and_is_not_graded_on_what_it_lacks() {
+fn a_reader_may_omit_missing_capabilities_and_is_not_graded_on_them() {
     let bench = Bench::new();
     let mut bare = document();
     for key in ["header", "footer", "derived"] {

@@ -13,8 +13,8 @@ const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 const UNSTABLE: &str = "differs from run to run: ";
 
 /// Makes a reader that answers correctly if run once per case. The shell script `serve` is run for each
-/// request of a persistent process. `$n` is the number of the request, and `$answer` the right
-/// answer. Each start of a persistent process adds a line to the file `starts`.
+/// request of a persistent process. `$n` is the number of the request, and `$answer` the
+/// correct answer. Each start of a persistent process adds a line to the file `starts`.
 fn reader(bench: &Bench, serve: &str) -> Candidate {
     reader_of(bench, serve, &format!("echo '{}'", document()))
 }
@@ -81,7 +81,7 @@ fn a_path_is_a_json_string_and_a_number_is_an_exit_code() {
 }
 
 #[test]
-fn a_crash_is_charged_to_its_case_and_the_process_is_started_again() {
+fn a_crash_is_attributed_to_its_case_and_the_process_is_restarted() {
     let bench = Bench::new();
     let serve = "[ $n != 4 ] || kill -SEGV $$; echo \"$answer\"";
     let results = run(&bench, reader(&bench, serve));
@@ -127,14 +127,14 @@ fn lines_without_a_request_restart_the_process() {
 #[test]
 fn answers_out_of_order_and_state_kept_between_cases_are_reported() {
     let bench = Bench::new();
-    // The second answer is that of another case.
+    // The second answer belongs to another case.
     let mut other = document();
     other["events"][0]["function_id"] = "6".into();
     let serve = format!("[ $n != 2 ] || answer='{other}'; echo \"$answer\"");
     let results = run(&bench, reader(&bench, &serve));
     assert!(all_pass(&results), "{results:?}");
     let noted = unstable(&results);
-    // The process is started again after each difference.
+    // The process is restarted after each difference.
     let names: Vec<_> = noted.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["v1/1", "v1/3", "v1/5", "v1/7", "v1/9"]);
     assert!(noted[0].1.contains("wrong-decode"), "{noted:?}");
@@ -142,7 +142,7 @@ fn answers_out_of_order_and_state_kept_between_cases_are_reported() {
 }
 
 #[test]
-fn the_end_of_the_process_and_endless_output_are_no_answers() {
+fn the_end_of_the_process_and_endless_output_are_not_answers() {
     for (serve, message) in [
         ("exit 0", "fails (crash: exit code 0 instead of an answer)"),
         (
@@ -178,7 +178,7 @@ fn memory_that_grows_from_answer_to_answer_is_noticed() {
 }
 
 #[test]
-fn a_failure_of_both_is_a_failure_without_a_note() {
+fn a_failure_in_both_modes_has_no_note() {
     let bench = Bench::new();
     let reader = reader_of(&bench, "kill -SEGV $$", "echo why >&2; kill -SEGV $$");
     let results = run(&bench, reader);

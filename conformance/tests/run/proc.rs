@@ -56,7 +56,7 @@ fn memory_is_reported_only_above_the_limit() {
 }
 
 #[test]
-fn a_process_whose_shares_are_unreadable_counts_with_its_whole_size() {
+fn a_process_with_unreadable_shares_counts_at_its_full_size() {
     let proc = tempfile::TempDir::new().unwrap();
     let write = |path: &str, text: &str| {
         let path = proc.path().join(path);

@@ -141,7 +141,7 @@ fn an_endlessly_forking_process_is_ended() {
 }
 
 #[test]
-fn every_way_to_end_leaves_nothing() {
+fn every_way_to_end_leaves_nothing_behind() {
     for script in [
         "exit 3",
         "kill -11 $$",
@@ -314,7 +314,7 @@ fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
 }
 
 #[test]
-fn killing_the_warden_and_its_keeper_leaves_nothing() {
+fn killing_the_warden_and_its_keeper_leaves_nothing_behind() {
     let bench = Bench::new();
     let time = own_time();
     bench.reader("rude", &kills_its_keeper(&time));
@@ -477,7 +477,7 @@ fn a_warden_has_no_children_after_its_answer() {
 }
 
 #[test]
-fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
+fn an_interrupted_run_is_ended_by_its_signal_and_leaves_nothing_behind() {
     for signal in [Signal::INT, Signal::TERM] {
         let bench = Bench::new();
         let page = bench.path().join("page.html");
@@ -511,7 +511,7 @@ fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
 }
 
 #[test]
-fn whatever_an_implementation_does_to_the_kits_folders_the_others_are_graded() {
+fn an_implementation_that_damages_the_kits_folders_does_not_affect_the_others() {
     let bench = Bench::new();
     let cases = bench.cases.display();
     let document = document();

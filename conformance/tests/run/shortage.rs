@@ -1,4 +1,4 @@
-//! Tests what happens if the system lacks a resource that the kit needs to run a case.
+//! Tests what happens if the system runs out of a resource that the kit needs to run a case.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ use rustix::io::Errno;
 
 use crate::support::{Bench, case, document, failure};
 
-/// A case whose files cannot be written at first, because the system lacks a resource.
+/// A case whose files cannot be written at first, because a resource has run out.
 struct Unprepared {
     reading: Reading,
     error: Errno,
@@ -48,7 +48,7 @@ impl Task for Unprepared {
         if self.tries.fetch_add(1, Ordering::Relaxed) >= self.times {
             return self.reading.prepare(place);
         }
-        // A part of the files, which must be gone before the next try.
+        // Some of the files, which must be removed before the next try.
         fs::create_dir(place.join("trace"))?;
         Err(self.error.into())
     }
@@ -113,7 +113,7 @@ fn a_lasting_shortage_fails_its_case_and_not_the_run() {
     assert_eq!(failure(second), (Failure::Crash, message));
     assert!(matches!(third.outcome, Outcome::Skipped { .. }));
     assert_eq!(tries.load(Ordering::Relaxed), 4);
-    // After the first case has waited in vain, the second one does not wait.
+    // Once the first case has waited without success, the second one does not wait.
     assert_eq!(later.load(Ordering::Relaxed), 1);
 }
 
@@ -140,7 +140,7 @@ fn short_of(bench: &Bench, limit: &str) -> PathBuf {
 }
 
 #[test]
-fn a_program_that_cannot_be_run_for_lack_of_a_resource_is_run_later() {
+fn a_program_that_cannot_start_for_lack_of_a_resource_is_retried() {
     for limit in [
         // No thread can have a stack of 64 TiB.
         "export RUST_MIN_STACK=70368744177664",

@@ -154,7 +154,7 @@ impl Bench {
         self.manifest(name, script, "")
     }
 
-    /// Makes a reader from a shell script, and a persistent process from another one.
+    /// Makes a reader from a shell script, and a persistent process from another script.
     pub(crate) fn served(&self, name: &str, script: &str, serve: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}-serve.sh"));
         fs::write(&program, serve).unwrap();
@@ -162,7 +162,7 @@ impl Bench {
         self.manifest(name, script, &keys)
     }
 
-    /// Makes a reader with further keys in its manifest.
+    /// Makes a reader with additional keys in its manifest.
     pub(crate) fn manifest(&self, name: &str, script: &str, keys: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}.sh"));
         fs::write(&program, script).unwrap();
@@ -176,7 +176,7 @@ impl Bench {
         Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
     }
 
-    /// Makes a reader that prints a document, with a manifest that declares what it lacks.
+    /// Makes a reader that prints a document, with a manifest that declares missing capabilities.
     pub(crate) fn lacking(&self, lacks: &str, document: &Value) -> Candidate {
         let reader = self.says("lacking", document, 0);
         let path = self.folder.path().join("lacking.toml");

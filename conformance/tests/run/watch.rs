@@ -1,4 +1,4 @@
-//! Tests `run --watch`: a change runs the failed cases again, and then all.
+//! Tests `run --watch`: after a change, it runs the failed cases again, and then all cases.
 
 use std::fs::{self, File};
 use std::process::{Child, Command};
@@ -20,7 +20,7 @@ impl Drop for Watching {
 }
 
 #[test]
-fn a_change_runs_the_failed_cases_and_then_all() {
+fn the_failed_cases_and_then_all_cases_run_after_a_change() {
     let bench = Bench::new();
     // The implementation crashes instead of rejecting a file.
     bench.reader("reader", &after_the_smoke_test("exit 9"));
@@ -44,9 +44,9 @@ fn a_change_runs_the_failed_cases_and_then_all() {
             std::thread::sleep(Duration::from_millis(20));
         }
     };
-    wait_for("a change runs the cases that failed again");
+    wait_for("on a change, the cases that failed run again");
     fs::write(at("reader.sh"), format!("exec {KIT} testee read \"$1\"\n")).unwrap();
-    wait_for("a change runs all cases again");
+    wait_for("on a change, all cases run again");
     let out = text("out");
     let totals: Vec<_> = out
         .lines()

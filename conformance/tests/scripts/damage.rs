@@ -281,8 +281,8 @@ fn a_broken_rule_is_reported_before_a_difference() {
 fn a_difference_names_its_field_and_its_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // Change a reserved byte after `clock_type`. This breaks only advice, but the file no longer
-    // matches the script.
+    // Change a reserved byte after `clock_type`. This only breaks an advice rule, but the file no
+    // longer matches the script.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
     let (class, message, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);
@@ -293,7 +293,7 @@ fn a_difference_names_its_field_and_its_rule() {
 }
 
 #[test]
-fn an_unfinalized_thread_is_reported_as_lacking_its_footer() {
+fn an_unfinalized_thread_is_reported_as_a_missing_footer() {
     for wire in [1, 2] {
         let out = written(&aborted(wire).script);
         let (class, message, difference) = failure(graded(&script(FINALIZED, wire), out.path()));
@@ -330,7 +330,7 @@ fn the_detail_flag_is_free_only_until_a_thread_is_finalized() {
 }
 
 #[test]
-fn a_finalized_file_must_have_the_right_footer_offset() {
+fn a_finalized_file_must_have_the_correct_footer_offset() {
     for wire in [1, 2] {
         let scripted = script(FINALIZED, wire);
         let out = written(&scripted.script);
@@ -422,8 +422,8 @@ fn missing_details_are_reported_after_an_abort() {
 fn a_broken_rule_is_shown_at_its_own_place_despite_an_earlier_difference() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // Change a reserved byte of the header, which breaks advice, and the checksum, which breaks a
-    // MUST.
+    // Change a reserved byte of the header, which breaks an advice rule, and the checksum, which
+    // breaks a MUST.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
         bytes[17] = 9;
         bytes[128 + 4] ^= 1;

@@ -36,7 +36,7 @@ fn graded(scripted: &Scripted, out: &Path) -> Graded {
 }
 
 #[test]
-fn flushed_events_must_survive_a_kill_and_others_may() {
+fn flushed_events_must_survive_a_kill_and_others_may_be_lost() {
     for kept in 2..=4 {
         let graded = graded(&killed(), left(kept).path());
         assert_eq!(graded.outcome, Outcome::Passed, "{kept}");

@@ -1,4 +1,4 @@
-//! Runs the reference writer on the whole set of scripts.
+//! Runs the reference writer on all scripts.
 
 use std::collections::BTreeSet;
 

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::programs::{self, Testee};
 
-/// The planted bugs, each with a case or script that must catch it, the class of the failure, and
-/// what the failure must be charged with: the rule, or the field of the format if no rule covers it,
-/// and the field that differs. Any other rule or field is wrong.
+/// The planted bugs, each with a case or script that must catch it, the class of the failure, the
+/// rule that it must break or, if no rule covers it, the field of the format, and the field that
+/// differs. Any other rule or field is wrong.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str, &str)] = &[
     ("count-trusted", "v1/iftr-002-a-billion", "crash", "ATF-IFTR-002", "answer"),
@@ -80,7 +80,7 @@ const TABLE: &[(&str, &str, &str, &str, &str)] = &[
     ("writes-hang", "v1/write-equal-timestamps", "timeout", "no rule", "script"),
 ];
 
-/// The share of charges that must be true, in percent.
+/// The minimum percentage of bugs for which the report must name the expected rule or field.
 const TRUE: usize = 95;
 
 #[test]
@@ -117,7 +117,7 @@ fn each_planted_bug_is_caught_by_a_case_of_its_rule() {
 /// A row of the documented table.
 struct Row {
     text: String,
-    /// The actual charge, if another one was expected.
+    /// The rule or field that was reported, if it is not the expected one.
     wrong: Option<String>,
 }
 
@@ -128,10 +128,10 @@ const HEAD: &str = "\
 fails if this file is out of date. -->
 
 Mistakes of real implementations, planted in the [Python implementation](../../conformance/testees/python). For
-each, the table shows a case that catches it, how the case fails, and what the report names: the rule or field that is
-charged, the field that differs, and the cause. To try one, use `testee.py --bug NAME` in its `TESTEE.toml`.
+each, the table shows a case that catches it, how the case fails, and what the report names: the broken rule or field,
+the field that differs, and the cause. To try one, use `testee.py --bug NAME` in its `TESTEE.toml`.
 
-The rule and field that each bug must be charged with were written down before the run. The charge is true for SHARE
+The rule or field expected for each bug was written down before the run. The report names the expected one for SHARE
 bugs.
 
 | bug | what it does | role | case | class | charged | differs | cause |

@@ -26,7 +26,7 @@ fn blocks(heading: &str, language: &str) -> Vec<String> {
 }
 
 /// Runs the commands of a workflow up to the first failure, with an installed kit. Returns the
-/// number of the commands that were run, and the last output.
+/// number of commands that were run, and the last output.
 fn run_workflow(folder: &Path, heading: &str, kit: &str) -> (usize, Output) {
     let [workflow] = blocks(heading, "yaml").try_into().unwrap();
     let workflow: Value = serde_saphyr::from_str(&workflow).unwrap();

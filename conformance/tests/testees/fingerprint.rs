@@ -45,7 +45,7 @@ fn an_implementation_of_both_wire_versions_follows_our_decisions() {
 
 #[test]
 #[ignore = "slow: the nightly job runs it"]
-fn bugs_that_are_readings_of_other_sources_show() {
+fn a_fingerprint_shows_bugs_that_follow_other_sources() {
     let readings = [
         (
             "ieee-accepted",

@@ -58,7 +58,7 @@ fn follow(heading: &str) -> String {
 }
 
 #[test]
-fn the_guides_commands_for_c_lead_to_a_verdict() {
+fn the_guides_commands_for_c_produce_a_verdict() {
     if has("make") && has("cc") {
         let said = follow("C");
         assert!(said.contains("\nAll "), "{said}");
@@ -66,7 +66,7 @@ fn the_guides_commands_for_c_lead_to_a_verdict() {
 }
 
 #[test]
-fn the_guides_commands_for_cpp_lead_to_a_verdict() {
+fn the_guides_commands_for_cpp_produce_a_verdict() {
     if has("make") && has("c++") {
         let said = follow("C++17");
         assert!(said.contains("\nAll "), "{said}");
@@ -74,13 +74,13 @@ fn the_guides_commands_for_cpp_lead_to_a_verdict() {
 }
 
 #[test]
-fn the_guides_commands_for_rust_lead_to_a_verdict() {
+fn the_guides_commands_for_rust_produce_a_verdict() {
     let said = follow("Rust");
     assert!(said.contains("\nAll "), "{said}");
 }
 
 #[test]
-fn the_guides_commands_for_go_lead_to_a_verdict() {
+fn the_guides_commands_for_go_produce_a_verdict() {
     if has("go") {
         let said = follow("Go");
         assert!(said.contains("\nAll "), "{said}");
@@ -88,7 +88,7 @@ fn the_guides_commands_for_go_lead_to_a_verdict() {
 }
 
 #[test]
-fn the_guides_commands_for_python_lead_to_a_verdict() {
+fn the_guides_commands_for_python_produce_a_verdict() {
     if has("python3") {
         let said = follow("Python");
         assert!(said.contains("\nAll "), "{said}");
@@ -173,7 +173,7 @@ fn the_guides_workflow_publishes_even_if_the_smoke_test_fails() {
     let at = |part: &str| {
         let has = |step: &&Value| step.to_string().contains(part);
         let found = steps.iter().position(has);
-        found.unwrap_or_else(|| panic!("no step has {part}"))
+        found.unwrap_or_else(|| panic!("no step contains {part}"))
     };
     let order = [
         "/setup-atf-conformance@",

@@ -46,7 +46,7 @@ fn the_python_testee_passes_everything() {
 }
 
 #[test]
-fn the_generated_readers_read_the_corpus_and_what_the_generated_writers_write() {
+fn the_generated_readers_read_the_corpus_and_the_generated_writers_files() {
     let readers = programs::readers();
     for reader in &readers {
         passes(&[reader], &[], &["read"]);
@@ -109,7 +109,7 @@ fn program(reader: &Testee) -> Command {
 }
 
 #[test]
-fn an_accessor_with_the_place_of_another_field_is_noticed() {
+fn an_accessor_that_uses_another_fields_place_is_noticed() {
     let Some(python) = programs::reader("python") else {
         return;
     };

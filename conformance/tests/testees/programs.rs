@@ -79,13 +79,13 @@ pub(crate) fn python() -> Option<Testee> {
     Some(testee)
 }
 
-/// Builds the readers that are generated for other languages, if their tools are there.
+/// Builds the readers that are generated for other languages, if their tools are installed.
 pub(crate) fn readers() -> Vec<Testee> {
     let languages = readers::languages().unwrap().into_iter();
     languages.filter_map(|language| reader(&language)).collect()
 }
 
-/// Builds the reader that is generated for a language, if its tools are there.
+/// Builds the reader that is generated for a language, if its tools are installed.
 pub(crate) fn reader(language: &str) -> Option<Testee> {
     let testee = Testee::new(TempDir::new().unwrap());
     readers::build(language, testee.folder())

@@ -101,7 +101,7 @@ fn is_elsewhere(example: &str, path: &str, words: &str) {
 }
 
 #[test]
-fn every_block_of_the_documents_gives_its_result() {
+fn every_block_in_the_documents_has_the_shown_result() {
     let sandbox = Sandbox::new();
     let rust = text("docs/tests/rust.rs");
     let (mut known, mut unknown) = (BTreeSet::new(), Vec::new());
@@ -166,7 +166,7 @@ fn every_block_of_the_documents_gives_its_result() {
 const OURS: [&str; 4] = ["atf ", "atf-conformance ", "atf-codegen ", "cargo run "];
 
 #[test]
-fn every_command_within_a_sentence_runs() {
+fn every_command_in_a_sentence_runs() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let is_command = |span: &str| {
@@ -303,7 +303,7 @@ fn every_test_that_a_document_names_exists() {
             count += 1;
         }
     }
-    assert!(count > 10, "only {count} names of tests");
+    assert!(count > 10, "only {count} test names");
 }
 
 /// Returns the filters of a `cargo test` command.
@@ -326,7 +326,7 @@ fn filters(command: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A screen and a half.
+/// One and a half screens.
 const MOST_LINES: usize = 60;
 
 #[test]
@@ -372,7 +372,7 @@ fn subcommands(help: &str) -> impl Iterator<Item = &str> {
 
 /// Every table row is on a single line.
 #[test]
-fn no_row_of_a_table_is_broken() {
+fn no_table_row_spans_several_lines() {
     for path in DOCUMENTS {
         let text = text(path);
         let rows = text.lines().filter(|line| line.starts_with("| "));

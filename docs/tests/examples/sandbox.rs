@@ -16,8 +16,8 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
 }
 
-/// The folder with the commands. They are built with all tests, since their dependencies would have
-/// other features without these: after `cargo test --workspace`, they are up to date.
+/// The folder with the commands. They are built together with all tests, because their dependencies
+/// would have different features otherwise; after `cargo test --workspace`, they are up to date.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let built = Command::new(env!("CARGO"))
         .current_dir(root())
@@ -27,7 +27,7 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     // The path of this test is target/debug/deps/examples-0123.
     let test = env::current_exe().expect("a test has a path");
     let programs = test.ancestors().nth(2).expect("the folder of the profile");
-    // Beside the commands, where `atf` looks for it, only `cargo build` puts the library.
+    // Only `cargo build` puts the library next to the commands, where `atf` looks for it.
     let library = "libatf_instrument.so";
     let built = programs.join("deps").join(library);
     fs::copy(built, programs.join(library)).expect("the library was built");

@@ -1,8 +1,8 @@
 //! How to test the examples that do not run as they are: the entries of `table.txt`.
 //!
-//! `== PLACE` begins the entries for the code blocks of a document, for commands in the `sentences` of
-//! all documents, or for commands in `--help`. An entry is an example (of a code block, the first
-//! line), followed by an indented line:
+//! `== PLACE` begins the entries for the code blocks of a document, for commands in the `sentences`
+//! of all documents, or for commands in `--help`. An entry is an example (for a code block, its
+//! first line), followed by an indented line:
 //!
 //! ```text
 //! status N                 it runs in the sandbox, and ends with this status

@@ -97,7 +97,7 @@ fn a_reader_that_counts_by_file_size_reads_a_torn_event() {
         }
         Some(reading)
     });
-    assert!(words(&bug).contains("whole events, got"));
+    assert!(words(&bug).contains("complete events, got"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_reader_that_loses_the_last_event_of_a_truncated_file() {
         }
         Some(reading)
     });
-    assert!(words(&bug).contains("whole events, got"));
+    assert!(words(&bug).contains("complete events, got"));
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         // The run continues if standard error is closed.
         let _ = writeln!(
             io::stderr(),
-            "\nwatching {} files; a change runs {} again; Ctrl-C ends this",
+            "\nwatching {} files; on a change, {} run again; Ctrl-C ends this",
             before.len(),
             if failed.is_empty() {
                 "all cases"

@@ -97,7 +97,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "details-in-the-middle",
         &["ATF-DHDR-011", "ATF-DFTR-007", "ATF-LINK-005"],
-        "The first and the last event have no details: detail.atf has its own times and range.",
+        "The first and last events have no details, so the times and range in detail.atf differ.",
         |script| {
             script.open(0);
             for seq in 0..9 {

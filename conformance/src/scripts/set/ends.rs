@@ -33,13 +33,13 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "abort-after-3",
         CUT,
-        "Three complete events: with two more, they would end after the place of a footer.",
+        "Three complete events: the last two are exactly as long as a footer.",
         |script| cut(script, 3),
     ),
     Recipe::new(
         "abort-after-5000",
         CUT,
-        "Full buffers are written already; the last one must be written too, completely.",
+        "Full buffers have already been written; the last, partial buffer must be written too.",
         |script| cut(script, 5000),
     ),
     Recipe::new(
@@ -64,7 +64,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "abort-with-small-details",
         CUT_DETAILS,
-        "Details that end less than a footer's size before the end of the file.",
+        "Details that end within the last 64 bytes of the file, where a footer would be.",
         |script| {
             script.open(0);
             for seq in 0..3 {
@@ -92,7 +92,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "abort-one-of-two",
         CUT_DETAILS,
-        "One thread is finalized, and must stay so; the other is open.",
+        "One thread is finalized and must stay finalized; the other is open.",
         |script| {
             script.open(1).open(2);
             for seq in 0..10 {

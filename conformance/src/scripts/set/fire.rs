@@ -27,7 +27,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "kill-after-flush",
         KEPT,
-        "Everything was flushed before the kill. A writer that keeps it in its own memory loses it.",
+        "All events were flushed before the kill. A writer that keeps them in memory loses them.",
         |script| {
             events(script.open(0), 0..100).flush(0).kill();
         },
@@ -56,7 +56,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "kill-one-of-two",
         KEPT,
-        "One thread is finalized, and must stay so; the other is killed.",
+        "One thread is finalized and must stay finalized; the other is open at the kill.",
         |script| {
             script.open(1).open(2);
             for seq in 0..40 {
@@ -120,7 +120,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     full(
         "full-disk-of-few-events",
-        "A buffer takes all events, so that only the flush before the header's rewrite fails.",
+        "All events fit in one buffer, so only the flush before the header is rewritten fails.",
         64 + 32 * 5,
         |script| {
             events(script.open(0), 0..10).finalize(0);

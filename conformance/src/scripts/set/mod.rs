@@ -174,7 +174,7 @@ const fn type_of(event: Happening) -> u16 {
     }
 }
 
-/// Returns pseudo-random bytes, so that a shifted or repeated buffer is noticed.
+/// Returns pseudo-random bytes, which reveal a shifted or repeated buffer.
 fn noise(size: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {

@@ -78,7 +78,7 @@ fn event_document(file: &File<'_>, at: u64) -> Map<String, Value> {
         let payload_at = at.saturating_add(file.size("event"));
         let end = at.saturating_add(view.number("total_length"));
         event.insert("payload".to_owned(), hex(file, payload_at, end).into());
-        // Registers and stack, if the length matches, regardless of the event's type.
+        // Decode registers and stack if the length matches, regardless of the event's type.
         let function = (file.call("has_function", &[at]) != 0).then(|| {
             let mut function = file.view("payload", payload_at).document();
             let stack_at = payload_at.saturating_add(file.size("payload"));

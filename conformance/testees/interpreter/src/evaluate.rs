@@ -141,7 +141,7 @@ impl<'a> File<'a> {
         [(); 2].map(|()| args.next().map_or(0, |arg| self.evaluate(arg, locals)))
     }
 
-    /// Returns the bytes from one offset up to another, as far as the file has them.
+    /// Returns the bytes from one offset up to another, or fewer if the file ends before that.
     pub(crate) fn between(&self, from: u64, to: u64) -> &'a [u8] {
         let inside =
             |at: u64| usize::try_from(at).map_or(self.bytes.len(), |at| at.min(self.bytes.len()));

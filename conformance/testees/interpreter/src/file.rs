@@ -1,4 +1,4 @@
-//! Reads a file by the grammar of its kind.
+//! Reads a file according to the grammar of its kind.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct File<'a> {
 pub struct Refusal<'a> {
     /// The requirement that the file does not meet.
     pub requirement: &'a Requirement,
-    /// The record with the wrong field, in prose.
+    /// The record with the invalid field, in prose.
     pub record: &'a str,
     /// The field's offset in the file.
     pub offset: u64,
@@ -63,7 +63,7 @@ impl<'a> File<'a> {
             wire: layout.wires.first().copied().unwrap_or_default(),
             values: Vec::new(),
         };
-        // If no version is right, the first one's requirement reports it.
+        // If no version matches, the requirement of the first one fails and reports it.
         let is_own = |wire: &&Wire| {
             let header = file.record_in("header", **wire);
             let field = header.and_then(|header| header.field("version"));
@@ -117,7 +117,7 @@ impl<'a> File<'a> {
         self.wire
     }
 
-    /// Returns a value of reading. A truth value is 0 or 1. Returns 0 for an unknown name.
+    /// Returns a value computed while reading, or 0 for an unknown name. A truth value is 0 or 1.
     #[must_use]
     pub fn value(&self, name: &str) -> u64 {
         let known = self.values.iter().find(|(known, _)| *known == name);

@@ -1,9 +1,9 @@
 //! Decodes ATF v2 files and sessions by interpreting the layout, the grammar of files and the
 //! schema of `manifest.json` at run time.
 //!
-//! This crate contains no offsets, sizes or manifest keys, does not know how a reader finds events,
-//! and shares no code with the library, so each can reveal mistakes in the other. It returns the
-//! documents of the conformance protocol.
+//! This crate contains no offsets, sizes, manifest keys or rules for finding events, and shares no
+//! code with the library, so each can reveal mistakes in the other. It returns the documents of the
+//! conformance protocol.
 //!
 //! ```
 //! let document = atf_interpreter::read(b"ATI2, but no more");

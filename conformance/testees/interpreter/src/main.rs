@@ -1,5 +1,5 @@
-//! Reads a file or a session for the conformance kit: `atf-interpreter PATH`. With `--serve`, it answers
-//! one request a line: a path as a JSON string.
+//! Reads a file or a session for the conformance kit: `atf-interpreter PATH`. With `--serve`, it
+//! answers one request per line: a path as a JSON string.
 //!
 //! Exit status: 0 if it was read, 1 if it was rejected, 2 for a usage error, 3 if the path cannot
 //! be opened.

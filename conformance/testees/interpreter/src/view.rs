@@ -1,4 +1,4 @@
-//! Records in the bytes of a file, by the names of their fields.
+//! Records in the bytes of a file, accessed by field name.
 
 use atf_spec::layout::{Field, RecordLayout, Value as Constant};
 use serde_json::{Map, Value};

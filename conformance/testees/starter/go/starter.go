@@ -232,7 +232,7 @@ func run(arguments []string) (int, error) {
 	return 0, errors.New("usage: starter read PATH | write SCRIPT OUT | serve ROLE")
 }
 
-// serve answers one request a line until the end of input: a path, or a script and a folder. An answer is a document
+// serve answers one request per line until the end of input: a path, or a script and a folder. An answer is a document
 // or, without one, an exit code.
 func serve(role string) error {
 	requests := json.NewDecoder(os.Stdin)

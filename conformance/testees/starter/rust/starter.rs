@@ -214,8 +214,8 @@ fn main() {
     }));
 }
 
-/// Answers one request a line until the end of input: a path, or a script and a folder. An answer is
-/// a document or, without one, an exit code.
+/// Answers one request per line until the end of input: a path, or a script and a folder. An answer
+/// is a document or, without one, an exit code.
 fn serve(role: &str) -> io::Result<i32> {
     for line in io::stdin().lines() {
         match (role, &strings(&line?)[..]) {
@@ -231,8 +231,8 @@ fn serve(role: &str) -> io::Result<i32> {
     Ok(0)
 }
 
-/// Returns the JSON strings in a line. The kit escapes control characters, quotation marks and
-/// backslashes only.
+/// Returns the JSON strings in a line. The kit escapes only control characters, quotation marks
+/// and backslashes.
 fn strings(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut is_inside = false;

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 
 use super::page;
 
-/// Unless `--all` is set, one in this many recoveries runs. As there are seven faults, each call has
-/// one or two, and calls that repeat have all.
+/// Unless `--all` is set, one in this many recoveries runs. There are seven faults, so each call
+/// gets one or two, and repeated calls get all.
 const STEP: usize = 5;
 
 /// Options of `faults`.

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-/// Returns whether the page contains all these phrases, and prints a fault for each one that it
-/// lacks. The phrases have no commas, and the page's commas are ignored, because they group digits.
+/// Returns whether the page contains all these phrases, and prints a fault for each missing one.
+/// The phrases have no commas, and the page's commas are ignored, because they group digits.
 pub(super) fn states(phrases: &[String]) -> bool {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/safety.md");
     let text = fs::read_to_string(page).unwrap_or_default();

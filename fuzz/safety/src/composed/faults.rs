@@ -14,7 +14,7 @@ const RECORD: usize = 64;
 const HALF: usize = 32;
 const MAGICS: [&[u8; 4]; 2] = [b"2ITA", b"2DTA"];
 
-/// A session of an intact thread and a faulty one, and what is wrong with it.
+/// A session with an intact thread and a faulty one, and its faults.
 #[derive(Debug)]
 pub struct Composed {
     /// `index.atf` and `detail.atf` of the faulty thread.
@@ -85,7 +85,7 @@ impl Composed {
         this
     }
 
-    /// Cuts a file, or changes bits and pieces of it, anywhere.
+    /// Makes up to three random changes to a file, such as truncating it.
     fn change(&mut self, random: &mut Random) {
         let mut chance = Chance::new(random.number());
         let which = random.below(2);
@@ -218,7 +218,7 @@ impl Composed {
     }
 }
 
-/// Adds a number to the 32-bit number at an offset, if the file has it.
+/// Adds a number to the 32-bit number at an offset, if the file is long enough.
 fn add(file: &mut [u8], offset: usize, number: u32) {
     if let Some(place) = file.get_mut(offset..offset + 4) {
         let value = u32::from_le_bytes([place[0], place[1], place[2], place[3]]);

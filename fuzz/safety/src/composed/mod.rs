@@ -1,9 +1,9 @@
-//! Composes faults of header, events, payload, footer, tail and manifest, and compares readers that
-//! share no code. `spec/decisions.yaml` decides who is right if they disagree.
+//! Combines faults in header, events, payload, footer, tail and manifest, and compares readers that
+//! share no code. `spec/decisions.yaml` decides which is correct if they disagree.
 //!
-//! The library's document of a session must equal those of the others, which includes the order of
-//! merged events that `atf dump` prints. A recovered session must have the events before the first
-//! gap, with their details.
+//! The library's document of a session must equal those of the others, including the order of
+//! merged events that `atf dump` prints. A recovered session must contain the events before the
+//! first gap, with their details.
 
 mod faults;
 mod readers;

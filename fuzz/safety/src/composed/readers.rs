@@ -56,8 +56,8 @@ impl Reads for Interpreter {
     }
 }
 
-/// A program that prints a document for each path: of its arguments, or, if it serves, of the lines
-/// on its standard input.
+/// A program that prints a document for each path. It gets the paths as arguments or, if it serves,
+/// as lines on standard input.
 struct Program {
     name: String,
     command: Vec<OsString>,
@@ -98,7 +98,7 @@ impl Reads for Program {
     }
 }
 
-/// The part of a `TESTEE.toml` that says how to ask the reader.
+/// The part of a `TESTEE.toml` that describes how to start the reader.
 #[derive(Deserialize)]
 struct Testee {
     serve: Serve,

@@ -17,7 +17,7 @@ pub enum Op {
     SetSize(usize),
     /// All earlier steps became durable.
     Sync,
-    /// A call returned that promises this number of durable events.
+    /// A call that guarantees this number of durable events has returned.
     Promise(u64),
 }
 
@@ -48,7 +48,7 @@ impl Journal {
         lock(&self.ops).get(path).cloned().unwrap_or_default()
     }
 
-    /// Records that a call returned that promises this number of durable events in a file.
+    /// Records that a call that guarantees this number of durable events in a file has returned.
     pub(super) fn promise(&self, path: &Path, count: u64) {
         self.note(path, Op::Promise(count));
     }

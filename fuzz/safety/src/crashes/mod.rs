@@ -2,9 +2,8 @@
 //!
 //! A disk may write sectors in any order, so any unsynchronized sector may be missing. These
 //! guarantees hold for every [state](States) of a file:
-//!
-//! - every event is synchronized once a flush or a finalization returned whose
-//!   [durability](Durability) promises it;
+//! - every event is synchronized once a flush or a finalization whose [durability](Durability)
+//!   guarantees it has returned;
 //! - every event before the last synchronization is present and unchanged;
 //! - every later event is unchanged or in a [hole](atf::index::IndexReader::holes);
 //! - if a footer's checksum is good, everything is unchanged;
@@ -153,7 +152,7 @@ impl Thread {
         self.events.len() as u64
     }
 
-    /// Returns how many whole events are in the first `size` bytes of a file.
+    /// Returns how many complete events are in the first `size` bytes of a file.
     fn events_in(&self, name: &str, size: usize) -> u64 {
         if name == INDEX_FILE {
             return (size.saturating_sub(64) as u64 / 32).min(self.count());
@@ -263,7 +262,7 @@ impl Run<'_> {
             let lasting = self.thread.events_in(name, states.lasting());
             if lasting < promised {
                 self.fault(format!(
-                    "{case}, step {step}: {promised} events are promised, {lasting} synchronized"
+                    "{case}, step {step}: {promised} events are guaranteed, {lasting} synchronized"
                 ));
             }
             let count = states.count();

@@ -53,11 +53,11 @@ pub const EXPLAINED: [Explained; 18] = [
     ),
     both(
         "iftr-013-a-wrong-count-too/",
-        "only the footer's length and reserved bytes are right, and the mutation changes them",
+        "only the footer's length and reserved bytes are correct, and the mutation changes them",
     ),
     flip(
         "iftr-002-header-and-footer-claim-more-than-the-disk-took/",
-        "only the footer's magic and reserved bytes are right, and the flip changes the latter",
+        "only the footer's magic and reserved bytes are correct, and the flip changes the latter",
     ),
     both(
         "iftr-013-where-only-its-numbers-say/",
@@ -73,7 +73,7 @@ pub const EXPLAINED: [Explained; 18] = [
     ),
     flip(
         "ihdr-017-two-footers/",
-        "the flip damages the first footer, and the damaged one in the last 64 bytes has precedence",
+        "the flip damages the first footer, and the damaged one at the end takes precedence",
     ),
     flip(
         "ihdr-017-two-whole-footers/",

@@ -41,7 +41,7 @@ pub(super) fn cut(
     if !is_prefix || !is_zeros(file, whole, missing) {
         let intact = intact.len();
         return Err(format!(
-            "expected {intact} whole events, got {}: {:?}",
+            "expected {intact} complete events, got {}: {:?}",
             reading.events.len(),
             reading.events.last()
         ));
@@ -82,7 +82,7 @@ pub(super) fn flipped(
 ) -> Result<(), String> {
     let (first, last) = (bits.start / 8, (bits.end - 1) / 8);
     let (Some(reading), Some(whole)) = (reading, &base.reading) else {
-        // Only the header can make a file unreadable, or the footer that proves where events begin.
+        // Only the header, or a footer that proves where events begin, can make a file unreadable.
         let is_lost = base.reading.is_some() && first >= 64 && begins_after_header(file);
         return if is_lost {
             Err("is refused".to_owned())

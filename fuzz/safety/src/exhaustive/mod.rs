@@ -61,7 +61,7 @@ pub enum Scope {
     /// Every mutation of a clean file, and some of other files, are recovered and read in all ways,
     /// including the C API.
     Quick,
-    /// Everything, including flips of every two adjacent bits.
+    /// Everything, including flips of every pair of adjacent bits.
     All,
 }
 

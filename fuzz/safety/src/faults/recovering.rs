@@ -23,7 +23,7 @@ use super::{EINTR, FAULTS, Fault, Layer, Plan, Tally, code};
 /// every position in a record.
 const SPACES: usize = 13;
 
-/// The calls that a recovery makes, at least.
+/// The calls that a recovery must make.
 const CALLS: [&str; 19] = [
     "chmod",
     "create",
@@ -126,7 +126,7 @@ fn recovering_from(
 /// Writes a session that exercises every step of a recovery. It contains a thread with a gap, an
 /// orphan detail and a torn detail; an unreadable thread; one with an unreadable detail file and
 /// kill journal; one with a kill journal that was left over; a renamed folder; files left by an
-/// earlier recovery; and a wrong manifest. Returns whether a file has a group other than that of new
+/// earlier recovery; and a wrong manifest. Returns whether a file's group differs from that of new
 /// files.
 fn damaged_session(version: &str, path: &Path) -> io::Result<bool> {
     let case = format!("{version}/clean-session");
@@ -155,7 +155,7 @@ fn damaged_session(version: &str, path: &Path) -> io::Result<bool> {
     fs::create_dir_all(&renamed)?;
     fs::write(renamed.join("index.atf"), &index)?;
     fs::write(path.join("recovery.json"), "{}")?;
-    fs::write(path.join("notes.txt"), "no part of a session")?;
+    fs::write(path.join("notes.txt"), "not part of a session")?;
     // Only root can set any group.
     let other_group = fs::metadata(&whole)?.gid() + 1;
     Ok(chown(whole.join("index.atf"), None, Some(other_group)).is_ok())
@@ -264,7 +264,7 @@ impl Case<'_> {
         })
     }
 
-    /// Checks that nobody has more access to a file than without faults.
+    /// Checks that no user has more access to a file than without faults.
     fn opens_nothing(&self, out: &BTreeMap<String, Vec<u8>>) -> Result<(), String> {
         let found = modes(&self.root.join("out"), out).map_err(|error| error.to_string())?;
         for (name, (mode, group)) in found {
