@@ -75,7 +75,7 @@ pub(crate) fn all_are_kept(original: &SessionReader, recovered: &SessionReader, 
             let name = entry.path().file_name().expect("a folder");
             Some((name.to_string_lossy().into_owned(), entry.open().ok()?))
         });
-        // Only a recovery reads a ring whose details do not belong to the thread.
+        // Only a recovery reads a kill journal whose details do not belong to the thread.
         let is_read_alike = |name: &str| {
             let mut threads = all["sessions"].as_array().into_iter().flatten();
             let thread = threads.find_map(|session| {
@@ -88,7 +88,7 @@ pub(crate) fn all_are_kept(original: &SessionReader, recovered: &SessionReader, 
         };
         let threads = threads.filter(|(name, _)| is_read_alike(name));
         let kept = threads.map(|(name, thread)| {
-            let kept = kept(&thread).expect("files that are there can be read");
+            let kept = kept(&thread).expect("existing files can be read");
             (name, kept)
         });
         kept.collect::<BTreeMap<_, _>>()
