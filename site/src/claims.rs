@@ -128,7 +128,7 @@ impl Collector<'_> {
     }
 }
 
-/// Describes a field in the source's words. Its place and type are values of their own.
+/// Describes a field in the source's words. Its offset and type are separate values.
 fn described(field: &FieldClaim) -> String {
     let members = field.members.iter();
     let members = members.map(|(name, value)| format!("{name} is {value}"));
