@@ -74,9 +74,7 @@ fn write(sources: &Path, document: &str) {
 }
 
 fn bless(spec: &Path, sources: &Path) {
-    let known = atf_spec::compile(spec)
-        .spec
-        .expect("a well-formed spec");
+    let known = atf_spec::compile(spec).spec.expect("a well-formed spec");
     let yaml = text::digests(&known, sources).expect("lines without a fault");
     fs::write(spec.join("digests.yaml"), yaml).expect("a temporary file");
 }

@@ -60,7 +60,7 @@ fn record_and_field(source: &str) -> Option<(&str, &str)> {
 #[test]
 fn the_document_matches_the_columns() {
     let text = std::fs::read_to_string(document()).unwrap();
-    let (head, found) = text.split_once(START).expect("the document contains the line");
+    let (head, found) = text.split_once(START).expect("the line exists");
     let expected = lists();
     if std::env::var_os("ATF_BLESS").is_some() {
         std::fs::write(document(), format!("{head}{START}{expected}")).unwrap();

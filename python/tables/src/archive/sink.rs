@@ -50,7 +50,7 @@ impl Disk {
         let known = self.known.get_or_insert_with(|| paths.collect());
         let parent = path.parent().unwrap_or(&self.root);
         if parent != self.root && !known.contains(parent) {
-            return Err(output(path, "the symlink is outside the session's folders"));
+            return Err(output(path, "the symlink is outside the session's folder"));
         }
         link(target, path).map_err(|error| output(path, error))
     }
