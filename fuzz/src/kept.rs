@@ -1,4 +1,4 @@
-//! Compares what a recovery must keep of a thread.
+//! Compares the parts of a thread that a recovery must keep.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use atf::thread::ThreadReader;
 /// The type, flags, timestamp and payload of a detail.
 pub type KeptDetail = (u16, u16, u64, Vec<u8>);
 
-/// An event with its detail, without what a rewrite may change: the thread's id and the links.
+/// An event with its detail, except what a rewrite may change: the thread's id and the links.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kept {
     /// The timestamp in nanoseconds.

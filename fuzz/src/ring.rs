@@ -34,7 +34,7 @@ struct Parted {
     start: u16,
     /// The size of the area.
     size: u16,
-    /// How many of the area's bytes are already in the file.
+    /// The number of the area's bytes that are already in the file.
     written: u16,
 }
 

@@ -232,7 +232,7 @@ fn followed(session: &SessionReader) {
             let expected = End::finalized(&index.checksum(), None);
             same("followed", &(&all, expected), &(&given, end));
         } else {
-            // Followers do not read the ring, and return only events that are certain.
+            // Followers do not read the kill journal, and return only events that are certain.
             assert!(all.starts_with(&given), "{all:#?}\n{given:#?}");
         }
         let mut follower = DetailFollower::new(thread.path().join(DETAIL_FILE));

@@ -1,4 +1,4 @@
-"""With `clock="media"`, times are those of the recording to which the timing anchors refer."""
+"""With `clock="media"`, times are on the clock of the recording to which the timing anchors refer."""
 
 import json
 

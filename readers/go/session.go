@@ -181,7 +181,7 @@ func (t *Thread) IsWhole() bool {
 	return !t.Index.HasHoles() && (t.Detail == nil || t.Detail.IsFinalized())
 }
 
-// LooseLinks counts the links in the index, and those in the details, without a link back.
+// LooseLinks counts the links without a link back, in the index and in the details.
 func (t *Thread) LooseLinks() (dangling, orphans int) {
 	forward := map[uint64]uint64{}
 	if t.Index != nil {

@@ -19,7 +19,7 @@ type FormatError struct {
 	// Offset is the offset of the error in bytes.
 	Offset uint64
 
-	// Field is the field that is wrong, such as "index footer, checksum".
+	// Field is the invalid field, such as "index footer, checksum".
 	Field string
 
 	// Expected describes the value that was expected there.

@@ -16,7 +16,7 @@ use crate::markdown::Docs;
 pub(crate) struct Claim {
     /// The lines, section and content of each statement.
     pub(crate) said: Vec<Said>,
-    /// How the statements are verified, if they are on a topic: in words, and by rules.
+    /// How the statements are verified, if they are on a topic: a description, and the rules.
     verified: Option<(&'static str, Vec<String>)>,
 }
 

@@ -1,7 +1,7 @@
 //! Builds the site: a folder of static pages that need no server and no network.
 //!
 //! The pages are the repository's documents; one page for each rule, case, decision and claim; and
-//! the results of implementations. Their addresses are permanent: `docs/conformance/site.md`.
+//! the results of implementations. Their addresses are permanent; see `docs/conformance/site.md`.
 //!
 //! [`build`] reads everything, renders all pages in memory (`output`), and replaces the folder at
 //! the end.

@@ -18,7 +18,7 @@ named! {
     pub enum Category {
         /// Nothing: only texts, sources and reasons changed.
         Documents = "documents",
-        /// Nothing that exists: older readers skip what is new.
+        /// No existing program: older readers skip additions.
         Additions = "additions",
         /// Programs that read or write manifest.json or a session's folders.
         Manifest = "manifest",
@@ -247,7 +247,7 @@ impl Place {
 
     fn compare(&self, old: &Value, new: &Value, found: &mut Vec<Change>) {
         match (old, new) {
-            // An expression changes as a whole.
+            // Expressions are compared as a whole.
             (Value::Object(olds), Value::Object(news)) if !olds.contains_key("op") => {
                 let gone = olds.keys().filter(|key| !news.contains_key(*key));
                 for key in news.keys().chain(gone) {

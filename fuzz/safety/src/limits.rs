@@ -145,7 +145,7 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         format!("recover returns {kind:?}"),
     )?;
     holds(!out.exists(), "output is left")?;
-    // With a kill journal, creating the thread fails if the journal is too large, and otherwise a later write.
+    // Creating the thread fails if its kill journal is too large; otherwise, a later write fails.
     for (survive_kill, buffer_size) in [(false, 8 << 10), (true, 2 << 10), (true, 64 << 10)] {
         let options = WriteOptions::default()
             .survive_kill(survive_kill)

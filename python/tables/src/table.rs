@@ -532,7 +532,7 @@ const CHECK: &[Column] = &[
     Column::number("count", "places that break it", "the check").or_null(NO_RULE),
     Column::text(
         "message",
-        "what is wrong at the first place, or why the path could not be read",
+        "error at the first place, or why the path could not be read",
         "the check",
     )
     .or_null("no rule is broken"),

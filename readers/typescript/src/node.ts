@@ -118,7 +118,7 @@ export class Thread {
         }
     }
 
-    /** Counts the links in the index, and those in the details, without a link back. */
+    /** Counts the links without a link back, in the index and in the details. */
     looseLinks(): { dangling: number; orphans: number } {
         const back = Array.from(this.detail ?? [], (event) => Number(event.header.indexSeq));
         const forward = new Map<number, number>();

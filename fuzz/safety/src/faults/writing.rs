@@ -254,7 +254,7 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
     }
 }
 
-/// Lets the disk fill up after each byte of a writer's output in turn, in both wire versions.
+/// Fills the disk after each byte of a writer's output in turn, in both wire versions.
 #[must_use]
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();

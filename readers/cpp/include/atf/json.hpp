@@ -189,7 +189,7 @@ private:
         return k < end_ - at_ ? static_cast<unsigned char>(at_[k]) : 0;
     }
 
-    /// Copies a character, which must be neither overlong nor a surrogate nor after U+10FFFF.
+    /// Copies a character, which must not be overlong, a surrogate or above U+10FFFF.
     void character(std::string& to) {
         const unsigned lead = byte(0);
         const unsigned next = byte(1);

@@ -172,8 +172,8 @@ public:
     /// and position, except for gaps.
     template <typename Visit>
     void merge(Visit visit) const {
-        // The time, the thread's place in the list, which is by id, and the position. A thread's
-        // own events need not be in order.
+        // The time, the thread's index in the list, which is sorted by id, and the position. A
+        // thread's own events need not be in order.
         std::vector<std::tuple<std::uint64_t, std::size_t, std::uint64_t>> order;
         for (std::size_t place = 0; place < threads_.size(); place++) {
             const auto& index = threads_[place].index();

@@ -66,7 +66,7 @@ class Thread:
                 yield seq, event
 
     def loose_links(self) -> tuple[int, int]:
-        """Counts the links in the index, and those in the details, without a link back."""
+        """Counts the links without a link back, in the index and in the details."""
         forward = {seq: event.detail_seq for seq, event in self.events() if event.detail_seq is not None}
         back = {seq: event.header.index_seq for seq, event in enumerate(self.detail or ())}
         dangling = sum(back.get(to) != seq for seq, to in forward.items())
