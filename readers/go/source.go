@@ -166,7 +166,7 @@ func (s *source) Size() int64 {
 	return int64(s.size)
 }
 
-// part returns the bytes of the file from one offset up to another.
+// part returns the bytes from one offset up to another, clipped to the file.
 func (s *source) part(from, to uint64) []byte {
 	to = min(to, s.size)
 	return s.data[min(from, to):to]
